@@ -1,0 +1,18 @@
+// Time as an argument: services receive a Clock, so tests can hold it still.
+
+/** Reads the current time. */
+export interface Clock {
+	/** @returns UTC milliseconds since 1970 */
+	nowMs(): number;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { nowMs: () => Date.now() };
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** @returns RFC 3339 in UTC with milliseconds, as every face shows time */
+export const toRfc3339 = (ms: number): string => new Date(ms).toISOString();
