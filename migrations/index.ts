@@ -1,0 +1,12 @@
+// The ordered list of migrations, imported as text so that the executable carries them.
+// Append only: an applied migration is never edited, reordered or removed.
+import foundation from "./0001_foundation.sql" with { type: "text" };
+
+export interface Migration {
+  /** 1, 2, 3 …: the schema number after it ran */
+  id: number;
+  name: string;
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [{ id: 1, name: "foundation", sql: foundation }];

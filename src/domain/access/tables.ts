@@ -1,0 +1,75 @@
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const loginSessions = sqliteTable("login_sessions", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  tokenHash: text("token_hash").notNull(),
+  address: text("address"),
+  userAgent: text("user_agent"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  renewedAtMs: integer("renewed_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+  endedAtMs: integer("ended_at_ms"),
+});
+
+export const deviceLogins = sqliteTable("device_logins", {
+  id: text("id").primaryKey(),
+  deviceCodeHash: text("device_code_hash").notNull(),
+  userCodeHash: text("user_code_hash").notNull(),
+  linkHash: text("link_hash").notNull(),
+  clientId: text("client_id").notNull(),
+  scope: text("scope").notNull(),
+  resource: text("resource"),
+  address: text("address"),
+  state: text("state", { enum: ["pending", "approved", "refused", "redeemed"] }).notNull(),
+  userId: text("user_id"),
+  loginSessionId: text("login_session_id"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+  decidedAtMs: integer("decided_at_ms"),
+});
+
+export const grants = sqliteTable("grants", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  loginSessionId: text("login_session_id").notNull(),
+  clientId: text("client_id").notNull(),
+  scope: text("scope").notNull(),
+  resource: text("resource").notNull(),
+  address: text("address"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  refreshedAtMs: integer("refreshed_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+  revokedAtMs: integer("revoked_at_ms"),
+  revokedReason: text("revoked_reason"),
+});
+
+export const refreshTokens = sqliteTable("refresh_tokens", {
+  tokenHash: text("token_hash").primaryKey(),
+  grantId: text("grant_id").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+  rotatedAtMs: integer("rotated_at_ms"),
+  successors: integer("successors").notNull().default(0),
+});
+
+export const signingKeys = sqliteTable("signing_keys", {
+  kid: text("kid").primaryKey(),
+  algorithm: text("algorithm").notNull(),
+  publicJwk: text("public_jwk").notNull(),
+  sealedPrivateKey: text("sealed_private_key").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  retiredAtMs: integer("retired_at_ms"),
+  verifiesUntilMs: integer("verifies_until_ms"),
+});
+
+export const budgets = sqliteTable(
+  "budgets",
+  {
+    name: text("name").notNull(),
+    subject: text("subject").notNull(),
+    used: integer("used").notNull(),
+    resetsAtMs: integer("resets_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.name, table.subject] })],
+);

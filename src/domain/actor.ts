@@ -1,0 +1,14 @@
+// Who does something: every service that changes state takes an actor, and every audit entry names one.
+
+/** A user through the API, the operator through the CLI, an identity provider, or the service itself. */
+export interface Actor {
+  kind: "user" | "operator" | "scim" | "system";
+  /** user id, when a user acts */
+  id: string | null;
+  /** how the audit log shows the actor: an e-mail address, a login name, a token label, a job name */
+  label: string;
+  organizationId: string;
+  requestId?: string;
+  /** network address the request came from */
+  address?: string;
+}

@@ -1,0 +1,18 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const auditEntries = sqliteTable("audit_entries", {
+  id: integer("id").primaryKey({ autoIncrement: true }),
+  atMs: integer("at_ms").notNull(),
+  organizationId: text("organization_id").notNull(),
+  actorKind: text("actor_kind").notNull(),
+  actorId: text("actor_id"),
+  actorLabel: text("actor_label").notNull(),
+  address: text("address"),
+  requestId: text("request_id"),
+  action: text("action").notNull(),
+  target: text("target").notNull(),
+  before: text("before"),
+  after: text("after"),
+  previousDigest: text("previous_digest").notNull(),
+  digest: text("digest").notNull(),
+});

@@ -1,0 +1,37 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const organizations = sqliteTable("organizations", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+});
+
+export const users = sqliteTable("users", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  subject: text("subject").notNull(),
+  email: text("email").notNull(),
+  emailKey: text("email_key").notNull(),
+  role: text("role", { enum: ["admin", "member"] }).notNull(),
+  status: text("status", { enum: ["active", "suspended", "removed"] }).notNull(),
+  protected: integer("protected", { mode: "boolean" }).notNull().default(false),
+  provisioningSource: text("provisioning_source", { enum: ["local", "scim"] })
+    .notNull()
+    .default("local"),
+  passwordHash: text("password_hash"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
+});
+
+export const invitations = sqliteTable("invitations", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  email: text("email").notNull(),
+  emailKey: text("email_key").notNull(),
+  role: text("role", { enum: ["admin", "member"] }).notNull(),
+  status: text("status", { enum: ["pending", "accepted", "canceled"] }).notNull(),
+  tokenHash: text("token_hash").notNull(),
+  inviterId: text("inviter_id"),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+});

@@ -1,0 +1,211 @@
+// One SQLite file: a single writing connection with group commit, and a read-only one beside it.
+// Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
+import { Database, SQLiteError } from "bun:sqlite";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { DomainError } from "../domain/errors.ts";
+
+/** drizzle over one connection, inside `write` the writing one */
+export type Connection = BunSQLiteDatabase;
+export type Tx = Connection;
+
+/** What a cache is about. A write that names its topic leaves the other topics' caches alone. */
+export type Topic = "access" | "catalog" | "jobs";
+
+/** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
+export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
+
+export interface Db {
+  /** read-only; sees every commit made before the statement starts */
+  readonly read: Connection;
+  /**
+   * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
+   * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
+   * @param topic names the only caches the write can make stale; without it every cache is dropped
+   * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
+   */
+  write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
+  /** Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. */
+  revision(topic: Topic): number;
+  /** Waits for queued writes, then closes both connections. */
+  close(): Promise<void>;
+}
+
+/** Writes that share one COMMIT at most; more wait for the next one. */
+export const WRITE_BATCH_MAX = 64;
+/** How long a write waits for another process's transaction. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens or creates the database file.
+ * @throws DomainError `storage.*` when the file cannot be opened
+ */
+export function openDatabase(file: string): Db {
+  const writer = openConnection(file, { create: true });
+  writer.run("PRAGMA journal_mode=WAL");
+  const reader = openConnection(file, { readonly: true });
+  return new GroupedDatabase(writer, reader);
+}
+
+/** @returns a connection with the pragmas every connection of ours has */
+export function openConnection(file: string, options: { create?: true; readonly?: true }): Database {
+  try {
+    const connection = new Database(file, { ...options, strict: true });
+    connection.run(`PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}`);
+    if (!options.readonly) connection.run("PRAGMA synchronous=FULL");
+    connection.run("PRAGMA foreign_keys=ON");
+    return connection;
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+/**
+ * Compiles a statement once for each connection: drizzle's builder costs ten times the query.
+ * @returns a function that gives the compiled statement of a connection
+ */
+export function statement<S>(build: (connection: Connection) => S): (connection: Connection) => S {
+  const compiled = new WeakMap<Connection, S>();
+  return (connection) => {
+    const known = compiled.get(connection);
+    if (known !== undefined) return known;
+    const fresh = build(connection);
+    compiled.set(connection, fresh);
+    return fresh;
+  };
+}
+
+/** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
+export function uniqueViolation(error: unknown): string | undefined {
+  if (!(error instanceof SQLiteError) || error.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
+  return error.message.replace("UNIQUE constraint failed: ", "");
+}
+
+interface WriteJob {
+  run(tx: Tx): void;
+  settle(): void;
+  fail(error: unknown): void;
+}
+
+class GroupedDatabase implements Db {
+  readonly read: Connection;
+  readonly #tx: Tx;
+  readonly #dataVersion;
+  readonly #ownRevision = new Map<Topic, number>();
+  #everyTopic = 0;
+  #seenVersion = -1;
+  #queue: WriteJob[] = [];
+  #idle: (() => void)[] = [];
+
+  constructor(
+    readonly writer: Database,
+    readonly reader: Database,
+  ) {
+    this.read = drizzle(reader);
+    this.#tx = drizzle(writer);
+    this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  }
+
+  write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let answer: { value: T } | undefined;
+      const job: WriteJob = {
+        run: (tx) => {
+          const value = fn(tx);
+          refusePromise(value);
+          answer = { value };
+        },
+        settle: () => {
+          this.#bump(topic);
+          if (answer) resolve(answer.value);
+        },
+        fail: reject,
+      };
+      if (this.#queue.push(job) === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  revision(topic: Topic): number {
+    const version = this.#dataVersion.get()?.data_version ?? 0;
+    if (version !== this.#seenVersion) {
+      this.#seenVersion = version;
+      this.#everyTopic += 1;
+    }
+    return this.#everyTopic + (this.#ownRevision.get(topic) ?? 0);
+  }
+
+  async close(): Promise<void> {
+    if (this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#dataVersion.finalize();
+    this.reader.close();
+    this.writer.close();
+  }
+
+  #bump(topic: Topic | undefined): void {
+    if (topic === undefined) this.#everyTopic += 1;
+    else this.#ownRevision.set(topic, (this.#ownRevision.get(topic) ?? 0) + 1);
+  }
+
+  #flush(): void {
+    const batch = this.#queue.slice(0, WRITE_BATCH_MAX);
+    const answers = this.#commit(batch);
+    this.#queue.splice(0, batch.length);
+    if (this.#queue.length > 0) setImmediate(() => this.#flush());
+    for (const answer of answers) answer();
+    if (this.#queue.length === 0) for (const wake of this.#idle.splice(0)) wake();
+  }
+
+  /** @returns what to tell each caller; nobody hears "done" before COMMIT returned */
+  #commit(batch: readonly WriteJob[]): (() => void)[] {
+    try {
+      this.writer.run("BEGIN IMMEDIATE");
+      const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
+      this.writer.run("COMMIT");
+      return answers;
+    } catch (error) {
+      if (this.writer.inTransaction) this.writer.run("ROLLBACK");
+      const failure = asStorageError(error);
+      return batch.map((job) => () => job.fail(failure));
+    }
+  }
+
+  /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
+  #runJob(job: WriteJob, isolated: boolean): () => void {
+    if (isolated) this.writer.run("SAVEPOINT job");
+    try {
+      job.run(this.#tx);
+      if (isolated) this.writer.run("RELEASE job");
+      return () => job.settle();
+    } catch (error) {
+      // SQLite ends the transaction by itself after some failures (full disk): then every job of the batch failed.
+      if (!this.writer.inTransaction) throw error;
+      this.writer.run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
+      this.writer.run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
+      const failure = asStorageError(error);
+      return () => job.fail(failure);
+    }
+  }
+}
+
+function refusePromise(value: unknown): void {
+  if (!(value instanceof Promise)) return;
+  value.catch(() => {}); // it will never be awaited; what it does wrong is reported by the error below
+  throw new TypeError("a write must not return a promise: it would commit before the promise settles");
+}
+
+const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
+  SQLITE_FULL: { reason: "storage.full", message: "the disk is full; nothing was changed" },
+  SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
+  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only" },
+  SQLITE_CANTOPEN: { reason: "storage.failed", message: "the database file cannot be opened" },
+  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database" },
+  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged" },
+  SQLITE_IOERR: { reason: "storage.failed", message: "the disk reported an error" },
+};
+
+/** @returns a DomainError for what the machine did wrong, any other error as it is */
+export function asStorageError(error: unknown): unknown {
+  if (!(error instanceof SQLiteError) || typeof error.code !== "string") return error;
+  const name = Object.keys(STORAGE_ERRORS).find((known) => error.code?.startsWith(known));
+  const known = name === undefined ? undefined : STORAGE_ERRORS[name];
+  return known ? new DomainError("unavailable", known.reason, known.message, { cause: error }) : error;
+}

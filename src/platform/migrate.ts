@@ -1,0 +1,148 @@
+// Brings a database to the schema of this executable: forward only, each migration in one transaction,
+// a copy of the database before the first change, a fence against databases newer than the program.
+import type { Database } from "bun:sqlite";
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { migrations as embedded, type Migration } from "../../migrations/index.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { Clock } from "./clock.ts";
+import { openConnection } from "./database.ts";
+import { sha256Hex } from "./ids.ts";
+
+export interface MigrateOptions {
+  clock: Clock;
+  /** the program's version, kept beside each applied migration */
+  version: string;
+  /** where the copy taken before an upgrade goes */
+  backupDirectory: string;
+  /** asked before anything changes: throws when another program still uses the old schema */
+  beforeChange?: () => void;
+  migrations?: readonly Migration[];
+}
+
+export interface MigrateResult {
+  /** schema number before and after; 0 for an empty database */
+  from: number;
+  to: number;
+  /** path of the copy taken before the first change, when there was something to copy */
+  backup: string | undefined;
+}
+
+interface Applied {
+  id: number;
+  name: string;
+  sha256: string;
+  applied_by: string;
+}
+
+const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at_ms INTEGER NOT NULL, applied_by TEXT NOT NULL
+) STRICT`;
+
+/**
+ * Applies what is missing. Safe to repeat after a crash: each migration is all or nothing.
+ * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
+ *   the one that ran)
+ */
+export function migrate(file: string, options: MigrateOptions): MigrateResult {
+  const known = options.migrations ?? embedded;
+  const connection = openConnection(file, { create: true });
+  try {
+    const from = checkedSchema(appliedMigrations(connection), known);
+    const pending = known.filter((migration) => migration.id > from);
+    if (pending.length === 0) return { from, to: from, backup: undefined };
+    options.beforeChange?.();
+    const backup = from === 0 ? undefined : copyBefore(connection, from, options);
+    connection.run("PRAGMA foreign_keys=OFF"); // a rebuilt table must not cascade; no effect inside a transaction
+    for (const migration of pending) applyOne(connection, migration, options);
+    return { from, to: pending.at(-1)?.id ?? from, backup };
+  } finally {
+    connection.close();
+  }
+}
+
+/** @returns the schema number of a database that this program can use, without changing it */
+export function schemaOf(connection: Database, known: readonly Migration[] = embedded): number {
+  return checkedSchema(appliedMigrations(connection), known);
+}
+
+/** @returns the schema number that this program brings a database to */
+export const programSchema = (): number => embedded.at(-1)?.id ?? 0;
+
+function appliedMigrations(connection: Database): Applied[] {
+  const exists = connection.query("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get();
+  if (!exists) return [];
+  return connection
+    .query<Applied, []>("SELECT id, name, sha256, applied_by FROM schema_migrations ORDER BY id LIMIT 10000")
+    .all();
+}
+
+function checkedSchema(applied: readonly Applied[], known: readonly Migration[]): number {
+  for (const row of applied) {
+    const migration = known.find((candidate) => candidate.id === row.id);
+    if (!migration) throw newer(row, known.at(-1)?.id ?? 0);
+    if (sha256Hex(migration.sql) !== row.sha256) throw altered(row);
+  }
+  return applied.at(-1)?.id ?? 0;
+}
+
+function newer(row: Applied, programKnows: number): DomainError {
+  return new DomainError(
+    "conflict",
+    "schema.newer",
+    `the database has schema ${row.id} (made by version ${row.applied_by}); this program knows up to ${programKnows}`,
+    {
+      hint: `start version ${row.applied_by} or newer again, or restore the copy in backups/ that was taken before the upgrade`,
+    },
+  );
+}
+
+function altered(row: Applied): DomainError {
+  return new DomainError(
+    "conflict",
+    "schema.altered",
+    `migration ${row.id} (${row.name}) differs from the one that made this database`,
+    { hint: `use the unmodified program of version ${row.applied_by} or newer` },
+  );
+}
+
+function applyOne(connection: Database, migration: Migration, options: MigrateOptions): void {
+  const apply = connection.transaction(() => {
+    connection.run(JOURNAL);
+    const done = connection.query("SELECT 1 FROM schema_migrations WHERE id = ?").get(migration.id);
+    if (done) return; // another process applied it while we waited for the lock
+    connection.run(migration.sql);
+    const broken = connection.query("PRAGMA foreign_key_check").all().length;
+    if (broken > 0) throw new Error(`migration ${migration.id} would break ${broken} foreign keys`);
+    connection
+      .query(
+        "INSERT INTO schema_migrations (id, name, sha256, applied_at_ms, applied_by) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(migration.id, migration.name, sha256Hex(migration.sql), options.clock.nowMs(), options.version);
+  });
+  apply.immediate();
+}
+
+/** VACUUM INTO a temporary name, flush, rename: a copy that exists is complete. */
+function copyBefore(connection: Database, from: number, options: MigrateOptions): string {
+  mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });
+  const stamp = new Date(options.clock.nowMs()).toISOString().replace(/[-:]|\.\d+/g, "");
+  const target = join(options.backupDirectory, `before-upgrade-schema-${from}-${stamp}.db`);
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  connection.query("VACUUM INTO ?").run(partial);
+  chmodSync(partial, 0o600);
+  flush(partial);
+  renameSync(partial, target);
+  flush(dirname(target));
+  return target;
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
