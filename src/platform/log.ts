@@ -1,0 +1,112 @@
+// Writes what happened, one event per line, for a journal or a terminal (operator-experience.md SVC-8).
+// What a value may show is decided in log-value.ts; where the lines go is the caller's `write`.
+import { type Clock, toRfc3339 } from "./clock.ts";
+import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
+
+export { Personal, personal } from "./log-value.ts";
+
+/** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
+export const LOG_LINE_LENGTH_MAX = 16_000;
+
+export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFormat = "json" | "text";
+export type LogFields = Readonly<Record<string, unknown>>;
+
+type Write = (event: string, fields?: LogFields) => void;
+
+/** Events are stable names `area.what`; everything that varies goes into fields. */
+export interface Log {
+  debug: Write;
+  info: Write;
+  warning: Write;
+  error: Write;
+  /** @returns a log that adds `fields` to every line */
+  child(fields: LogFields): Log;
+}
+
+export interface LogOptions {
+  /** the lowest level that is written */
+  level: LogLevel;
+  format: LogFormat;
+  /** receives one whole line, its line break included */
+  write: (line: string) => void;
+  clock: Clock;
+  /** puts the priority of sd-daemon(3) before each line, for `journalctl -p` */
+  journald?: boolean;
+}
+
+const PRIORITIES: Record<LogLevel, string> = { debug: "<7>", info: "<6>", warning: "<4>", error: "<3>" };
+const OWN_NAMES = ["ts", "level", "event"];
+
+interface Line {
+  ts: string;
+  level: LogLevel;
+  event: string;
+  fields: Record<string, LogValue>;
+}
+
+/** @returns a log; a field named like one of the line's own is written with a trailing underscore */
+export function createLog(options: LogOptions): Log {
+  return withFields(options, {});
+}
+
+function withFields(options: LogOptions, own: LogFields): Log {
+  const writer = (level: LogLevel): Write =>
+    LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)
+      ? () => {}
+      : (event, fields) => options.write(lineOf(options, level, { event, fields: { ...own, ...fields } }));
+  return {
+    debug: writer("debug"),
+    info: writer("info"),
+    warning: writer("warning"),
+    error: writer("error"),
+    child: (fields) => withFields(options, { ...own, ...fields }),
+  };
+}
+
+function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fields: LogFields }): string {
+  const showing = {
+    personal: level === "debug",
+    stack: level === "error",
+    membersLeft: LOG_LINE_MEMBERS_MAX,
+  };
+  const fields: Record<string, LogValue> = Object.create(null);
+  for (const [name, value] of Object.entries(said.fields)) {
+    if (value === undefined) continue;
+    fields[OWN_NAMES.includes(name) ? `${name}_` : name] = toLogValue(value, showing);
+  }
+  const line = { ts: toRfc3339(options.clock.nowMs()), level, event: said.event, fields };
+  const prefix = options.journald ? PRIORITIES[level] : "";
+  return `${prefix}${written(line, options.format)}\n`;
+}
+
+/** A line beyond the limit keeps its event and says how long it was. */
+function written(line: Line, format: LogFormat): string {
+  const write = format === "json" ? jsonLine : textLine;
+  const text = write(line);
+  if (text.length <= LOG_LINE_LENGTH_MAX) return text;
+  return write({ ...line, event: line.event.slice(0, 100), fields: { omitted_length: text.length } });
+}
+
+const jsonLine = ({ fields, ...own }: Line): string => visible(JSON.stringify({ ...own, ...fields }));
+
+function textLine({ ts, level, event, fields }: Line): string {
+  const pairs = Object.entries(fields).map(([name, value]) => `${word(name)}=${word(value)}`);
+  return [ts, level.toUpperCase().padEnd(7), word(event), ...pairs].join(" ");
+}
+
+const word = (value: LogValue): string =>
+  typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : visible(JSON.stringify(value));
+
+/**
+ * JSON escapes only C0 controls. The rest that could break a line, steer a terminal or reverse its text
+ * (C1, U+2028, U+2029, bidirectional marks) sits inside JSON strings here and is escaped the same way.
+ */
+const visible = (json: string): string =>
+  /[^ -~]/.test(json) ? json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped) : json;
+
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
