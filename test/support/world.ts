@@ -1,0 +1,90 @@
+// The small real world a test runs in: a temporary directory, a migrated database file in it, a clock that only
+// moves when told, the system's ids, and one organization. Areas and their services are joined by each test.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Actor } from "../../src/domain/actor.ts";
+import { type Audit, createAudit } from "../../src/domain/audit/service.ts";
+import { organizations } from "../../src/domain/identity/tables.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { type Db, openDatabase } from "../../src/platform/database.ts";
+import { type Ids, systemIds } from "../../src/platform/ids.ts";
+import { migrate } from "../../src/platform/migrate.ts";
+
+/** 2026-01-01T00:00:00.000Z */
+export const START_MS = Date.UTC(2026, 0, 1);
+
+/** A clock that stands still until a test moves it. */
+export interface HeldClock extends Clock {
+  advance(ms: number): void;
+  set(ms: number): void;
+}
+
+export interface World extends AsyncDisposable {
+  /** temporary, removed by `dispose` */
+  readonly directory: string;
+  /** path of the database file */
+  readonly file: string;
+  readonly db: Db;
+  readonly clock: HeldClock;
+  readonly ids: Ids;
+  readonly audit: Audit;
+  /** of the one organization, which has a row */
+  readonly organizationId: string;
+  /** acts for the service itself in that organization */
+  readonly system: Actor;
+  /** Closes the database and removes the directory; `await using` does it. Safe to repeat. */
+  dispose(): Promise<void>;
+}
+
+/** @returns a clock that shows `startMs` until it is moved */
+export function heldClock(startMs: number = START_MS): HeldClock {
+  let now = startMs;
+  return {
+    nowMs: () => now,
+    advance: (ms) => {
+      now += ms;
+    },
+    set: (ms) => {
+      now = ms;
+    },
+  };
+}
+
+/** @returns a new empty directory; the caller removes it */
+export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+
+/** Opens a world of its own for one test: `await using world = await createWorld()`. */
+export async function createWorld({ startMs }: { startMs?: number } = {}): Promise<World> {
+  const directory = temporaryDirectory();
+  const file = join(directory, "quartermaster.db");
+  const clock = heldClock(startMs);
+  migrate(file, { clock, version: "0.0.0-test", backupDirectory: join(directory, "backups") });
+  const db = openDatabase(file);
+  const organizationId = systemIds.uuid();
+  const organization = { id: organizationId, name: "Test", createdAtMs: clock.nowMs() };
+  await db.write((tx) => {
+    tx.insert(organizations).values(organization).run();
+  });
+  const dispose = disposer(db, directory);
+  return {
+    directory,
+    file,
+    db,
+    clock,
+    ids: systemIds,
+    audit: createAudit({ clock }),
+    organizationId,
+    system: { kind: "system", id: null, label: "test", organizationId },
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+function disposer(db: Db, directory: string): () => Promise<void> {
+  let disposed: Promise<void> | undefined;
+  return () => {
+    disposed ??= db.close().then(() => rmSync(directory, { recursive: true, force: true }));
+    return disposed;
+  };
+}
