@@ -1,0 +1,83 @@
+// Parts of forms that several pages share: labelled field, error summary, sign-out. Which fields a form has, and where it
+// posts, is the page's business; checking what comes back is the route's.
+/** @jsxImportSource preact */
+import type { VNode } from "preact";
+
+/** What ties an input to its label, hint and error. */
+interface Described {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": boolean;
+}
+
+interface FieldProps {
+  id: string;
+  label: string;
+  hint?: string;
+  error?: string | undefined;
+  /** renders the input with what it is given */
+  children: (described: Described) => VNode;
+}
+
+/** An input with its label, and the hint and error it is described by. */
+export function Field({ id, label, hint, error, children }: FieldProps) {
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error === undefined ? null : (
+        <p class="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+      {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error !== undefined })}
+    </div>
+  );
+}
+
+/**
+ * Says what went wrong above the form, and takes the focus without a script. Renders nothing without an error.
+ * @source operator-experience.md section 7, WEB-3
+ */
+export function ErrorSummary({ error, fieldId }: { error?: string | undefined; fieldId?: string }) {
+  if (error === undefined) return null;
+  return (
+    <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+      <h2>There is a problem</h2>
+      <p>{fieldId === undefined ? error : <a href={`#${fieldId}`}>{error}</a>}</p>
+    </div>
+  );
+}
+
+/** A hidden field of a form. */
+export const Hidden = ({ name, value }: { name: string; value: string }) => (
+  <input type="hidden" name={name} value={value} />
+);
+
+interface SignOutProps {
+  csrf: string;
+  email: string;
+  /** path to come back to after signing in with another account */
+  next?: string | undefined;
+}
+
+/** Tells who is signed in and lets them leave: posts `csrf` and, if given, `next` to /sign-out. */
+export function SignOutForm({ csrf, email, next }: SignOutProps) {
+  return (
+    <form class="sign-out" method="post" action="/sign-out">
+      <Hidden name="csrf" value={csrf} />
+      {next === undefined ? null : <Hidden name="next" value={next} />}
+      <p>
+        Signed in as <strong>{email}</strong>. Not you?
+      </p>
+      <button class="button quiet" type="submit">
+        Sign out
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+// Accepting an invitation: choose a password, done, or too late. Checking the token and creating the user is left to the route.
+/** @jsxImportSource preact */
+import { ErrorSummary, Field, Hidden } from "./forms.tsx";
+import { type Branding, renderPage } from "./layout.tsx";
+import { roleInWords } from "./words.ts";
+
+export interface InvitationProps {
+  csrf: string;
+  /** the secret of the invitation's link */
+  token: string;
+  email: string;
+  /** `admin` or `member` */
+  role: string;
+  /** characters */
+  minimumPasswordLength: number;
+  error?: string | undefined;
+  branding: Branding;
+}
+
+/**
+ * Asks an invited person for a password. Posts `csrf`, `token` and `password` to /accept-invitation.
+ * @source control-api.md section 11.3
+ */
+export function invitationPage(props: InvitationProps): string {
+  const { csrf, token, email, role, minimumPasswordLength, error, branding } = props;
+  return renderPage(
+    { title: `Join ${branding.organizationName}`, error, branding },
+    <>
+      <ErrorSummary error={error} fieldId="password" />
+      <p>
+        You are invited as <strong>{roleInWords(role)}</strong>. Choose a password to create your account.
+      </p>
+      <form method="post" action="/accept-invitation">
+        <Hidden name="csrf" value={csrf} />
+        <Hidden name="token" value={token} />
+        {/* Has no name and is not sent: it tells a password manager what to file the password under. */}
+        <Field id="email" label="Email">
+          {(described) => (
+            <input {...described} type="email" value={email} autocomplete="username" readOnly />
+          )}
+        </Field>
+        <Field
+          id="password"
+          label="Password"
+          hint={`At least ${minimumPasswordLength} characters. Several words work well.`}
+          error={error}
+        >
+          {(described) => (
+            <input
+              {...described}
+              type="password"
+              name="password"
+              autocomplete="new-password"
+              minLength={minimumPasswordLength}
+              required
+            />
+          )}
+        </Field>
+        <button class="button primary" type="submit">
+          Create account
+        </button>
+      </form>
+    </>,
+  );
+}
+
+/** Answers an invitation link that is expired, withdrawn, used or unknown: one text for all. */
+export function invitationUnavailablePage({ branding }: { branding?: Branding | undefined }): string {
+  return renderPage(
+    { title: "This invitation is unavailable", branding },
+    <>
+      <p>It has expired, was withdrawn or used already, or the link was not copied whole.</p>
+      <p>Ask an administrator for a new invitation. If you have an account already, sign in with it.</p>
+      <a class="button" href="/login">
+        Sign in
+      </a>
+    </>,
+  );
+}
+
+/** Confirms that the account exists and leads on to signing in. */
+export function invitationAcceptedPage({ branding }: { branding?: Branding | undefined }): string {
+  return renderPage(
+    { title: "Your account is ready", branding },
+    <>
+      <p>Sign in with your email and the password you chose.</p>
+      <a class="button primary" href="/login">
+        Sign in
+      </a>
+    </>,
+  );
+}

@@ -1,0 +1,84 @@
+// The pages at both ends of a browser session: signing in, the landing page between, signed out.
+// Checking the password and keeping the session is left to the routes.
+/** @jsxImportSource preact */
+import { Fact } from "./facts.tsx";
+import { ErrorSummary, Field, Hidden, SignOutForm } from "./forms.tsx";
+import { type Branding, renderPage } from "./layout.tsx";
+import { roleInWords } from "./words.ts";
+
+export interface SignInProps {
+  csrf: string;
+  /** path to go on to after signing in; the route has checked that it is ours */
+  next?: string | undefined;
+  /** what was typed before, after a failure */
+  email?: string | undefined;
+  error?: string | undefined;
+  branding: Branding;
+}
+
+/** Asks for email and password. Posts `csrf`, `next` (if given), `email` and `password` to /login. */
+export function signInPage({ csrf, next, email, error, branding }: SignInProps): string {
+  return renderPage(
+    { title: "Sign in", error, branding },
+    <>
+      {/* A failure names no field: which of the two was wrong stays untold. */}
+      <ErrorSummary error={error} />
+      <form method="post" action="/login">
+        <Hidden name="csrf" value={csrf} />
+        {next === undefined ? null : <Hidden name="next" value={next} />}
+        <Field id="email" label="Email">
+          {(described) => (
+            <input {...described} type="email" name="email" value={email} autocomplete="username" required />
+          )}
+        </Field>
+        <Field id="password" label="Password">
+          {(described) => (
+            <input {...described} type="password" name="password" autocomplete="current-password" required />
+          )}
+        </Field>
+        <button class="button primary" type="submit">
+          Sign in
+        </button>
+      </form>
+    </>,
+  );
+}
+
+export interface AccountProps {
+  email: string;
+  /** `admin` or `member` */
+  role: string;
+  csrf: string;
+  branding: Branding;
+}
+
+/** Where a browser lands that is signed in and has nothing else to do. */
+export function accountPage({ email, role, csrf, branding }: AccountProps): string {
+  return renderPage(
+    { title: "Your account", branding },
+    <>
+      <dl class="facts">
+        <Fact name="Email">{email}</Fact>
+        <Fact name="Role">{roleInWords(role)}</Fact>
+      </dl>
+      <p>Does your terminal show a code?</p>
+      <a class="button primary" href="/device">
+        Enter a code
+      </a>
+      <SignOutForm csrf={csrf} email={email} />
+    </>,
+  );
+}
+
+/** Confirms the end of the browser session. */
+export function signedOutPage({ branding }: { branding?: Branding | undefined }): string {
+  return renderPage(
+    { title: "You are signed out", branding },
+    <>
+      <p>This browser no longer has access to your account. Signed-in terminals are not affected.</p>
+      <a class="button primary" href="/login">
+        Sign in
+      </a>
+    </>,
+  );
+}

@@ -1,0 +1,35 @@
+// Turns wire values (scopes, roles, times) into what a person reads on a page. Decides nothing about them.
+
+// A Map, not an object: a scope named like an inherited property must reach the fallback.
+const scopeSentences: ReadonlyMap<string, string> = new Map([
+  ["openid", "Know which account you signed in with"],
+  ["profile", "See your name"],
+  ["email", "See your email address"],
+  ["offline_access", "Stay signed in until you sign out or access is revoked"],
+  ["governance:read", "Read your policy, fetch packages and use your gateway key"],
+  ["session:write", "Upload coding sessions for you"],
+  ["client-status:write", "Report the state of your workstation"],
+]);
+
+const roleNames: ReadonlyMap<string, string> = new Map([
+  ["admin", "Administrator"],
+  ["member", "Member"],
+]);
+
+const utcTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+
+/** @returns what the scope allows; the scope itself in quotes where we have no words for it */
+export const scopeInWords = (scope: string): string =>
+  scopeSentences.get(scope) ?? `Use the permission “${scope}”`;
+
+/** @returns the role's name; the role itself where we have no name for it */
+export const roleInWords = (role: string): string => roleNames.get(role) ?? role;
+
+/**
+ * @param time RFC 3339
+ * @returns such as `21 November 2026 at 11:51 UTC`; the text itself if it is no time
+ */
+export function timeInWords(time: string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? time : `${utcTime.format(date)} UTC`;
+}
