@@ -1,0 +1,68 @@
+// Compares subjects fairly on a machine whose speed drifts: they run in alternating order, round by round, so that
+// drift hits all alike, and medians and ratios are what is told. How one subject is measured is the caller's.
+
+export interface Comparison {
+  name: string;
+  /** in the unit the subject returns */
+  median: number;
+  min: number;
+  max: number;
+  /** median of this subject's ratio to the first subject of the same round */
+  ratio: number;
+}
+
+/**
+ * Runs every subject once a round; odd rounds run in reverse order.
+ * @param subjects by name, each returning one figure; the first is the reference
+ * @returns one row for each subject, in their order
+ */
+export async function compareAlternating(options: {
+  rounds: number;
+  subjects: Readonly<Record<string, () => Promise<number>>>;
+}): Promise<Comparison[]> {
+  const names = Object.keys(options.subjects);
+  const figures = new Map<string, number[]>(names.map((name) => [name, []]));
+  for (let round = 0; round < options.rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const figure = await options.subjects[name]?.();
+      if (figure !== undefined) figures.get(name)?.push(figure);
+    }
+  }
+  const reference = figures.get(names[0] ?? "") ?? [];
+  return names.map((name) => rowOf(name, figures.get(name) ?? [], reference));
+}
+
+const rowOf = (name: string, own: readonly number[], reference: readonly number[]): Comparison => ({
+  name,
+  median: median(own),
+  min: Math.min(...own),
+  max: Math.max(...own),
+  ratio: median(own.map((figure, round) => figure / (reference[round] ?? Number.NaN))),
+});
+
+/** @returns the middle figure, of an even number the mean of the two in the middle; NaN of none */
+export function median(figures: readonly number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
+}
+
+/** Prints rows as an aligned table; numbers are rounded to what a reader compares. */
+export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {
+  const columns = Object.keys(rows[0] ?? {});
+  const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column] ?? "")))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
+  for (const line of cells) {
+    console.log(
+      line
+        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+        .join("  "),
+    );
+  }
+}
+
+function cellOf(value: string | number): string {
+  if (typeof value === "string") return value;
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3);
+}

@@ -1,0 +1,222 @@
+// Load generator for benchmarks, run as a process of its own so that the server's loop is not ours:
+// N keep-alive connections over plain TCP to loopback, one request in flight on each, no pipelining.
+// It reads only as much HTTP/1.1 as an answer needs; what the figures mean is compare.ts's and the caller's.
+
+export const LOAD_CONNECTIONS_MAX = 1_024;
+export const LOAD_SECONDS_MAX = 300;
+
+export interface LoadRequest {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** The one argument of the command line, as JSON. */
+export interface LoadPlan {
+  port: number;
+  connections: number;
+  seconds: number;
+  /** sent in turn, over all connections */
+  requests: readonly LoadRequest[];
+}
+
+export interface LoadResult {
+  requests: number;
+  seconds: number;
+  perSecond: number;
+  /** answers by status code */
+  statuses: Record<string, number>;
+  p50Ms: number;
+  p99Ms: number;
+  /** connections refused, broken or answering what is not HTTP */
+  errors: number;
+}
+
+/** How far an answer is complete: its status and length, or `undefined` while bytes are missing. */
+export interface Answer {
+  status: number;
+  length: number;
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+/**
+ * @param bytes everything received since the request was sent
+ * @returns undefined while more must come
+ * @throws when the bytes are no HTTP/1.1 answer, or its length is only known at the connection's end
+ * @source RFC 9112 sections 4, 6.3 and 7.1
+ */
+export function readAnswer(bytes: Buffer, toHead: boolean): Answer | undefined {
+  const headEnd = bytes.indexOf(HEAD_END);
+  if (headEnd < 0) return undefined;
+  const head = bytes.toString("latin1", 0, headEnd);
+  const status = Number(head.slice(9, 12));
+  if (!head.startsWith("HTTP/1.1 ") || !(status >= 200)) throw new Error("not an HTTP/1.1 answer");
+  const start = headEnd + HEAD_END.length;
+  const length = bodyEnd(bytes, start, { head, empty: toHead || status === 204 || status === 304 });
+  return length === undefined || length > bytes.length ? undefined : { status, length };
+}
+
+interface Framing {
+  head: string;
+  empty: boolean;
+}
+
+function bodyEnd(bytes: Buffer, start: number, { head, empty }: Framing): number | undefined {
+  if (empty) return start;
+  const declared = /\r\ncontent-length: *(\d+)/i.exec(head);
+  if (declared) return start + Number(declared[1]);
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return chunksEnd(bytes, start);
+  throw new Error("an answer without a length");
+}
+
+function chunksEnd(bytes: Buffer, start: number): number | undefined {
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    if (lineEnd < 0) return undefined;
+    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    if (Number.isNaN(size)) throw new Error("a chunk without a size");
+    if (size === 0) return lineEnd + 4;
+    at = lineEnd + 2 + size + 2;
+    if (at > bytes.length) return undefined;
+  }
+}
+
+/** @returns the bytes of one request; `Host` and `Content-Length` are added */
+export function encodeRequest({ method, path, headers = {}, body }: LoadRequest, port: number): Buffer {
+  const fields = { Host: `127.0.0.1:${port}`, ...headers };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  if (body !== undefined) lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
+}
+
+interface Connection {
+  sentAtNs: number;
+  toHead: boolean;
+  /** the part of an answer that came so far; empty most of the time */
+  received: Buffer;
+}
+
+/** Runs one plan. @throws when the plan is out of bounds */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  refuseUnbounded(plan);
+  const run = new LoadRun(plan);
+  const begin = Bun.nanoseconds();
+  for (let opened = 0; opened < plan.connections; opened++) run.open();
+  await Bun.sleep(plan.seconds * 1_000);
+  return run.end((Bun.nanoseconds() - begin) / 1e9);
+}
+
+function refuseUnbounded({ connections, seconds, requests }: LoadPlan): void {
+  const sensible =
+    connections >= 1 &&
+    connections <= LOAD_CONNECTIONS_MAX &&
+    seconds > 0 &&
+    seconds <= LOAD_SECONDS_MAX &&
+    requests.length > 0;
+  if (sensible) return;
+  throw new Error(
+    `a plan has 1 to ${LOAD_CONNECTIONS_MAX} connections, up to ${LOAD_SECONDS_MAX} seconds and a request`,
+  );
+}
+
+class LoadRun {
+  readonly #port: number;
+  readonly #requests: { bytes: Buffer; toHead: boolean }[];
+  readonly #latenciesNs: number[] = [];
+  readonly #statuses: Record<string, number> = {};
+  readonly #sockets = new Set<Bun.Socket<Connection>>();
+  #errors = 0;
+  #next = 0;
+  #running = true;
+
+  constructor({ port, requests }: LoadPlan) {
+    this.#port = port;
+    this.#requests = requests.map((request) => ({
+      bytes: encodeRequest(request, port),
+      toHead: request.method === "HEAD",
+    }));
+  }
+
+  /** Opens one connection; a broken one is counted and opened again. */
+  open(): void {
+    if (!this.#running) return;
+    const connected = Bun.connect<Connection>({
+      hostname: "127.0.0.1",
+      port: this.#port,
+      data: { sentAtNs: 0, toHead: false, received: Buffer.alloc(0) },
+      socket: {
+        open: (socket) => {
+          this.#sockets.add(socket);
+          this.#send(socket);
+        },
+        data: (socket, bytes) => this.#receive(socket, bytes),
+        close: (socket) => this.#reopen(socket),
+      },
+    });
+    connected.catch(() => {
+      this.#errors += 1;
+      // Refused at once: without a pause a dead server would keep this loop busy.
+      setTimeout(() => this.open(), 100).unref();
+    });
+  }
+
+  end(seconds: number): LoadResult {
+    this.#running = false;
+    for (const socket of this.#sockets) socket.terminate();
+    const sorted = Float64Array.from(this.#latenciesNs).sort();
+    const atQuantile = (q: number) => (sorted[Math.ceil(sorted.length * q) - 1] ?? 0) / 1e6;
+    return {
+      requests: sorted.length,
+      seconds,
+      perSecond: Math.round(sorted.length / seconds),
+      statuses: this.#statuses,
+      p50Ms: atQuantile(0.5),
+      p99Ms: atQuantile(0.99),
+      errors: this.#errors,
+    };
+  }
+
+  #send(socket: Bun.Socket<Connection>): void {
+    const request = this.#requests[this.#next++ % this.#requests.length];
+    if (!request) return;
+    socket.data.sentAtNs = Bun.nanoseconds();
+    socket.data.toHead = request.toHead;
+    // A request larger than the socket buffer would be cut: benchmarks send small ones.
+    if (socket.write(request.bytes) !== request.bytes.length)
+      throw new Error("a request did not fit the socket");
+  }
+
+  #receive(socket: Bun.Socket<Connection>, bytes: Buffer): void {
+    if (!this.#running) return;
+    const { data } = socket;
+    const whole = data.received.length === 0 ? bytes : Buffer.concat([data.received, bytes]);
+    try {
+      const answer = readAnswer(whole, data.toHead);
+      if (!answer) {
+        data.received = whole;
+        return;
+      }
+      this.#latenciesNs.push(Bun.nanoseconds() - data.sentAtNs);
+      this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1;
+      data.received = whole.subarray(answer.length);
+      this.#send(socket);
+    } catch {
+      socket.terminate();
+    }
+  }
+
+  #reopen(socket: Bun.Socket<Connection>): void {
+    this.#sockets.delete(socket);
+    if (!this.#running) return;
+    this.#errors += 1;
+    this.open();
+  }
+}
+
+if (import.meta.main) {
+  const plan: LoadPlan = JSON.parse(process.argv[2] ?? "{}");
+  console.log(JSON.stringify(await runLoad(plan)));
+  process.exit(0);
+}
