@@ -1,0 +1,222 @@
+// The table of settings: name, type, default, credential, one line of documentation. Help texts, `config show` and the
+// TypeScript type of every value follow from it. Where values come from is config-sources.ts; how types read is config-types.ts.
+import { addressRange, listenAddress, publicOrigin } from "./config-addresses.ts";
+import { choice, email, integer, list, map, path, type SettingType, secret, text } from "./config-types.ts";
+import type { Secret } from "./secret.ts";
+
+export interface Setting<T> {
+  readonly type: SettingType<T>;
+  readonly doc: string;
+  /** as a person would write it; read by the type like any other text */
+  readonly default?: string;
+  /** environment variable of the service manager that replaces the default; the first entry of a colon list */
+  readonly defaultVariable?: string;
+  /** file name below $CREDENTIALS_DIRECTORY; marks the setting as secret */
+  readonly credential?: string;
+}
+
+export const ADMIN_PASSWORD_LENGTH_MIN = 12;
+export const ACCESS_TOKEN_TTL_SECONDS = { min: 60, max: 3600 };
+export const REFRESH_TOKEN_TTL_SECONDS = { min: 3600, max: 31_536_000 };
+export const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
+export const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
+export const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
+export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
+/** attempts that one window may allow */
+export const ATTEMPTS = { min: 1, max: 100_000 };
+export const WINDOW_SECONDS = { min: 1, max: 86_400 };
+
+const always = <T>(type: SettingType<T>, fallback: string, doc: string): Setting<T> => ({
+  type,
+  default: fallback,
+  doc,
+});
+
+const optional = <T>(type: SettingType<T>, doc: string): Setting<T | undefined> => ({ type, doc });
+
+const sealed = (credential: string, doc: string, lengthMin?: number): Setting<Secret | undefined> => ({
+  type: secret(lengthMin),
+  credential,
+  doc,
+});
+
+/** Every setting. The part before the dot is the section of the file it stands in. */
+export const SETTINGS = {
+  data_dir: {
+    ...always(path, "./data", "folder that holds everything the service keeps"),
+    defaultVariable: "STATE_DIRECTORY",
+  },
+  "server.listen": always(
+    listenAddress,
+    "127.0.0.1:8080",
+    "where to listen: host:port, [ipv6]:port or unix:/path",
+  ),
+  "server.public_url": optional(publicOrigin, "origin under which clients and browsers reach the service"),
+  "server.tls_cert": optional(path, "certificate chain in PEM, for own TLS"),
+  "server.tls_key": optional(path, "private key in PEM, for own TLS"),
+  "server.trusted_proxies": always(
+    list(addressRange),
+    "",
+    "addresses or ranges whose forwarding headers are believed",
+  ),
+  "log.level": always(
+    choice("debug", "info", "warning", "error"),
+    "info",
+    "least severe level that is logged",
+  ),
+  "log.format": always(
+    choice("auto", "json", "text"),
+    "auto",
+    "log lines as JSON or text; auto is text on a terminal",
+  ),
+  "metrics.token": sealed("metrics-token", "bearer token that may read the metrics"),
+  "keys.sealing_key": sealed("sealing-key", "key that seals secrets in the database"),
+  "bootstrap.admin_email": always(
+    email,
+    "admin@example.com",
+    "first administrator, made when there is no user yet",
+  ),
+  "bootstrap.admin_password": sealed(
+    "admin-password",
+    `password of the first administrator, at least ${ADMIN_PASSWORD_LENGTH_MIN} characters`,
+    ADMIN_PASSWORD_LENGTH_MIN,
+  ),
+  "bootstrap.organization_name": always(text, "Development", "name of the first organization"),
+  "catalog.file": optional(path, "catalog of packages read at start"),
+  "scim.token": sealed("scim-token", "bearer token of the identity provider that pushes users"),
+  "scim.group_role_mappings": always(
+    map(choice("admin", "member")),
+    "{}",
+    "role that members of a provisioned group receive, by group name",
+  ),
+  "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
+  "access.access_token_ttl_seconds": always(
+    integer(ACCESS_TOKEN_TTL_SECONDS),
+    "900",
+    "life of an access token",
+  ),
+  "access.refresh_token_ttl_seconds": always(
+    integer(REFRESH_TOKEN_TTL_SECONDS),
+    "2592000",
+    "life of a refresh token",
+  ),
+  "access.browser_session_ttl_seconds": always(
+    integer(BROWSER_SESSION_TTL_SECONDS),
+    "43200",
+    "life of a login session in a browser",
+  ),
+  "access.device_code_ttl_seconds": always(
+    integer(DEVICE_CODE_TTL_SECONDS),
+    "600",
+    "time to approve a device login",
+  ),
+  "access.poll_interval_seconds": always(
+    integer(POLL_INTERVAL_SECONDS),
+    "5",
+    "least time between two polls of a device login",
+  ),
+  "access.signing_key_rotation_days": always(
+    integer(SIGNING_KEY_ROTATION_DAYS),
+    "30",
+    "age at which the signing key is replaced",
+  ),
+  "limits.password_guesses_per_account": always(
+    integer(ATTEMPTS),
+    "10",
+    "wrong passwords for one account in a window",
+  ),
+  "limits.password_guesses_per_address": always(
+    integer(ATTEMPTS),
+    "50",
+    "wrong passwords from one address in a window",
+  ),
+  "limits.user_code_guesses_per_user": always(
+    integer(ATTEMPTS),
+    "5",
+    "wrong user codes by one user in a window",
+  ),
+  "limits.user_code_guesses_per_address": always(
+    integer(ATTEMPTS),
+    "20",
+    "wrong user codes from one address in a window",
+  ),
+  "limits.device_codes_per_address": always(
+    integer(ATTEMPTS),
+    "60",
+    "device logins begun from one address in a window",
+  ),
+  "limits.invitations_per_actor": always(
+    integer(ATTEMPTS),
+    "100",
+    "invitations sent by one actor in a window",
+  ),
+  "limits.window_seconds": always(
+    integer(WINDOW_SECONDS),
+    "900",
+    "length of the window these limits count in",
+  ),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The value of each setting, by name; undefined only where the table has no default. */
+export type Values = {
+  readonly [Name in SettingName]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
+};
+
+/** Top-level keys of the file that are handed on as they are. */
+export const SECTIONS = ["gateway", "governance", "package_catalog"] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
+const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
+
+export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName);
+
+/** @returns the setting, whatever its type */
+export const settingOf = (name: SettingName): Setting<unknown> => SETTINGS[name];
+
+/** @returns every key that may stand in the file and, but for secrets, in flags: a secret is also there as `<name>_file` */
+export const keysOf = (name: SettingName): readonly string[] =>
+  settingOf(name).credential === undefined ? [name] : [name, fileKeyOf(name)];
+
+/** @returns the key of the file that holds the secret: `scim.token` gives `scim.token_file` */
+export const fileKeyOf = (name: SettingName): string => `${name}_file`;
+
+/** @returns the environment variable: `server.listen` gives `QUARTERMASTER_SERVER_LISTEN` */
+export const variableOf = (key: string): string => `QUARTERMASTER_${key.replaceAll(".", "_").toUpperCase()}`;
+
+/** @returns the flag: `server.public_url` gives `--server-public-url` */
+export const flagOf = (key: string): string => `--${key.replaceAll(/[._]/g, "-")}`;
+
+/** @returns the member under which commander hands over the flag: `server.public_url` gives `serverPublicUrl` */
+export const attributeOf = (key: string): string =>
+  key.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What commander needs for one option. Give it no default of its own, or every value would look as if a flag had set it. */
+export interface SettingOption {
+  /** flag and placeholder: `--server-listen <address>` */
+  readonly flags: string;
+  readonly doc: string;
+  /** empty where there is no default */
+  readonly defaultText: string;
+}
+
+/** The option that names the configuration file; its variable is QUARTERMASTER_CONFIG. */
+export const CONFIG_OPTION: SettingOption = {
+  flags: "--config <path>",
+  doc: "configuration file",
+  defaultText: "",
+};
+
+/** @returns one option per setting, in the order of the table; a secret has only its `-file` twin */
+export const settingOptions = (): readonly SettingOption[] =>
+  SETTING_NAMES.map((name) => {
+    const setting = settingOf(name);
+    const isSecret = setting.credential !== undefined;
+    const key = isSecret ? fileKeyOf(name) : name;
+    return {
+      flags: `${flagOf(key)} <${setting.type.placeholder}>`,
+      doc: isSecret ? `file that holds the ${setting.doc}` : setting.doc,
+      defaultText: setting.default ?? "",
+    };
+  });

@@ -1,0 +1,155 @@
+// Loads the settings: finds the file, resolves every setting of config-table.ts, and reports all problems at once.
+// Knows no process.*: flags, environment and working folder are arguments. Prints nothing.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { closest } from "fastest-levenshtein";
+import { DomainError, type Problem, pointerOf } from "../domain/errors.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import {
+  type ConfigInputs,
+  folderIn,
+  type Origin,
+  type Resolution,
+  resolveSetting,
+  type Sources,
+  variableIn,
+} from "./config-sources.ts";
+import {
+  keysOf,
+  SECTIONS,
+  SETTING_NAMES,
+  type SectionName,
+  type SettingName,
+  settingOf,
+  type Values,
+  variableOf,
+} from "./config-table.ts";
+
+const CONFIG_VARIABLE = "QUARTERMASTER_CONFIG";
+const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(keysOf).map(variableOf)];
+
+/** The settings in force. Its members are private, so that printing it shows no secret, not even one in a section. */
+export class Config {
+  readonly #resolutions: ReadonlyMap<SettingName, Resolution>;
+  readonly #file: ConfigFile | undefined;
+  readonly #warnings: readonly string[];
+
+  constructor(
+    resolutions: ReadonlyMap<SettingName, Resolution>,
+    source: { file: ConfigFile | undefined; warnings: readonly string[] },
+  ) {
+    this.#resolutions = resolutions;
+    this.#file = source.file;
+    this.#warnings = source.warnings;
+  }
+
+  /** @returns the value, in the type the table gives the setting */
+  get<Name extends SettingName>(name: Name): Values[Name] {
+    // Each resolution was made by the type of this very setting; a map of all of them cannot say so.
+    return this.#resolutions.get(name)?.value as Values[Name];
+  }
+
+  /** @returns one row of `config show` */
+  rowOf(name: SettingName): ConfigRow {
+    const { text = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
+    return { key: name, value: text, origin, doc: settingOf(name).doc };
+  }
+
+  /** absolute path of the file in force */
+  get file(): string | undefined {
+    return this.#file?.path;
+  }
+
+  /** sentences for the operator about what works but is unwise */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** the sections that are handed on as the file has them; undefined where absent */
+  get sections(): Readonly<Record<SectionName, unknown>> {
+    const [gateway, governance, packageCatalog] = SECTIONS;
+    return {
+      [gateway]: this.#file?.valueOf(gateway),
+      [governance]: this.#file?.valueOf(governance),
+      [packageCatalog]: this.#file?.valueOf(packageCatalog),
+    };
+  }
+
+  /** @returns the 1-based line of an RFC 6901 pointer into the file (`/gateway/url`) or of its nearest ancestor */
+  lineOf(pointer: string): number | undefined {
+    return this.#file?.lineOf(pointer);
+  }
+}
+
+export interface ConfigRow {
+  readonly key: SettingName;
+  /** `set` or `unset` for a secret; `unset` where there is no value */
+  readonly value: string;
+  readonly origin: Origin;
+  readonly doc: string;
+}
+
+/**
+ * Reads every setting from flags, environment, credentials and the configuration file.
+ * @throws DomainError `config.invalid` with one problem for everything that is wrong in any source
+ * @source operator-experience.md CLI-11, CLI-12, SVC-5
+ */
+export function loadConfig(inputs: ConfigInputs): Config {
+  const named = configPath(inputs);
+  const { file, problems = [] } = named === undefined ? {} : readConfigFile(named.path, named.spelling);
+  const sources: Sources = { ...inputs, file, problems: [...problems], warnings: [] };
+  const resolutions = new Map(SETTING_NAMES.map((name) => [name, resolveSetting(name, sources)]));
+  sources.problems.push(...unknownVariables(sources));
+  // A file that could not be read may hold the missing half.
+  if (named === undefined || file !== undefined) sources.problems.push(...halfPairs(resolutions));
+  if (sources.problems.length > 0) throw invalid(sources.problems, named?.path);
+  return new Config(resolutions, sources);
+}
+
+/** @returns one row per setting, in the order of the table, for `config show` */
+export const describe = (config: Config): readonly ConfigRow[] =>
+  SETTING_NAMES.map((name) => config.rowOf(name));
+
+function configPath({ flags, env, cwd }: ConfigInputs): { path: string; spelling: string } | undefined {
+  const { config } = flags;
+  if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
+  const variable = variableIn(env, CONFIG_VARIABLE);
+  if (variable !== undefined) return { path: resolve(cwd, variable), spelling: CONFIG_VARIABLE };
+  const folder = folderIn(env, "CONFIGURATION_DIRECTORY");
+  const path = resolve(cwd, join(folder ?? "", "quartermaster.yaml"));
+  return folder !== undefined && existsSync(path)
+    ? { path, spelling: "$CONFIGURATION_DIRECTORY" }
+    : undefined;
+}
+
+/** A variable the file itself refers to is known, whatever its name. */
+function unknownVariables({ env, file }: Sources): readonly Problem[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith("QUARTERMASTER_") && variableIn(env, name) !== undefined)
+    .filter((name) => !VARIABLES.includes(name) && !file?.references.has(name))
+    .map((name) => ({
+      pointer: "",
+      detail: `${name}: no such setting; the nearest is ${closest(name, VARIABLES)}`,
+    }));
+}
+
+/** A certificate without its key, or a key without its certificate. */
+function halfPairs(resolutions: ReadonlyMap<SettingName, Resolution>): readonly Problem[] {
+  const pair = ["server.tls_cert", "server.tls_key"] as const;
+  const missing = pair.filter((name) => resolutions.get(name)?.origin === "default");
+  return missing.length !== 1
+    ? []
+    : missing.map((name) => ({
+        pointer: pointerOf(name.split(".")),
+        detail: `${name}: missing; server.tls_cert and server.tls_key are given together or not at all`,
+      }));
+}
+
+function invalid(problems: readonly Problem[], path: string | undefined): DomainError {
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  const where = path === undefined ? "" : ` (file: ${path})`;
+  return new DomainError("invalid", "config.invalid", `The configuration has ${count}${where}.`, {
+    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+    problems,
+  });
+}
