@@ -1,7 +1,7 @@
 // The decision on a device login: who asks, from where, for what; then two equal buttons and nothing decided by default.
 // Claiming the code for the user, the single use of the link and the decision itself are left to the route.
 /** @jsxImportSource preact */
-import { Fact } from "./facts.tsx";
+import type { ComponentChildren } from "preact";
 import { Hidden, SignOutForm } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 import { scopeInWords, timeInWords } from "./words.ts";
@@ -42,6 +42,13 @@ function UserCode({ userCode }: { userCode: string }) {
     </div>
   );
 }
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
 
 const Time = ({ value }: { value: string }) => <time dateTime={value}>{timeInWords(value)}</time>;
 
@@ -95,15 +102,15 @@ function Decision({ action, csrf }: { action: string; csrf: string }) {
 export function approvalPage(props: ApprovalProps): string {
   const { action, csrf, signedInAs, branding } = props;
   return renderPage(
-    { title: "Allow command-line access?", branding },
+    { title: "Allow terminal access?", branding },
     <>
       <p>A terminal asks to use {branding.organizationName} as you.</p>
       <UserCode userCode={props.userCode} />
       <RequestFacts {...props} />
       <Scopes scopes={props.scopes} />
       <p class="warning">
-        <strong>Did you not start this yourself? Then refuse it.</strong> A link or code that somebody sent
-        you would give them your access.
+        <strong>Refuse this if you did not start it yourself.</strong> Whoever sent you the link or code would
+        get your access.
       </p>
       <Decision action={action} csrf={csrf} />
       <SignOutForm csrf={csrf} email={signedInAs} next={action} />

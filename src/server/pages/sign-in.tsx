@@ -1,7 +1,6 @@
 // The pages at both ends of a browser session: signing in, the landing page between, signed out.
 // Checking the password and keeping the session is left to the routes.
 /** @jsxImportSource preact */
-import { Fact } from "./facts.tsx";
 import { ErrorSummary, Field, Hidden, SignOutForm } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 import { roleInWords } from "./words.ts";
@@ -57,11 +56,9 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
   return renderPage(
     { title: "Your account", branding },
     <>
-      <dl class="facts">
-        <Fact name="Email">{email}</Fact>
-        <Fact name="Role">{roleInWords(role)}</Fact>
-      </dl>
-      <p>Does your terminal show a code?</p>
+      <p>
+        Your role is <strong>{roleInWords(role)}</strong>. If your terminal shows a code, enter it here.
+      </p>
       <a class="button primary" href="/device">
         Enter a code
       </a>
