@@ -1,0 +1,37 @@
+// What the scheduler counts (operator-experience.md OBS-3).
+import { SECOND_MS } from "./clock.ts";
+import type { Metrics } from "./metrics.ts";
+import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./scheduler-table.ts";
+
+export interface JobMetrics {
+  /** Starts the job's figures at zero. */
+  add(job: string): void;
+  /** Takes over what an earlier process recorded, so that a restart does not look like a job overdue. */
+  recall(row: JobRow): void;
+  ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
+}
+
+/** @returns counters that do nothing where nobody asked for metrics */
+export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
+  const runs = metrics?.counter("job_runs_total", "Runs of scheduled jobs by how they ended.", {
+    labels: { job: [], outcome: JOB_OUTCOMES },
+  });
+  const lastSuccess = metrics?.gauge(
+    "job_last_success_timestamp_seconds",
+    "When the job last succeeded, in seconds since 1970; 0 if that is not known.",
+    { labels: { job: [] } },
+  );
+  return {
+    add(job) {
+      for (const outcome of JOB_OUTCOMES) runs?.labels(job, outcome);
+      lastSuccess?.labels(job);
+    },
+    recall({ name, lastOutcome, lastFinishedAtMs }) {
+      if (lastOutcome === "succeeded") lastSuccess?.labels(name).set((lastFinishedAtMs ?? 0) / SECOND_MS);
+    },
+    ended(job, outcome, finishedAtMs) {
+      runs?.labels(job, outcome).inc();
+      if (outcome === "succeeded") lastSuccess?.labels(job).set(finishedAtMs / SECOND_MS);
+    },
+  };
+}
