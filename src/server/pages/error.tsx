@@ -1,4 +1,5 @@
-// The page for a browser request that failed. What may be told about the failure is decided by the caller.
+// The page for a browser request that failed.
+// What may be told about the failure, and under which status, is decided by the caller.
 /** @jsxImportSource preact */
 import { type Branding, renderPage } from "./layout.tsx";
 
