@@ -1,6 +1,7 @@
 // One SQLite file: a single writing connection with group commit, and a read-only one beside it.
 // Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
 import { Database, SQLiteError } from "bun:sqlite";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { DomainError } from "../domain/errors.ts";
 
@@ -26,36 +27,65 @@ export interface Db {
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /** Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. */
   revision(topic: Topic): number;
-  /** Waits for queued writes, then closes both connections. */
+  /** Waits for queued writes, then closes both connections. Safe to repeat. */
   close(): Promise<void>;
 }
 
 /** Writes that share one COMMIT at most; more wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
-/** How long a write waits for another process's transaction. */
+/** How long a write waits for another process's transaction; waiting stops the whole process. */
 export const BUSY_TIMEOUT_MS = 5_000;
+
+export interface ConnectionOptions {
+  /** makes a missing file, readable by its owner only */
+  create?: true;
+  readonly?: true;
+  /** instead of BUSY_TIMEOUT_MS */
+  busyTimeoutMs?: number;
+}
 
 /**
  * Opens or creates the database file.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openDatabase(file: string): Db {
-  const writer = openConnection(file, { create: true });
-  writer.run("PRAGMA journal_mode=WAL");
-  const reader = openConnection(file, { readonly: true });
-  return new GroupedDatabase(writer, reader);
+export function openDatabase(file: string, options: { busyTimeoutMs?: number } = {}): Db {
+  const writer = openConnection(file, { ...options, create: true });
+  try {
+    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true }));
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
 }
 
-/** @returns a connection with the pragmas every connection of ours has */
-export function openConnection(file: string, options: { create?: true; readonly?: true }): Database {
+/**
+ * @returns a connection with the pragmas every connection of ours has
+ * @throws DomainError `storage.*` when the file cannot be opened or is not a database
+ */
+export function openConnection(file: string, options: ConnectionOptions): Database {
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, ...flags } = options;
+  let connection: Database | undefined;
   try {
-    const connection = new Database(file, { ...options, strict: true });
-    connection.run(`PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}`);
-    if (!options.readonly) connection.run("PRAGMA synchronous=FULL");
+    if (flags.create) makeOwnerOnly(file);
+    connection = new Database(file, { ...flags, strict: true });
+    connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
+    if (!flags.readonly) connection.run("PRAGMA journal_mode=WAL");
+    if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {
+    connection?.close();
     throw asStorageError(error);
+  }
+}
+
+/** SQLite would make it readable by everybody; its sidecar files get the mode of the database. */
+function makeOwnerOnly(file: string): void {
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch {
+    // SQLite opens it next and says what is wrong
   }
 }
 
@@ -76,8 +106,15 @@ export function statement<S>(build: (connection: Connection) => S): (connection:
 
 /** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
 export function uniqueViolation(error: unknown): string | undefined {
-  if (!(error instanceof SQLiteError) || error.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
-  return error.message.replace("UNIQUE constraint failed: ", "");
+  const failure = sqliteErrorIn(error);
+  if (failure?.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
+  return failure.message.replace("UNIQUE constraint failed: ", "");
+}
+
+/** drizzle wraps what its raw `sql` statements throw, and hands on what its builders throw */
+function sqliteErrorIn(error: unknown): SQLiteError | undefined {
+  if (error instanceof SQLiteError) return error;
+  return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
 }
 
 interface WriteJob {
@@ -95,6 +132,7 @@ class GroupedDatabase implements Db {
   #seenVersion = -1;
   #queue: WriteJob[] = [];
   #idle: (() => void)[] = [];
+  #closed = false;
 
   constructor(
     readonly writer: Database,
@@ -106,6 +144,7 @@ class GroupedDatabase implements Db {
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error("the database is closed"));
     return new Promise<T>((resolve, reject) => {
       let answer: { value: T } | undefined;
       const job: WriteJob = {
@@ -135,6 +174,8 @@ class GroupedDatabase implements Db {
 
   async close(): Promise<void> {
     if (this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#closed) return;
+    this.#closed = true;
     this.#dataVersion.finalize();
     this.reader.close();
     this.writer.close();
@@ -187,9 +228,11 @@ class GroupedDatabase implements Db {
 }
 
 function refusePromise(value: unknown): void {
-  if (!(value instanceof Promise)) return;
-  value.catch(() => {}); // it will never be awaited; what it does wrong is reported by the error below
-  throw new TypeError("a write must not return a promise: it would commit before the promise settles");
+  if (typeof value !== "object" || value === null || !("then" in value)) return;
+  if (value instanceof Promise) value.catch(() => {}); // nobody awaits it; the error below reports the mistake
+  throw new TypeError(
+    "a write must not return a promise, or a statement that was not run: it would commit too early",
+  );
 }
 
 const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
@@ -204,8 +247,8 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
 
 /** @returns a DomainError for what the machine did wrong, any other error as it is */
 export function asStorageError(error: unknown): unknown {
-  if (!(error instanceof SQLiteError) || typeof error.code !== "string") return error;
-  const name = Object.keys(STORAGE_ERRORS).find((known) => error.code?.startsWith(known));
+  const code = sqliteErrorIn(error)?.code;
+  const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));
   const known = name === undefined ? undefined : STORAGE_ERRORS[name];
   return known ? new DomainError("unavailable", known.reason, known.message, { cause: error }) : error;
 }

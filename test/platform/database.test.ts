@@ -1,0 +1,316 @@
+// The database door: group commit, durability, revisions, and what it says when the machine fails it.
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eq, sql } from "drizzle-orm";
+import { DomainError } from "../../src/domain/errors.ts";
+import { organizations } from "../../src/domain/identity/tables.ts";
+import {
+  type Db,
+  openDatabase,
+  type Tx,
+  uniqueViolation,
+  WRITE_BATCH_MAX,
+} from "../../src/platform/database.ts";
+import { isRoot, NOBODY, startChild } from "../support/child.ts";
+import { createWorld, temporaryDirectory } from "../support/world.ts";
+
+const add = (tx: Tx, id: string): void =>
+  void tx.insert(organizations).values({ id, name: id, createdAtMs: 0 }).run();
+
+const idsIn = (db: Db): string[] =>
+  db.read
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.createdAtMs, 0))
+    .orderBy(organizations.id)
+    .all()
+    .map(({ id }) => id);
+
+const reasonOf = (failed: Promise<unknown>): Promise<unknown> =>
+  failed.then(
+    () => "no error",
+    (error: unknown) => (error instanceof DomainError ? error.reason : error),
+  );
+
+test("a write answers with what its function returned, and readers see the row", async () => {
+  await using world = await createWorld();
+  const answer = await world.db.write((tx) => {
+    add(tx, "a");
+    return 42;
+  });
+  expect(answer).toBe(42);
+  expect(idsIn(world.db)).toEqual(["a"]);
+});
+
+test("a failing write leaves no row, and its neighbours in the same commit are kept", async () => {
+  await using world = await createWorld();
+  const failure = new Error("refused by a rule");
+  const outcomes = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => {
+      add(tx, "b");
+      throw failure;
+    }),
+    world.db.write((tx) => add(tx, "c")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(outcomes[1]).toEqual({ status: "rejected", reason: failure });
+  expect(idsIn(world.db)).toEqual(["a", "c"]);
+});
+
+test("a lone failing write leaves no row, and the next one works", async () => {
+  await using world = await createWorld();
+  const failing = world.db.write((tx) => {
+    add(tx, "a");
+    throw new Error("refused by a rule");
+  });
+  await expect(failing).rejects.toThrow("refused by a rule");
+  await world.db.write((tx) => add(tx, "b"));
+  expect(idsIn(world.db)).toEqual(["b"]);
+});
+
+test("a unique violation names its column and undoes the rest of that write only", async () => {
+  await using world = await createWorld();
+  const [kept, violated] = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => {
+      add(tx, "b");
+      tx.run(sql`CREATE UNIQUE INDEX one_name ON organizations (name)`);
+      tx.insert(organizations).values({ id: "c", name: "b", createdAtMs: 0 }).run();
+    }),
+  ]);
+  expect(kept.status).toBe("fulfilled");
+  expect(violated.status === "rejected" && uniqueViolation(violated.reason)).toBe("organizations.name");
+  expect(idsIn(world.db)).toEqual(["a"]);
+  expect(uniqueViolation(new Error("another error"))).toBeUndefined();
+});
+
+test("foreign keys hold", async () => {
+  await using world = await createWorld();
+  const orphan = world.db.write((tx) => {
+    tx.run(sql`INSERT INTO branding (organization_id) VALUES ('nobody')`);
+  });
+  await expect(orphan).rejects.toMatchObject({ cause: { code: "SQLITE_CONSTRAINT_FOREIGNKEY" } });
+});
+
+test("the read connection cannot write", async () => {
+  await using world = await createWorld();
+  expect(() => world.db.read.delete(organizations).run()).toThrow("readonly");
+});
+
+test("what SQLite refuses is understood whether drizzle built the statement or it was written out", async () => {
+  await using world = await createWorld();
+  const written = world.db.write((tx) => {
+    tx.run(sql`CREATE UNIQUE INDEX one_name ON organizations (name)`);
+    add(tx, "a");
+    tx.run(sql`INSERT INTO organizations VALUES ('b', 'a', 0)`);
+  });
+  expect(uniqueViolation(await written.catch((error: unknown) => error))).toBe("organizations.name");
+  const damaged = world.db.write((tx) => {
+    tx.run(sql`PRAGMA query_only = 1`);
+    tx.run(sql`DELETE FROM organizations`);
+  });
+  expect(await reasonOf(damaged)).toBe("storage.failed");
+});
+
+test("a write that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+  await using world = await createWorld();
+  // @ts-expect-error a promise where a plain value is wanted
+  const asynchronous = world.db.write(async (tx) => add(tx, "a"));
+  await expect(asynchronous).rejects.toThrow("must not return a promise");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test("a write that returns a statement it forgot to run is refused", async () => {
+  await using world = await createWorld();
+  const values = { id: "a", name: "a", createdAtMs: 0 };
+  // @ts-expect-error drizzle's statements can be awaited, which would run them outside the transaction
+  const forgotten = world.db.write((tx) => tx.insert(organizations).values(values));
+  await expect(forgotten).rejects.toThrow("a statement that was not run");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test.each([WRITE_BATCH_MAX - 1, WRITE_BATCH_MAX, WRITE_BATCH_MAX + 1])(
+  "%d writes at once are all kept",
+  async (count) => {
+    await using world = await createWorld();
+    const names = Array.from({ length: count }, (_, index) => String(index).padStart(3, "0"));
+    await Promise.all(names.map((name) => world.db.write((tx) => add(tx, name))));
+    expect(idsIn(world.db)).toEqual(names);
+  },
+);
+
+test("a write asked for inside a write is a write of its own", async () => {
+  await using world = await createWorld();
+  let inner: Promise<void> | undefined;
+  const outer = world.db.write((tx) => {
+    inner = world.db.write((later) => add(later, "inner"));
+    add(tx, "outer");
+    throw new Error("the outer one fails");
+  });
+  await expect(outer).rejects.toThrow("the outer one fails");
+  await inner;
+  expect(idsIn(world.db)).toEqual(["inner"]);
+});
+
+test("whatever was acknowledged is there after the process was killed", async () => {
+  await using world = await createWorld();
+  const acknowledged: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const child = startChild("write-forever", [world.file]);
+    for (let line = 0; line < 50 + round * 37; line += 1)
+      acknowledged.push((await child.line()) ?? "ended early");
+    child.kill();
+    acknowledged.push(...(await child.ended()).lines);
+  }
+  const reopened = openDatabase(world.file);
+  const kept = new Set(idsIn(reopened));
+  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  expect(reopened.read.get<{ integrity_check: string }>(sql`PRAGMA integrity_check`)).toMatchObject(["ok"]);
+  await reopened.close();
+});
+
+test("a write waits for COMMIT, and COMMIT waits for the disk", async () => {
+  await using world = await createWorld();
+  const modes = await world.db.write((tx) => [
+    tx.get<[number]>(sql`PRAGMA synchronous`)[0],
+    tx.get<[string]>(sql`PRAGMA journal_mode`)[0],
+  ]);
+  expect(modes).toEqual([2, "wal"]);
+});
+
+test("a write moves the revision of its topic only, a write without topic every revision, a read none", async () => {
+  await using world = await createWorld();
+  const before = [world.db.revision("access"), world.db.revision("catalog")];
+  idsIn(world.db);
+  expect([world.db.revision("access"), world.db.revision("catalog")]).toEqual(before);
+  await world.db.write((tx) => add(tx, "a"), "access");
+  expect(world.db.revision("access")).not.toBe(before[0]);
+  expect(world.db.revision("catalog")).toBe(before[1] ?? -1);
+  await world.db.write((tx) => add(tx, "b"));
+  expect(world.db.revision("catalog")).not.toBe(before[1]);
+});
+
+test("a write that failed moves no revision", async () => {
+  await using world = await createWorld();
+  const before = world.db.revision("access");
+  const failing = world.db.write(() => {
+    throw new Error("refused by a rule");
+  }, "access");
+  await expect(failing).rejects.toThrow("refused by a rule");
+  expect(world.db.revision("access")).toBe(before);
+});
+
+test("a commit of another process moves every revision once", async () => {
+  await using world = await createWorld();
+  const before = [world.db.revision("access"), world.db.revision("catalog")];
+  await startChild("write-once", [world.file]).ended();
+  const after = [world.db.revision("access"), world.db.revision("catalog")];
+  expect(after[0]).not.toBe(before[0]);
+  expect(after[1]).not.toBe(before[1]);
+  expect([world.db.revision("access"), world.db.revision("catalog")]).toEqual(after);
+});
+
+test("a commit of another process is noticed even when we write before we look", async () => {
+  await using world = await createWorld();
+  const before = world.db.revision("catalog");
+  await startChild("write-once", [world.file]).ended();
+  await world.db.write((tx) => add(tx, "a"), "access");
+  expect(world.db.revision("catalog")).not.toBe(before);
+});
+
+test("a lock that another process holds is storage.busy, and the write works when it is free", async () => {
+  await using world = await createWorld();
+  const db = openDatabase(world.file, { busyTimeoutMs: 50 });
+  const holder = startChild("hold-write-lock", [world.file]);
+  expect(await holder.line()).toBe("held");
+  expect(await reasonOf(db.write((tx) => add(tx, "a")))).toBe("storage.busy");
+  expect(idsIn(db)).toEqual([]);
+  holder.goOn();
+  expect(await holder.line()).toBe("free");
+  await db.write((tx) => add(tx, "a"));
+  expect(idsIn(db)).toEqual(["a"]);
+  await db.close();
+});
+
+/** A file system of one megabyte in a mount namespace of the child: it is gone when the child is. */
+const smallDisk = (directory: string): string[] => {
+  const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
+  return [...namespace, "sh", "-c", `mount -t tmpfs -o size=1m none '${directory}' && exec "$0" "$@"`];
+};
+
+const [command = "", ...rest] = smallDisk("/mnt");
+const canMount = spawnSync(command, [...rest, "true"]).status === 0;
+
+// Where mounting is not permitted, the test after this one proves the same of a database that may not grow.
+test.if(canMount)("a full disk is storage.full for the whole commit, until there is room again", async () => {
+  const directory = temporaryDirectory();
+  const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
+  const { lines, errors } = await child.ended();
+  rmSync(directory, { recursive: true });
+  const [before = "", first, second, after = "", ...kept] = lines;
+  expect({ first, second, errors }).toEqual({ first: "storage.full", second: "storage.full", errors: "" });
+  expect(kept.sort()).toEqual([before, after].map((line) => line.replace("acknowledged", "kept")).sort());
+});
+
+test("a full database is storage.full, nothing is half written, and writes work again when there is room", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1`)); // as many as it has now
+  const outcomes = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => add(tx, "b".repeat(200_000))),
+  ]);
+  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.reason)).toContain(
+    "storage.full",
+  );
+  const acknowledged = ["a", "b"].filter((_, index) => outcomes[index]?.status === "fulfilled");
+  expect(idsIn(world.db).map((id) => id.slice(0, 1))).toEqual(acknowledged);
+  await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1000000`));
+  await world.db.write((tx) => add(tx, "c".repeat(200_000)));
+  expect(idsIn(world.db).at(-1)).toBe("c".repeat(200_000));
+});
+
+test("a database file without write permission is storage.failed", async () => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o755);
+  const file = join(directory, "quartermaster.db");
+  writeFileSync(file, "", { mode: 0o444 });
+  const { lines } = await startChild("open", [file], { userId: NOBODY }).ended();
+  rmSync(directory, { recursive: true });
+  expect(lines).toEqual(["storage.failed: the database file is read-only"]);
+});
+
+test("a file that is no database, a directory, and a missing folder are storage.failed", () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, "letter.txt");
+  writeFileSync(file, "Dear operator, ".repeat(100));
+  mkdirSync(join(directory, "folder"));
+  const opening = (path: string) => Promise.resolve().then(() => openDatabase(path));
+  const all = ["letter.txt", "folder", "missing/quartermaster.db"].map((name) =>
+    reasonOf(opening(join(directory, name))),
+  );
+  return Promise.all(all)
+    .then((reasons) => expect(reasons).toEqual(["storage.failed", "storage.failed", "storage.failed"]))
+    .finally(() => rmSync(directory, { recursive: true }));
+});
+
+test("the database and its sidecar files can be read by their owner only", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => add(tx, "a"));
+  const modes = ["", "-wal", "-shm"].map((suffix) => statSync(world.file + suffix).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
+});
+
+test("closing waits for the writes that were asked for, may be repeated, and refuses later writes", async () => {
+  await using world = await createWorld();
+  const writes = Array.from({ length: 200 }, (_, index) => world.db.write((tx) => add(tx, `w${index}`)));
+  await Promise.all([world.db.close(), world.db.close()]);
+  const outcomes = await Promise.allSettled(writes);
+  expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
+  await expect(world.db.write((tx) => add(tx, "late"))).rejects.toThrow("closed");
+  const reopened = openDatabase(world.file);
+  expect(idsIn(reopened)).toHaveLength(200);
+  await reopened.close();
+});
