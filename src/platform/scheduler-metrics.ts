@@ -1,4 +1,5 @@
-// What the scheduler counts (operator-experience.md OBS-3).
+// What the scheduler counts (operator-experience.md OBS-3). The figures themselves are kept by metrics.ts,
+// the moments to count are chosen by scheduler.ts.
 import { SECOND_MS } from "./clock.ts";
 import type { Metrics } from "./metrics.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./scheduler-table.ts";

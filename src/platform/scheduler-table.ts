@@ -1,3 +1,5 @@
+// One row for each scheduled job: when it is due, who runs it, how its last run ended.
+// The statements on it are in scheduler-store.ts, their meaning in scheduler.ts.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** How a run ended. `stopped`: the process was asked to end; the run is repeated after the next start. */
