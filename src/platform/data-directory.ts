@@ -1,10 +1,25 @@
 // The one directory that holds everything: who may use it, where things are in it, and that only one server uses it.
-import { Database } from "bun:sqlite";
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+// What is in the files is for database.ts, migrate.ts and sealing.ts to say.
+import { Database, SQLiteError } from "bun:sqlite";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
+import { asStorageError } from "./database.ts";
 
 export interface DataDirectory {
   path: string;
@@ -18,11 +33,12 @@ export interface DataDirectory {
 const OWNER_ONLY = 0o700;
 
 /**
- * Finds or makes the data directory, readable by its owner only.
+ * Finds or makes the data directory, readable by its owner only. Root becomes the owner of an existing one first.
  * @throws DomainError `data_dir.*`: not a directory, owned by somebody else, not writable, disk full
  */
 export function openDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
+  becomeOwner(absolute);
   makeDirectory(absolute);
   refuseForeignOwner(absolute);
   refuseReadOnly(absolute);
@@ -34,6 +50,20 @@ export function openDataDirectory(path: string): DataDirectory {
     backups: join(absolute, "backups"),
     lock: join(absolute, "server.lock"),
   };
+}
+
+/**
+ * Started as root, becomes the user and group that own `path`, for good: no file in it may belong to root, or its
+ * owner could not use it afterwards. Does nothing for any other user, for a missing path, or for root's own.
+ * @source operator-experience.md CLI-20
+ */
+export function becomeOwner(path: string): void {
+  if (process.geteuid?.() !== 0 || !existsSync(path)) return;
+  const owner = statSync(path);
+  if (owner.uid === 0) return;
+  process.setgroups?.([owner.gid]);
+  process.setgid?.(owner.gid);
+  process.setuid?.(owner.uid);
 }
 
 function makeDirectory(path: string): void {
@@ -108,59 +138,80 @@ export interface ServerLock {
   release(): void;
 }
 
+/** How long a starting server waits for the moment in which `isServerRunning` of another process looks. */
+const LOCK_WAIT_MS = 250;
+
 /**
  * Takes the right to be the server of this directory, or says who has it.
- * @throws DomainError `data_dir.in_use`
+ * @throws DomainError `data_dir.in_use`; `storage.*` when the lock file cannot be used
  */
 export function lockForServer(directory: DataDirectory, clock: Clock): ServerLock {
-  const connection = new Database(directory.lock, { create: true, strict: true });
-  chmodSync(directory.lock, 0o600);
+  const connection = openLockFile(directory);
   try {
-    // A reserved SQLite lock is a kernel lock: it cannot outlive us, and others may still read who holds it.
-    connection.run("CREATE TABLE IF NOT EXISTS holder (pid INTEGER, since TEXT)");
-    connection.run("DELETE FROM holder");
-    connection.query("INSERT INTO holder VALUES (?, ?)").run(process.pid, toRfc3339(clock.nowMs()));
-    connection.run("BEGIN IMMEDIATE");
-    return { release: () => connection.close() };
+    // SQLite's exclusive lock is a lock of the kernel: it cannot outlive this process, however that ends.
+    connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
+    connection.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    const holder = holderOf(connection);
     connection.close();
-    throw new DomainError("conflict", "data_dir.in_use", inUse(directory, holder), {
-      hint: "stop that server first, or name another directory with --data-dir",
-      cause: error,
-    });
+    throw isBusy(error) ? inUse(directory, error) : asStorageError(error);
   }
+  const holder = holderFile(directory);
+  writeFileSync(holder, `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`, { mode: 0o600 });
+  return {
+    release: () => {
+      rmSync(holder, { force: true });
+      connection.close();
+    },
+  };
 }
 
 /** @returns whether a server runs on this directory now */
 export function isServerRunning(directory: DataDirectory): boolean {
   if (!existsSync(directory.lock)) return false;
-  const connection = new Database(directory.lock, { strict: true });
+  const connection = openLockFile(directory);
   try {
-    connection.run("BEGIN IMMEDIATE");
-    connection.run("ROLLBACK");
+    connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two that ask do not hinder each other
     return false;
-  } catch {
-    return true; // somebody holds the lock
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw asStorageError(error);
   } finally {
     connection.close();
   }
 }
 
-interface Holder {
-  pid: number;
-  since: string;
-}
-
-function holderOf(connection: Database): Holder | undefined {
+function openLockFile({ lock }: DataDirectory): Database {
   try {
-    return connection.query<Holder, []>("SELECT pid, since FROM holder LIMIT 1").get() ?? undefined;
-  } catch {
-    return undefined; // the lock file is unreadable: the message does without the name of the holder
+    const connection = new Database(lock, { create: true, strict: true });
+    chmodSync(lock, 0o600);
+    return connection;
+  } catch (error) {
+    throw asStorageError(error);
   }
 }
 
-const inUse = (directory: DataDirectory, holder: Holder | undefined): string =>
-  holder
-    ? `the data directory ${directory.path} is in use by another server (process ${holder.pid}, since ${holder.since})`
-    : `the data directory ${directory.path} is in use by another server`;
+const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
+
+/** Written by the holder of the lock, for people; the lock alone decides. */
+const holderFile = ({ lock }: DataDirectory): string => `${lock}.holder`;
+
+function inUse(directory: DataDirectory, cause: unknown): DomainError {
+  const holder = holderFile(directory);
+  const who = existsSync(holder) ? ` (${readFileSync(holder, "utf8").trim()})` : "";
+  return new DomainError(
+    "conflict",
+    "data_dir.in_use",
+    `the data directory ${directory.path} is in use by another server${who}`,
+    { hint: "stop that server first, or name another directory with --data-dir", cause },
+  );
+}
+
+/** Makes a file's bytes, or the names in a directory, survive a power failure. */
+export function flushToDisk(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

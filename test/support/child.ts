@@ -19,7 +19,7 @@ export interface Child {
   goOn(): void;
   /** SIGKILL: no handler, no flush, no goodbye. */
   kill(): void;
-  /** @returns the lines nobody read yet, and the exit code (null after a signal) */
+  /** Lets it go on. @returns the lines nobody read yet, and the exit code (null after a signal) */
   ended(): Promise<{ code: number | null; lines: string[]; errors: string }>;
 }
 
@@ -49,6 +49,7 @@ function speakWith(child: ChildProcessWithoutNullStreams): Child {
     goOn: () => void child.stdin.end(),
     kill: () => void child.kill("SIGKILL"),
     ended: async () => {
+      child.stdin.end();
       const unread = await Array.fromAsync({ [Symbol.asyncIterator]: () => lines });
       await exited;
       return { code: child.exitCode, lines: unread, errors: await errors };

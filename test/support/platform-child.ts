@@ -15,6 +15,10 @@ import { openSealing } from "../../src/platform/sealing.ts";
 
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 const told = (): Promise<unknown> => Bun.stdin.text();
+const readyAndTold = (): Promise<unknown> => {
+  say("ready");
+  return told();
+};
 
 const insert = async (db: Db, name: string): Promise<string> => {
   const id = systemIds.uuid();
@@ -73,7 +77,7 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
     for (const { id } of again.read.select().from(organizations).all()) say(`kept ${id}`);
   },
   migrate: async (file = "", backupDirectory = "") => {
-    await told();
+    await readyAndTold();
     const { from, to } = migrate(file, { clock: systemClock, version: "child", backupDirectory });
     await openDatabase(file).close();
     say(`${from} ${to}`);
@@ -97,7 +101,7 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
   },
   "is-server-running": (path = "") => say(String(isServerRunning(openDataDirectory(path)))),
   seal: async (directory = "") => {
-    await told();
+    await readyAndTold();
     say(openSealing({ directory, ids: systemIds }).seal("from a child", "test"));
   },
 };
