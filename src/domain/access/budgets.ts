@@ -1,0 +1,84 @@
+// Abuse limits: how often something may be tried in a window. Counters are rows, so they survive a restart and the
+// command line shares them; their subjects are hashed, so the table holds no address and no e-mail.
+import { SECOND_MS } from "../../platform/clock.ts";
+import type { Connection, Tx } from "../../platform/database.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+import { DomainError } from "../errors.ts";
+import * as store from "./budgets-store.ts";
+
+/** Whose attempts, of what kind. */
+export interface BudgetKey {
+  /** the kind of attempt: `password.account` */
+  name: string;
+  /** who is counted: an e-mail key, a user id, a network address */
+  subject: string;
+}
+
+export interface Budget extends BudgetKey {
+  /** attempts that one window allows */
+  limit: number;
+  /** counted from the first attempt */
+  windowSeconds: number;
+  nowMs: number;
+}
+
+/** Hexadecimal digits kept of a subject's SHA-256: 128 bits, so that no two subjects share a counter. */
+const SUBJECT_DIGITS = 32;
+
+/**
+ * Refuses when the budget is used up. Only reads: call it with `db.read` before `spend`, and a flood writes nothing.
+ * @throws DomainError `access.too_many_attempts` with the seconds until the window ends
+ */
+export function check(connection: Connection, budget: Budget): void {
+  refuseSpent(openWindow(connection, budget), budget);
+}
+
+/**
+ * Counts one attempt before its outcome is known, so that attempts at the same moment cannot pass together.
+ * @throws DomainError `access.too_many_attempts`; the transaction then counts nothing
+ */
+export function spend(tx: Tx, budget: Budget): void {
+  const row = openWindow(tx, budget);
+  refuseSpent(row, budget);
+  const resetsAtMs = row?.resetsAtMs ?? budget.nowMs + budget.windowSeconds * SECOND_MS;
+  store.put(tx, { ...keyOf(budget), used: (row?.used ?? 0) + 1, resetsAtMs });
+}
+
+/** Forgets every attempt: a success proves that the subject is who it claims to be. */
+export function clear(tx: Tx, key: BudgetKey): void {
+  store.remove(tx, keyOf(key));
+}
+
+/** Gives one attempt back: it succeeded, but proves nothing about the others of its subject. */
+export function refund(tx: Tx, key: BudgetKey): void {
+  const row = store.find(tx, keyOf(key));
+  if (row && row.used > 0) store.put(tx, { ...row, used: row.used - 1 });
+}
+
+/** @returns how many counters had run out and were removed */
+export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
+
+const keyOf = ({ name, subject }: BudgetKey): BudgetKey => ({
+  name,
+  subject: sha256Hex(`${name}\0${subject}`).slice(0, SUBJECT_DIGITS),
+});
+
+/** @returns the counter, unless its window is over, or ends later than one can: then the clock went back */
+function openWindow(connection: Connection, budget: Budget): store.BudgetRow | undefined {
+  const row = store.find(connection, keyOf(budget));
+  if (!row || row.resetsAtMs <= budget.nowMs) return undefined;
+  return row.resetsAtMs <= budget.nowMs + budget.windowSeconds * SECOND_MS ? row : undefined;
+}
+
+function refuseSpent(row: store.BudgetRow | undefined, { limit, nowMs }: Budget): void {
+  if (!row || row.used < limit) return;
+  const retryAfterSeconds = Math.ceil((row.resetsAtMs - nowMs) / SECOND_MS);
+  throw new DomainError(
+    "too_many",
+    "access.too_many_attempts",
+    "too many attempts; wait before the next one",
+    {
+      retryAfterSeconds,
+    },
+  );
+}
