@@ -36,6 +36,8 @@ export const WRITE_BATCH_MAX = 64;
 /** How long a write waits for another process's transaction; waiting stops the whole process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
+const MODE_RETRY_MS = 5;
+
 export interface ConnectionOptions {
   /** makes a missing file, readable by its owner only */
   create?: true;
@@ -69,13 +71,27 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     if (flags.create) makeOwnerOnly(file);
     connection = new Database(file, { ...flags, strict: true });
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
-    if (!flags.readonly) connection.run("PRAGMA journal_mode=WAL");
+    if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {
     connection?.close();
     throw asStorageError(error);
+  }
+}
+
+/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */
+function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      connection.run("PRAGMA journal_mode=WAL");
+      return;
+    } catch (error) {
+      if (sqliteErrorIn(error)?.code !== "SQLITE_BUSY" || performance.now() >= deadline) throw error;
+      Bun.sleepSync(MODE_RETRY_MS);
+    }
   }
 }
 

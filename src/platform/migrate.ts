@@ -1,12 +1,13 @@
 // Brings a database to the schema of this executable: forward only, each migration in one transaction,
 // a copy of the database before the first change, a fence against databases newer than the program.
 import type { Database } from "bun:sqlite";
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { migrations as embedded, type Migration } from "../../migrations/index.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
-import { openConnection } from "./database.ts";
+import { flushToDisk } from "./data-directory.ts";
+import { asStorageError, openConnection } from "./database.ts";
 import { sha256Hex } from "./ids.ts";
 
 export interface MigrateOptions {
@@ -42,7 +43,7 @@ const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
 /**
  * Applies what is missing. Safe to repeat after a crash: each migration is all or nothing.
  * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
- *   the one that ran)
+ *   the one that ran), `storage.*`
  */
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const known = options.migrations ?? embedded;
@@ -56,6 +57,8 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
     connection.run("PRAGMA foreign_keys=OFF"); // a rebuilt table must not cascade; no effect inside a transaction
     for (const migration of pending) applyOne(connection, migration, options);
     return { from, to: pending.at(-1)?.id ?? from, backup };
+  } catch (error) {
+    throw asStorageError(error);
   } finally {
     connection.close();
   }
@@ -80,7 +83,7 @@ function appliedMigrations(connection: Database): Applied[] {
 function checkedSchema(applied: readonly Applied[], known: readonly Migration[]): number {
   for (const row of applied) {
     const migration = known.find((candidate) => candidate.id === row.id);
-    if (!migration) throw newer(row, known.at(-1)?.id ?? 0);
+    if (!migration) throw newer(applied.at(-1) ?? row, known.at(-1)?.id ?? 0);
     if (sha256Hex(migration.sql) !== row.sha256) throw altered(row);
   }
   return applied.at(-1)?.id ?? 0;
@@ -123,26 +126,34 @@ function applyOne(connection: Database, migration: Migration, options: MigrateOp
   apply.immediate();
 }
 
-/** VACUUM INTO a temporary name, flush, rename: a copy that exists is complete. */
-function copyBefore(connection: Database, from: number, options: MigrateOptions): string {
+/**
+ * VACUUM INTO a temporary name, flush, rename: a copy that exists is complete.
+ * @returns undefined when another process upgraded in between: then it has made the copy
+ */
+function copyBefore(connection: Database, from: number, options: MigrateOptions): string | undefined {
   mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });
   const stamp = new Date(options.clock.nowMs()).toISOString().replace(/[-:]|\.\d+/g, "");
   const target = join(options.backupDirectory, `before-upgrade-schema-${from}-${stamp}.db`);
-  const partial = `${target}.partial`;
-  rmSync(partial, { force: true });
-  connection.query("VACUUM INTO ?").run(partial);
-  chmodSync(partial, 0o600);
-  flush(partial);
-  renameSync(partial, target);
-  flush(dirname(target));
+  const partial = `${target}.${process.pid}.partial`;
+  try {
+    rmSync(partial, { force: true });
+    connection.query("VACUUM INTO ?").run(partial);
+    if (schemaOfFile(partial) !== from) return undefined;
+    chmodSync(partial, 0o600);
+    flushToDisk(partial);
+    renameSync(partial, target);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  flushToDisk(options.backupDirectory);
   return target;
 }
 
-function flush(path: string): void {
-  const descriptor = openSync(path, "r");
+function schemaOfFile(file: string): number {
+  const copy = openConnection(file, { readonly: true });
   try {
-    fsyncSync(descriptor);
+    return appliedMigrations(copy).at(-1)?.id ?? 0;
   } finally {
-    closeSync(descriptor);
+    copy.close();
   }
 }

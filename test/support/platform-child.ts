@@ -82,6 +82,12 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
     await openDatabase(file).close();
     say(`${from} ${to}`);
   },
+  /** applies one migration more than there are */
+  upgrade: async (file = "", backupDirectory = "") => {
+    await readyAndTold();
+    const list = [...embedded, ONE_MORE];
+    migrate(file, { clock: systemClock, version: "child", backupDirectory, migrations: list });
+  },
   /** stops in the transaction of one more migration: the clock is asked for the copy, then for the journal */
   "migrate-and-stop": (file = "", backupDirectory = "") => {
     let asked = 0;
