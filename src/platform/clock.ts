@@ -2,8 +2,8 @@
 
 /** Reads the current time. */
 export interface Clock {
-	/** @returns UTC milliseconds since 1970 */
-	nowMs(): number;
+  /** @returns UTC milliseconds since 1970 */
+  nowMs(): number;
 }
 
 /** The machine's clock. */

@@ -3,22 +3,22 @@ import { createHash, randomBytes } from "node:crypto";
 
 /** Makes identifiers and secrets. */
 export interface Ids {
-	/** @returns a UUIDv7, so that rows sort by creation */
-	uuid(): string;
-	/** @returns `length` random bytes from the operating system */
-	bytes(length: number): Uint8Array;
+  /** @returns a UUIDv7, so that rows sort by creation */
+  uuid(): string;
+  /** @returns `length` random bytes from the operating system */
+  bytes(length: number): Uint8Array;
 }
 
 /** The operating system's random source. */
 export const systemIds: Ids = {
-	uuid: () => Bun.randomUUIDv7(),
-	bytes: (length) => randomBytes(length),
+  uuid: () => Bun.randomUUIDv7(),
+  bytes: (length) => randomBytes(length),
 };
 
 /** @returns a URL-safe secret of `byteLength` random bytes, without padding */
 export const randomToken = (ids: Ids, byteLength = 32): string =>
-	Buffer.from(ids.bytes(byteLength)).toString("base64url");
+  Buffer.from(ids.bytes(byteLength)).toString("base64url");
 
 /** @returns the lower-case hexadecimal SHA-256 under which a high-entropy credential is stored */
 export const sha256Hex = (text: string | Uint8Array): string =>
-	createHash("sha256").update(text).digest("hex");
+  createHash("sha256").update(text).digest("hex");

@@ -1,9 +1,19 @@
 // Seals short secrets that must be read back (PRODUCT.md decision 9): AES-256-GCM under a key that is not in the
 // database, with the key's id in front and the caller's context as associated data.
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
+import { flushToDisk } from "./data-directory.ts";
 import type { Ids } from "./ids.ts";
 import type { Secret } from "./secret.ts";
 
@@ -26,6 +36,8 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SUFFIX = ".sealing-key";
+/** The newest key seals: key files sort by name, and an operator adds 0002 to replace it. */
+const FIRST_KEY = `0001${SUFFIX}`;
 
 /**
  * Loads every sealing key, and makes one on the first start.
@@ -78,13 +90,22 @@ function decodeKey(text: string, source: string): Buffer {
   );
 }
 
+/** Two processes may start at once: the first to give its key the name wins, and both use what the file holds. */
 function makeKeyFile({ directory, ids }: SealingOptions): Buffer {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const key = Buffer.from(ids.bytes(KEY_BYTES));
-  // The uuid is time-ordered: the newest file sorts last and is the active one.
-  const path = join(directory, `${ids.uuid()}${SUFFIX}`);
-  writeFileSync(path, `${key.toString("base64")}\n`, { mode: 0o600, flag: "wx", flush: true });
-  return key;
+  const path = join(directory, FIRST_KEY);
+  const draft = join(directory, `${ids.uuid()}.draft`);
+  const encoded = Buffer.from(ids.bytes(KEY_BYTES)).toString("base64");
+  try {
+    writeFileSync(draft, `${encoded}\n`, { mode: 0o600, flag: "wx", flush: true });
+    linkSync(draft, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  for (const place of [directory, dirname(directory)]) flushToDisk(place);
+  return decodeKey(readFileSync(path, "utf8"), path);
 }
 
 function sealUnder(
@@ -110,7 +131,9 @@ function openSealed(
   }
   const body = Buffer.from(encoded, "base64url");
   try {
-    const opener = createDecipheriv("aes-256-gcm", key, body.subarray(0, NONCE_BYTES));
+    const opener = createDecipheriv("aes-256-gcm", key, body.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     opener.setAAD(Buffer.from(context));
     opener.setAuthTag(body.subarray(body.length - TAG_BYTES));
     const middle = body.subarray(NONCE_BYTES, body.length - TAG_BYTES);
