@@ -1,0 +1,108 @@
+// The product's migrations: from every earlier schema, with rows in it, to the newest. Rows are invented from the schema
+// itself, so this goes on working as migrations are added; only a value that a CHECK wants is told in SAMPLES.
+import type { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Migration, migrations } from "../../migrations/index.ts";
+import { openConnection } from "../../src/platform/database.ts";
+import { migrate } from "../../src/platform/migrate.ts";
+import { columnsOf, schemaOf, tablesOf } from "../support/schema.ts";
+import { heldClock, temporaryDirectory } from "../support/world.ts";
+
+/** Values that a CHECK wants, by column; any other text column gets its own name. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  "users.role": "admin",
+  "users.status": "active",
+  "users.provisioning_source": "local",
+  "invitations.role": "member",
+  "invitations.status": "pending",
+  "device_logins.state": "approved",
+};
+
+const productTables = (connection: Database): string[] =>
+  tablesOf(connection).filter((name) => name !== "schema_migrations");
+
+function inNewFile<T>(work: (connection: Database, file: string) => T): T {
+  const directory = temporaryDirectory();
+  try {
+    const file = join(directory, "quartermaster.db");
+    using connection = openConnection(file, { create: true });
+    return work(connection, file);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const upTo = (file: string, list: readonly Migration[]): void =>
+  void migrate(file, {
+    clock: heldClock(),
+    version: "test",
+    backupDirectory: `${file}-backups`,
+    migrations: list,
+  });
+
+/** Puts one row into each table; its keys have the value that a foreign key to them gets. */
+function fill(connection: Database): void {
+  connection.run("PRAGMA foreign_keys=OFF");
+  for (const table of productTables(connection)) {
+    const columns = columnsOf(connection, table);
+    const references = new Set(
+      connection
+        .query<{ from: string }, [string]>('SELECT "from" FROM pragma_foreign_key_list(?)')
+        .all(table)
+        .map((key) => key.from),
+    );
+    const values = columns.map(({ name, type, key }) => {
+      if (type === "INTEGER") return 1;
+      return SAMPLES[`${table}.${name}`] ?? (key > 0 || references.has(name) ? "id" : name);
+    });
+    const places = columns.map(() => "?").join(", ");
+    connection.query(`INSERT INTO "${table}" VALUES (${places})`).run(...values);
+  }
+  connection.run("PRAGMA foreign_keys=ON");
+}
+
+const contentsOf = (connection: Database): Record<string, unknown[]> =>
+  Object.fromEntries(
+    productTables(connection).map((table) => [table, connection.query(`SELECT * FROM "${table}"`).all()]),
+  );
+
+const fresh = inNewFile((connection, file) => {
+  upTo(file, migrations);
+  return schemaOf(connection);
+});
+
+test("the migrations are numbered 1, 2, 3 and so on, and every name is used once", () => {
+  expect(migrations.map(({ id }) => id)).toEqual(migrations.map((_, index) => index + 1));
+  expect(new Set(migrations.map(({ name }) => name)).size).toBe(migrations.length);
+});
+
+test("every table is STRICT", () => {
+  const lax = Object.entries(fresh).filter(
+    ([, sql]) => sql.startsWith("CREATE TABLE") && !/\bSTRICT\b[^)]*$/.test(sql),
+  );
+  expect(lax).toEqual([]);
+});
+
+test("no CHECK is without a name", () => {
+  const nameless = Object.values(fresh).flatMap((sql) => sql.match(/(?<!CONSTRAINT \w+ )CHECK \(/g) ?? []);
+  expect(nameless).toEqual([]);
+});
+
+test.each(migrations.map(({ id, name }) => [id, name] as const))(
+  "from schema %d (%s), with a row in every table, to the newest: no row lost, the schema of a fresh database",
+  (id) => {
+    inNewFile((connection, file) => {
+      upTo(file, migrations.slice(0, id));
+      fill(connection);
+      const before = contentsOf(connection);
+      expect(Object.values(before).filter((rows) => rows.length === 0)).toEqual([]);
+      upTo(file, migrations);
+      expect(schemaOf(connection)).toEqual(fresh);
+      expect(contentsOf(connection)).toMatchObject(before);
+      expect(connection.query("PRAGMA foreign_key_check").all()).toEqual([]);
+      expect(connection.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    });
+  },
+);

@@ -1,0 +1,51 @@
+// The drizzle tables say the same as the migrations: a difference would show only when a statement runs.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { getTableName, is } from "drizzle-orm";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { openConnection } from "../../src/platform/database.ts";
+import { type Column, columnsOf, tablesOf } from "../support/schema.ts";
+import { createWorld } from "../support/world.ts";
+
+const SOURCE = join(import.meta.dir, "../../src");
+
+async function drizzleTables(): Promise<SQLiteTable[]> {
+  const places = ["domain/*/tables.ts", "platform/*-table.ts"];
+  const files = places.flatMap((place) => [...new Glob(place).scanSync(SOURCE)]);
+  const modules: Record<string, unknown>[] = await Promise.all(
+    files.map((file) => import(join(SOURCE, file))),
+  );
+  return modules.flatMap((module) => Object.values(module)).filter((value) => is(value, SQLiteTable));
+}
+
+function columnsOfDrizzle(table: SQLiteTable): Column[] {
+  const { columns, primaryKeys } = getTableConfig(table);
+  const composite = primaryKeys[0]?.columns.map(({ name }) => name) ?? [];
+  return columns.map((column) => ({
+    name: column.name,
+    type: column.getSQLType().toUpperCase(),
+    notNull: column.notNull,
+    key: column.primary ? 1 : composite.indexOf(column.name) + 1,
+  }));
+}
+
+/** One line for each column, without their order. A key column is never NULL, whether or not that is written out. */
+const described = (columns: readonly Column[]): string[] =>
+  columns
+    .map(({ name, type, notNull, key }) => {
+      const place = key > 0 ? ` PRIMARY KEY ${key}` : "";
+      return `${name} ${type}${notNull || key > 0 ? " NOT NULL" : ""}${place}`;
+    })
+    .sort();
+
+test("every drizzle table has the columns, types, nullability and primary key of the migrated schema", async () => {
+  await using world = await createWorld();
+  using connection = openConnection(world.file, { readonly: true });
+  const names = tablesOf(connection).filter((name) => name !== "schema_migrations");
+  const migrated = names.map((name) => ({ name, columns: described(columnsOf(connection, name)) }));
+  const declared = (await drizzleTables())
+    .map((table) => ({ name: getTableName(table), columns: described(columnsOfDrizzle(table)) }))
+    .sort((a, b) => a.name.localeCompare(b.name));
+  expect(declared).toEqual(migrated);
+});
