@@ -665,6 +665,11 @@ suite("sections that are handed on", () => {
     expect(config.lineOf("/gateway")).toBe(1);
   });
 
+  test("know the line behind an alias", () => {
+    const config = load({ yaml: "governance: &rules\n  one: 1\n  two: 2\npackage_catalog: *rules\n" });
+    expect(config.lineOf("/package_catalog/two")).toBe(3);
+  });
+
   test("are undefined, and have no lines, without a file", () => {
     const config = load({});
     expect(config.sections).toEqual({
