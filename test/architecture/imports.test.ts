@@ -1,0 +1,218 @@
+// The rules of direction, size and comment, read from the source text, so that no reviewer has to look for violations.
+// Each rule is proved on a small example of what it forbids; an exception is listed by file, with its reason.
+import { describe, expect, test } from "bun:test";
+import { type Import, readSources, type Source, sourceOf } from "../support/source.ts";
+
+interface Rule {
+  /** a sentence that completes "src/some/file.ts …" */
+  readonly text: string;
+  readonly appliesTo: RegExp;
+  /** file to reason */
+  readonly except?: Readonly<Record<string, string>>;
+  /** @returns what is wrong with the source, one entry for each place */
+  violations(source: Source): readonly string[];
+  /** path and text of a file that breaks the rule */
+  readonly broken: readonly [path: string, text: string];
+}
+
+const FILE_LINES_MAX = 300;
+
+const importing = (isForbidden: (imported: Import, source: Source) => boolean) => (source: Source) =>
+  source.imports.filter((imported) => isForbidden(imported, source)).map(({ target }) => `imports ${target}`);
+
+const containing = (pattern: RegExp) => (source: Source) =>
+  [...source.code.matchAll(new RegExp(pattern, "g"))].map(([found]) => `contains ${found.trim()}`);
+
+const FACE = /^(?:src\/server|cli)\//;
+const FACE_LIBRARY = /^(?:elysia|@elysiajs\/.*|commander|preact.*)$/;
+const NETWORK = /^(?:node:)?(?:https?|http2|tls|dgram|dns)(?:\/promises)?$|^(?:undici|axios)$/;
+const DRIZZLE = /^drizzle-orm/;
+const STORE = /(?:^|[/-])store\.ts$/;
+const TABLES = /(?:\/tables|-table)\.ts$/;
+
+const areaOf = (path: string): string | undefined => /^src\/domain\/([^/]+)\//.exec(path)?.[1];
+
+/** areas meet through their service; a type of another area's model costs nothing at run time */
+function skipsTheDoor({ target, typeOnly }: Import, { path }: Source): boolean {
+  const area = areaOf(target);
+  if (area === undefined || area === areaOf(path)) return false;
+  const isDoor = target === `src/domain/${area}/service.ts`;
+  const isModelType = target === `src/domain/${area}/model.ts` && typeOnly;
+  return !isDoor && !isModelType;
+}
+
+function leavesItsArea({ target, typeOnly }: Import, { path }: Source): boolean {
+  const area = areaOf(target);
+  return area !== undefined && area !== areaOf(path) && !(target.endsWith("/model.ts") && typeOnly);
+}
+
+const EXPORTED_FUNCTION =
+  /^export (?:async )?function\*? (\w+)|^export const (\w+)[^=\n]*=\s*(?:async )?(?:\(|<\w|\w+ =>)/;
+
+function withoutDocstring({ text }: Source): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const [, declared, assigned] = EXPORTED_FUNCTION.exec(line) ?? [];
+    const name = declared ?? assigned;
+    const hasDocstring = (lines[at - 1] ?? "").trimEnd().endsWith("*/");
+    return name === undefined || hasDocstring ? [] : [`says nothing about ${name}`];
+  });
+}
+
+const RULES: readonly Rule[] = [
+  {
+    text: "the domain knows neither HTTP nor the terminal",
+    appliesTo: /^src\/domain\//,
+    violations: importing(
+      ({ target }) => FACE.test(target) || FACE_LIBRARY.test(target) || NETWORK.test(target),
+    ),
+    broken: ["src/domain/clients/service.ts", 'import { Elysia } from "elysia";'],
+  },
+  {
+    text: "the domain is given time, environment and listening; it does not take them",
+    appliesTo: /^src\/domain\//,
+    violations: containing(/\bprocess\.|\bDate\.now\(|\bnew Date\(\)|\bBun\.serve\b|\bMath\.random\(/),
+    broken: ["src/domain/clients/service.ts", "const seenAtMs = Date.now();"],
+  },
+  {
+    text: "faces do not reach past the services to statements or tables",
+    appliesTo: FACE,
+    violations: importing(({ target }) => DRIZZLE.test(target) || STORE.test(target) || TABLES.test(target)),
+    broken: ["src/server/routes/clients.ts", 'import * as store from "../../domain/clients/store.ts";'],
+  },
+  {
+    text: "the server does not know the terminal",
+    appliesTo: /^src\/server\//,
+    violations: importing(({ target }) => target.startsWith("cli/") || target === "commander"),
+    broken: ["src/server/server.ts", 'import { print } from "../../cli/output.ts";'],
+  },
+  {
+    text: "areas meet only through service.ts, or through types of model.ts",
+    appliesTo: /^src\/domain\//,
+    except: { "src/domain/domain.ts": "joins every area" },
+    violations: importing(skipsTheDoor),
+    broken: ["src/domain/access/tokens.ts", 'import { isActive } from "../identity/model.ts";'],
+  },
+  {
+    text: "a store stays with its own tables",
+    appliesTo: /^src\/domain\/.*store\.ts$/,
+    violations: importing(leavesItsArea),
+    broken: ["src/domain/access/store.ts", 'import { createIdentity } from "../identity/service.ts";'],
+  },
+  {
+    text: "only stores and tables speak SQL",
+    appliesTo: /^src\/domain\/(?!.*(?:store|tables)\.ts$)/,
+    violations: importing(({ target }) => DRIZZLE.test(target) || target === "bun:sqlite"),
+    broken: ["src/domain/clients/service.ts", 'import { eq } from "drizzle-orm";'],
+  },
+  {
+    text: "tables need nothing but drizzle",
+    appliesTo: /^src\/domain\/.*tables\.ts$/,
+    violations: importing(({ target, typeOnly }) => !DRIZZLE.test(target) && !typeOnly),
+    broken: ["src/domain/clients/tables.ts", 'import { HEALTH } from "./model.ts";'],
+  },
+  {
+    text: "errors.ts is a leaf that everybody may import",
+    appliesTo: /^src\/domain\/errors\.ts$/,
+    violations: importing(() => true),
+    broken: ["src/domain/errors.ts", 'import type { Actor } from "./actor.ts";'],
+  },
+  {
+    text: "the platform has no product rules: of the domain it knows the errors only",
+    appliesTo: /^src\/platform\//,
+    violations: importing(
+      ({ target }) =>
+        FACE.test(target) || (target.startsWith("src/domain/") && target !== "src/domain/errors.ts"),
+    ),
+    broken: ["src/platform/backup.ts", 'import { users } from "../domain/identity/tables.ts";'],
+  },
+  {
+    text: "outbound.ts is the only door for outgoing connections",
+    appliesTo: /^(?:src|cli|migrations)\//,
+    except: { "src/platform/outbound.ts": "is that door" },
+    violations: (source) => [
+      ...importing(({ target, typeOnly }) => NETWORK.test(target) && !typeOnly)(source),
+      ...importing(
+        ({ target, names }) =>
+          /^(?:node:)?net$/.test(target) && /\b(?:connect|createConnection|Socket)\b/.test(names),
+      )(source),
+      ...containing(
+        /(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\bBun\.(?:fetch|connect|udpSocket|dns)\b|\bnew (?:WebSocket|EventSource)\(|\bcreateRemoteJWKSet\b/,
+      )(source),
+    ],
+    broken: ["src/domain/gateway/service.ts", "const answer = await fetch(url);"],
+  },
+  {
+    text: `no file is longer than ${FILE_LINES_MAX} lines`,
+    appliesTo: /^(?!.*tables?\.ts$)/,
+    violations: ({ text }) => (text.trimEnd().split("\n").length > FILE_LINES_MAX ? ["is longer"] : []),
+    broken: ["src/platform/long.ts", "// line\n".repeat(FILE_LINES_MAX + 1)],
+  },
+  {
+    text: "every file opens with a comment",
+    appliesTo: /^(?!.*\.d\.ts$)/,
+    violations: ({ text }) => (/^(?:#!.*\n)?(?:\/\/ |\/\*)/.test(text) ? [] : ["opens without one"]),
+    broken: ["src/platform/silent.ts", "export const answer = 42;"],
+  },
+  {
+    text: "every exported function of a service or of the platform has a docstring",
+    appliesTo: /^src\/(?:domain\/[^/]+\/service|platform\/.+)\.ts$/,
+    violations: withoutDocstring,
+    broken: ["src/platform/silent.ts", "export const answer = (): number => 42;"],
+  },
+];
+
+const sources = await readSources(["src", "cli", "migrations"]);
+
+const violationsOf = ({ appliesTo, except, violations }: Rule, files: readonly Source[]): string[] =>
+  files
+    .filter(({ path }) => appliesTo.test(path) && except?.[path] === undefined)
+    .flatMap((source) => violations(source).map((what) => `${source.path} ${what}`));
+
+describe.each(RULES.map((rule) => [rule.text, rule] as const))("%s", (_, rule) => {
+  test("holds in every file", () => {
+    expect(violationsOf(rule, sources)).toEqual([]);
+  });
+
+  test("is noticed when it is broken", () => {
+    expect(violationsOf(rule, [sourceOf(...rule.broken)])).toHaveLength(1);
+  });
+});
+
+test("a file of the most lines allowed is allowed", () => {
+  const rule = RULES.find(({ text }) => text.startsWith("no file is longer"));
+  const longest = sourceOf("src/platform/long.ts", "// line\n".repeat(FILE_LINES_MAX));
+  expect(rule?.violations(longest)).toEqual([]);
+});
+
+test("the files and their imports were found at all", () => {
+  const paths = sources.map(({ path }) => path);
+  expect(paths).toContain("src/platform/database.ts");
+  expect(paths).toContain("migrations/index.ts");
+  expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(sources.length);
+});
+
+test("imports are understood in every form they are written in", () => {
+  const { imports } = sourceOf(
+    "src/domain/a/b.ts",
+    [
+      'import type { One } from "./one.ts";',
+      'import { type Two, type Three } from "../two.ts";',
+      'import { type Four, five } from "five";',
+      'import {\n  six,\n  seven,\n} from "../../six.ts";',
+      'export * from "./eight.ts";',
+      'import "./nine.ts";',
+      'const ten = await import("./ten.ts");',
+      '// import { never } from "./comment.ts";',
+    ].join("\n"),
+  );
+  expect(imports.map(({ target, typeOnly }) => `${target}${typeOnly ? " (types)" : ""}`)).toEqual([
+    "src/domain/a/one.ts (types)",
+    "src/domain/two.ts (types)",
+    "five",
+    "src/six.ts",
+    "src/domain/a/eight.ts",
+    "src/domain/a/nine.ts",
+    "src/domain/a/ten.ts",
+  ]);
+});

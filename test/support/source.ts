@@ -1,0 +1,55 @@
+// Reads our own source text for the architecture tests: imports with resolved paths, code without its comments.
+import { dirname, join, normalize } from "node:path";
+import { Glob } from "bun";
+
+export const ROOT = join(import.meta.dir, "../..");
+
+export interface Import {
+  /** path from the root of the repository, or the name of a package or built-in module */
+  readonly target: string;
+  /** what stands between `import` and `from`, as written */
+  readonly names: string;
+  /** gone after compilation: it cannot make anything happen */
+  readonly typeOnly: boolean;
+}
+
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly code: string;
+  readonly imports: readonly Import[];
+}
+
+const STATIC = /^(?:import|export)\s+(?:([^"';]*?)\s+from\s+)?"([^"]+)"/gm;
+const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
+
+/** @returns every TypeScript file below these folders, by path */
+export async function readSources(folders: readonly string[]): Promise<Source[]> {
+  const paths = folders.flatMap((folder) => [...new Glob(`${folder}/**/*.{ts,tsx}`).scanSync(ROOT)]);
+  const texts = paths.sort().map(async (path) => sourceOf(path, await Bun.file(join(ROOT, path)).text()));
+  return Promise.all(texts);
+}
+
+/** @param path from the root of the repository */
+export function sourceOf(path: string, text: string): Source {
+  const code = text.replace(COMMENT, "");
+  const found = [...code.matchAll(STATIC)].map(([, names = "", target = ""]) => ({ names, target }));
+  const dynamic = [...code.matchAll(DYNAMIC)].map(([, target = ""]) => ({ names: "", target }));
+  const imports = [...found, ...dynamic].map(({ names, target }) => ({
+    names,
+    target: target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
+    typeOnly: isTypeOnly(names),
+  }));
+  return { path, text, code, imports };
+}
+
+function isTypeOnly(names: string): boolean {
+  if (names.startsWith("type ")) return true;
+  const [, list = ""] = /^\{([^}]*)\}$/.exec(names) ?? [];
+  const members = list
+    .split(",")
+    .map((member) => member.trim())
+    .filter((member) => member !== "");
+  return members.length > 0 && members.every((member) => member.startsWith("type "));
+}
