@@ -1,0 +1,140 @@
+// Streams of bytes for the archive reader: counted, unpacked, and taken in exact lengths. At most one piece and
+// one metadata record are in memory at a time. What the bytes mean is decided in tar.ts.
+import { pipeline } from "node:stream";
+import { createGunzip, type Gunzip } from "node:zlib";
+import { refusal } from "./limits.ts";
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+const PIECE_BYTES = 64 * 1024;
+const EMPTY = new Uint8Array();
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+
+export interface Meter {
+  bytes: number;
+  max: number;
+  /** makes the refusal for one byte too many */
+  refuse(): Error;
+}
+
+/** Passes `stream` on, counting into `meter`, until there is too much. */
+export async function* metered(stream: Bytes, meter: Meter): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    meter.bytes += chunk.byteLength;
+    if (meter.bytes > meter.max) throw meter.refuse();
+    yield chunk;
+  }
+}
+
+/**
+ * Unpacks exactly one gzip member (RFC 1952 section 2.2) with nothing after it.
+ * @throws DomainError `archive.not_gzip`, `archive.corrupt`, `archive.truncated`, `archive.trailing_data`;
+ *   whatever the stream throws
+ */
+export async function* gunzip(compressed: Bytes): AsyncGenerator<Uint8Array> {
+  const intake = { bytes: 0, firstTwo: EMPTY, lastFour: EMPTY };
+  const unpacker = createGunzip({ chunkSize: PIECE_BYTES });
+  // An error of the source reaches the loop below, because pipeline destroys the unpacker with it.
+  pipeline(watched(compressed, intake), unpacker, () => {});
+  let expandedBytes = 0;
+  try {
+    for await (const chunk of unpacker as AsyncIterable<Uint8Array>) {
+      expandedBytes += chunk.byteLength;
+      yield chunk;
+    }
+  } catch (error) {
+    throw gzipRefusal(error, intake) ?? error;
+  } finally {
+    unpacker.destroy();
+  }
+  refuseMoreThanOneMember(unpacker, intake, expandedBytes);
+}
+
+interface Intake {
+  bytes: number;
+  firstTwo: Uint8Array;
+  lastFour: Uint8Array;
+}
+
+async function* watched(compressed: Bytes, intake: Intake): AsyncGenerator<Uint8Array> {
+  for await (const chunk of compressed) {
+    intake.bytes += chunk.byteLength;
+    intake.firstTwo = Buffer.concat([intake.firstTwo, chunk.subarray(0, 2)]).subarray(0, 2);
+    intake.lastFour = Buffer.concat([intake.lastFour, chunk.subarray(-4)]).subarray(-4);
+    yield chunk;
+  }
+}
+
+/** Readers disagree on what follows the first member: some unpack it, some do not. So nothing may follow. */
+function refuseMoreThanOneMember(unpacker: Gunzip, intake: Intake, expandedBytes: number): void {
+  if (unpacker.bytesWritten !== intake.bytes) {
+    throw refusal("trailing_data", "there are bytes after the end of the gzip data", REPACK);
+  }
+  // The last four bytes are the length modulo 2^32 of the last member only (RFC 1952 section 2.3.1).
+  if (Buffer.from(intake.lastFour).readUInt32LE() !== expandedBytes % 2 ** 32) {
+    throw refusal("trailing_data", "it consists of several gzip members, one after the other", REPACK);
+  }
+}
+
+function gzipRefusal(error: unknown, { firstTwo }: Intake): Error | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "Z_BUF_ERROR") return truncated();
+  if (code !== "Z_DATA_ERROR") return undefined;
+  return GZIP_MAGIC.equals(firstTwo)
+    ? refusal("corrupt", "the gzip data is damaged, or something else follows it", REPACK)
+    : refusal("not_gzip", "it is not gzip data", REPACK);
+}
+
+/** How an archive that passes is made. */
+export const REPACK = "pack it again from inside its folder: tar czf package.tar.gz *";
+
+/** @returns the refusal of an archive that stops too early */
+export const truncated = (): Error =>
+  refusal("truncated", "it ends in the middle: part of it is missing", "fetch or pack it again");
+
+/** Takes exact lengths from a stream of pieces of any length. */
+export class ByteSource {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = EMPTY;
+
+  constructor(stream: Bytes) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** @returns the next piece, of one to `lengthMax` bytes; empty at the end */
+  async some(lengthMax: number): Promise<Uint8Array> {
+    while (this.#rest.byteLength === 0) {
+      const next = await this.#chunks.next();
+      if (next.done === true) return EMPTY;
+      this.#rest = next.value;
+    }
+    const piece = this.#rest.subarray(0, lengthMax);
+    this.#rest = this.#rest.subarray(piece.byteLength);
+    return piece;
+  }
+
+  /** @returns exactly `length` bytes, all in memory: the caller has bounded the length */
+  async take(length: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(length);
+    for (let offset = 0; offset < length; ) {
+      const piece = await this.some(length - offset);
+      if (piece.byteLength === 0) throw truncated();
+      taken.set(piece, offset);
+      offset += piece.byteLength;
+    }
+    return taken;
+  }
+
+  async skip(length: number): Promise<void> {
+    for (let left = length; left > 0; ) {
+      const piece = await this.some(left);
+      if (piece.byteLength === 0) throw truncated();
+      left -= piece.byteLength;
+    }
+  }
+
+  /** Lets go of the stream, also before its end. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+}

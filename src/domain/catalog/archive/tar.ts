@@ -1,0 +1,142 @@
+// Walks a tar stream from header to header and yields its files and folders, without keeping their bytes.
+// Everything else that tar can express is refused here; which paths are allowed is decided in paths.ts.
+import { type ByteSource, REPACK } from "./bytes.ts";
+import { BLOCK_BYTES, isZeros, readHeader, type TarHeader, ZEROS } from "./header.ts";
+import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
+import { checkGlobalPax, type Naming, readLongName, readPax } from "./metadata.ts";
+
+export interface TarEntry {
+  kind: "file" | "directory";
+  /** as written: neither checked nor decoded; a folder may end with a slash */
+  path: Uint8Array;
+  sizeBytes: number;
+}
+
+const KINDS: Readonly<Record<string, TarEntry["kind"]>> = { "0": "file", "5": "directory" };
+const LINKS: Readonly<Record<string, string>> = {
+  "1": "a hard link",
+  "2": "a symbolic link",
+  K: "a link with a long target",
+};
+const SPECIALS: Readonly<Record<string, string>> = {
+  "3": "a character device",
+  "4": "a block device",
+  "6": "a named pipe",
+  S: "a sparse file",
+};
+
+const paddedLength = (length: number): number => Math.ceil(length / BLOCK_BYTES) * BLOCK_BYTES;
+
+/**
+ * @param source the unpacked tar stream; it is read to its very end
+ * @throws DomainError with the reasons of this folder
+ * @source POSIX.1-2017, pax, "ustar Interchange Format"; control-api.md section 8.7
+ */
+export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry> {
+  const metadata = new Metadata(source, limits);
+  for (;;) {
+    const block = await source.take(BLOCK_BYTES);
+    if (isZeros(block)) break;
+    const header = readHeader(block);
+    if (await metadata.consume(header)) continue;
+    const entry = entryOf(header, metadata.takeNaming(), limits);
+    yield entry;
+    await source.skip(paddedLength(entry.sizeBytes));
+  }
+  metadata.refuseDangling();
+  await refuseBytesAfterEnd(source);
+}
+
+/** Collects what metadata records say about the next entry, within their limits. */
+class Metadata {
+  #naming: Naming | undefined;
+  #totalBytes = 0;
+
+  constructor(
+    private readonly source: ByteSource,
+    private readonly limits: ArchiveLimits,
+  ) {}
+
+  /** @returns false when the header is no metadata record */
+  async consume({ type, sizeBytes }: TarHeader): Promise<boolean> {
+    if (type !== "g" && type !== "x" && type !== "L") return false;
+    this.#refuseTooLarge(sizeBytes);
+    const body = (await this.source.take(paddedLength(sizeBytes))).subarray(0, sizeBytes);
+    if (type === "g") checkGlobalPax(body);
+    else this.#keep(type === "x" ? readPax(body) : readLongName(body));
+    return true;
+  }
+
+  takeNaming(): Naming {
+    const naming = this.#naming ?? {};
+    this.#naming = undefined;
+    return naming;
+  }
+
+  refuseDangling(): void {
+    if (this.#naming) throw refusal("metadata", "the last metadata record has no entry after it", REPACK);
+  }
+
+  /** With two records for one entry, readers differ on which path counts. */
+  #keep(naming: Naming): void {
+    if (this.#naming) throw refusal("metadata", "two metadata records stand before one entry", REPACK);
+    this.#naming = naming;
+  }
+
+  #refuseTooLarge(sizeBytes: number): void {
+    const { metadataRecordBytesMax, metadataTotalBytesMax } = this.limits;
+    this.#totalBytes += sizeBytes;
+    if (sizeBytes > metadataRecordBytesMax) {
+      throw refusal(
+        "metadata_too_large",
+        `a long name or PAX record has ${sizeBytes} bytes; at most ${metadataRecordBytesMax} are allowed`,
+      );
+    }
+    if (this.#totalBytes > metadataTotalBytesMax) {
+      throw refusal(
+        "metadata_too_large",
+        `long names and PAX records have more than ${metadataTotalBytesMax} bytes together`,
+      );
+    }
+  }
+}
+
+function entryOf(header: TarHeader, naming: Naming, { fileBytesMax }: ArchiveLimits): TarEntry {
+  const path = naming.path ?? header.path;
+  const sizeBytes = naming.sizeBytes ?? header.sizeBytes;
+  const kind = kindOf(header.type, path);
+  if (kind === "directory" && sizeBytes > 0) {
+    throw refusal("corrupt", `the folder ${quoted(path)} has a size, which only files have`, REPACK);
+  }
+  if (sizeBytes > fileBytesMax) {
+    throw refusal(
+      "file_too_large",
+      `${quoted(path)} has ${sizeBytes} bytes; a file may have at most ${fileBytesMax}`,
+    );
+  }
+  return { kind, path, sizeBytes };
+}
+
+function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {
+  const kind = KINDS[type];
+  if (kind) return kind;
+  const link = LINKS[type];
+  const what = link ?? SPECIALS[type] ?? `an entry of the unknown type ${quoted(type)}`;
+  throw refusal(
+    link ? "link" : "special",
+    `${quoted(path)} is ${what}; only regular files and folders are allowed`,
+    link
+      ? "pack the files themselves: tar -h follows links, --hard-dereference keeps hard links apart"
+      : REPACK,
+  );
+}
+
+/** Two zero blocks end an archive, and nothing but zeros may follow, since some readers would go on reading. */
+async function refuseBytesAfterEnd(source: ByteSource): Promise<void> {
+  let rest = await source.take(BLOCK_BYTES);
+  while (rest.byteLength > 0) {
+    if (!isZeros(rest))
+      throw refusal("trailing_data", "there is something after the end of the archive", REPACK);
+    rest = await source.some(ZEROS.byteLength);
+  }
+}
