@@ -1,0 +1,162 @@
+// The first start makes the organization and its protected administrator; every later start sees to it that the
+// configured address is an active, protected administrator (control-api.md section 11.2). Passwords are never replaced.
+import type { Connection, Tx } from "../../platform/database.ts";
+import type { Secret } from "../../platform/secret.ts";
+import type { Actor } from "../actor.ts";
+import { invariant, type Problem } from "../errors.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { type Enrol, summaryOf } from "./enrol.ts";
+import { bootstrapPasswordMissing, refuseInvalid } from "./errors.ts";
+import {
+  emailKey,
+  isActiveAdministrator,
+  ORGANIZATION_NAME_LENGTH_MAX,
+  type Organization,
+  readEmail,
+  type SignInUser,
+  type User,
+} from "./model.ts";
+import { checkPassword, generatePassword } from "./passwords.ts";
+import * as store from "./store.ts";
+
+export interface BootstrapRequest {
+  organizationName: string;
+  adminEmail: string;
+  adminPassword?: Secret | undefined;
+  /** whether to make a password where there is none and none is given */
+  generatePassword: boolean;
+}
+
+export interface BootstrapResult {
+  organizationId: string;
+  admin: { id: string; email: string };
+  /** shown once, kept nowhere; absent when the administrator already had a password */
+  generatedPassword?: Secret;
+  /** this was the first start: the organization was made */
+  created: boolean;
+}
+
+interface State {
+  organization: Organization | undefined;
+  admin: SignInUser | undefined;
+}
+
+interface Wanted {
+  name: string;
+  email: string;
+  passwordHash: string | null;
+}
+
+/** The operation to run at every start. */
+export class Bootstrap {
+  constructor(
+    private readonly dependencies: IdentityDependencies,
+    private readonly enrol: Enrol,
+  ) {}
+
+  /**
+   * Makes what is missing; with nothing to change it only reads.
+   * @throws DomainError `identity.invalid`, `bootstrap.password_missing`
+   */
+  async run(request: BootstrapRequest): Promise<BootstrapResult> {
+    const { name, email } = readRequest(request);
+    const { db, passwords } = this.dependencies;
+    const state = readState(db.read, email);
+    const password = hasPassword(state.admin) ? undefined : this.#choosePassword(request);
+    if (!password && isSettled(state)) return resultOf(state, { created: false });
+    if (!password && !isPresent(state.admin)) throw bootstrapPasswordMissing();
+    const passwordHash = password ? await passwords.hash(password) : null;
+    const settled = await db.write((tx) => this.#settle(tx, { name, email, passwordHash }), "access");
+    const result = resultOf(settled, settled);
+    const isNews = password !== undefined && password !== request.adminPassword && settled.passwordWasSet;
+    return isNews ? { ...result, generatedPassword: password } : result;
+  }
+
+  #choosePassword({ adminPassword, generatePassword: mayGenerate }: BootstrapRequest): Secret | undefined {
+    return adminPassword ?? (mayGenerate ? generatePassword(this.dependencies.ids) : undefined);
+  }
+
+  /** Looks again inside the transaction: another process may have been first. */
+  #settle(tx: Tx, { name, email, passwordHash }: Wanted) {
+    const state = readState(tx, email);
+    const organization = state.organization ?? this.#makeOrganization(tx, name);
+    const actor = bootstrapActor(organization.id);
+    const admin = isPresent(state.admin)
+      ? this.#promote(tx, state.admin, passwordHash)
+      : this.enrol(tx, { actor, email, role: "admin", passwordHash, isProtected: true });
+    const created = state.organization === undefined;
+    return { organization, admin, created, passwordWasSet: !hasPassword(state.admin) };
+  }
+
+  #makeOrganization(tx: Tx, name: string): Organization {
+    const { audit, clock, ids } = this.dependencies;
+    const organization = { id: ids.uuid(), name };
+    store.insertOrganization(tx, { ...organization, createdAtMs: clock.nowMs() });
+    const actor = bootstrapActor(organization.id);
+    audit.record(tx, { actor, action: "organization.create", target: organization.id, after: { name } });
+    return organization;
+  }
+
+  /** Logins of a user whose rights change end, as with every other change of rights. */
+  #promote(tx: Tx, { passwordHash: before, ...user }: SignInUser, passwordHash: string | null): User {
+    const { audit, clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const changes = { role: "admin", status: "active", protected: true } as const;
+    const after = store.updateUser(tx, user, {
+      ...changes,
+      passwordHash: before ?? passwordHash,
+      updatedAtMs: nowMs,
+    });
+    invariant(after, "a user found in this transaction is still there");
+    if (!isActiveAdministrator(user)) endLogins(tx, { userId: user.id, reason: "user_changed", nowMs });
+    const actor = bootstrapActor(user.organizationId);
+    const summaries = { before: summaryOf(user), after: summaryOf(after) };
+    audit.record(tx, { actor, action: "user.update", target: user.id, ...summaries });
+    return after;
+  }
+}
+
+const bootstrapActor = (organizationId: string): Actor => ({
+  kind: "system",
+  id: null,
+  label: "bootstrap",
+  organizationId,
+});
+
+function readRequest({ organizationName, adminEmail, adminPassword }: BootstrapRequest) {
+  const problems: Problem[] = [];
+  const name = organizationName.trim();
+  if (name === "" || name.length > ORGANIZATION_NAME_LENGTH_MAX) {
+    const detail = `the name must have 1 to ${ORGANIZATION_NAME_LENGTH_MAX} characters`;
+    problems.push({ pointer: "/bootstrap/organization_name", detail });
+  }
+  const email = readEmail(adminEmail, problems, "/bootstrap/admin_email");
+  if (adminPassword) checkPassword(adminPassword, problems, "/bootstrap/admin_password");
+  refuseInvalid(problems);
+  return { name, email };
+}
+
+function readState(connection: Connection, email: string): State {
+  const organization = store.firstOrganization(connection);
+  if (!organization) return { organization, admin: undefined };
+  const key = { organizationId: organization.id, emailKey: emailKey(email) };
+  return { organization, admin: store.userOfEmail(connection, key) };
+}
+
+const isPresent = (admin: SignInUser | undefined): admin is SignInUser =>
+  admin !== undefined && admin.status !== "removed";
+
+const hasPassword = (admin: SignInUser | undefined): boolean =>
+  isPresent(admin) && admin.passwordHash !== null;
+
+const isSettled = (state: State): state is { organization: Organization; admin: SignInUser } =>
+  state.admin?.protected === true && isActiveAdministrator(state.admin);
+
+const resultOf = (
+  { organization, admin }: { organization: Organization; admin: User },
+  { created }: { created: boolean },
+): BootstrapResult => ({
+  organizationId: organization.id,
+  admin: { id: admin.id, email: admin.email },
+  created,
+});

@@ -1,0 +1,28 @@
+// What identity is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Passwords } from "../../platform/passwords.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Role } from "./model.ts";
+
+export interface IdentitySettings {
+  /** how people sign in; with `oidc` the identity provider decides who may, so nobody is invited */
+  mode: "password" | "oidc";
+  scimConfigured: boolean;
+  /** role that members of a provisioned group receive, by group name */
+  groupRoleMappings: Readonly<Record<string, Role>>;
+}
+
+/** Ends every login of a user in the transaction of the change that calls for it; access provides it. */
+export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
+
+export interface IdentityDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  passwords: Passwords;
+  endLogins: EndLogins;
+  settings: IdentitySettings;
+}

@@ -1,0 +1,66 @@
+// The one way in: an account is made, or the removed one of the same address comes back under a new subject with its
+// history (control-api.md section 11.1). Used by account creation, invitations and the first start.
+
+import type { Tx } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import type { AuditSummary } from "../audit/service.ts";
+import { invariant } from "../errors.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { userExists } from "./errors.ts";
+import * as invitationStore from "./invitation-store.ts";
+import { emailKey, type Role, type User } from "./model.ts";
+import * as store from "./store.ts";
+
+export interface Enrolment {
+  actor: Actor;
+  email: string;
+  role: Role;
+  passwordHash: string | null;
+  isProtected?: boolean;
+}
+
+export type Enrol = ReturnType<typeof createEnrol>;
+
+/** @returns the function that lets a user in; it throws DomainError `user.exists` for an address in use */
+export function createEnrol({ audit, clock, ids }: IdentityDependencies) {
+  return (tx: Tx, { actor, email, role, passwordHash, isProtected = false }: Enrolment): User => {
+    const { organizationId } = actor;
+    const key = { organizationId, emailKey: emailKey(email) };
+    const before = store.userOfEmail(tx, key);
+    if (before && before.status !== "removed") throw userExists(email);
+    const updatedAtMs = clock.nowMs();
+    const identity = {
+      subject: ids.uuid(),
+      role,
+      status: "active",
+      provisioningSource: "local",
+      protected: isProtected,
+      passwordHash,
+      updatedAtMs,
+    } as const;
+    const user = before
+      ? store.updateUser(tx, before, identity)
+      : store.insertUser(tx, { ...identity, ...key, id: ids.uuid(), email, createdAtMs: updatedAtMs });
+    invariant(user, "a user found in this transaction is still there");
+    for (const target of invitationStore.cancelPending(tx, key)) {
+      audit.record(tx, { actor, action: "invitation.cancel", target });
+    }
+    const action = before ? "user.revive" : "user.create";
+    audit.record(tx, { actor, action, target: user.id, after: summaryOf(user) });
+    return user;
+  };
+}
+
+/** @returns whether a user who was not removed has this address */
+export function isTaken(tx: Tx, key: { organizationId: string; emailKey: string }): boolean {
+  const user = store.userOfEmail(tx, key);
+  return user !== undefined && user.status !== "removed";
+}
+
+/** @returns what the audit log keeps of a user */
+export const summaryOf = (user: User): AuditSummary => ({
+  email: user.email,
+  role: user.role,
+  status: user.status,
+  protected: user.protected,
+});

@@ -1,0 +1,81 @@
+// What identity refuses, with the next step in the sentence. Reasons are stable; statuses are for the faces.
+import { DomainError, type Problem } from "../errors.ts";
+
+/** @throws DomainError `identity.invalid` naming everything that is wrong, when anything is */
+export function refuseInvalid(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const message = problems.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join("; ");
+  throw new DomainError("invalid", "identity.invalid", message, { problems });
+}
+
+export const userNotFound = () =>
+  new DomainError("not_found", "user.not_found", "there is no user with this id");
+
+export const userRemoved = () =>
+  new DomainError("conflict", "user.removed", "this user has been removed; invite the address again");
+
+export const ownAccount = () =>
+  new DomainError("conflict", "user.own_account", "this is your own account; ask another administrator");
+
+export const protectedUser = () =>
+  new DomainError("conflict", "user.protected", "this is the protected administrator of the configuration", {
+    hint: "bootstrap.admin_email names it",
+  });
+
+export const managedUser = () =>
+  new DomainError(
+    "conflict",
+    "user.managed",
+    "this user is managed by the identity provider (SCIM); change it there",
+  );
+
+export const lastAdministrator = () =>
+  new DomainError(
+    "conflict",
+    "user.last_administrator",
+    "this is the last active administrator; make another user an administrator first",
+  );
+
+export const userExists = (email: string) =>
+  new DomainError("conflict", "user.exists", `${email} already belongs to a user`);
+
+export const invitationNotFound = () =>
+  new DomainError("not_found", "invitation.not_found", "there is no invitation with this id");
+
+export const alreadyInvited = (email: string) =>
+  new DomainError(
+    "conflict",
+    "invitation.pending",
+    `${email} is already invited; resend or cancel that invitation`,
+  );
+
+export const invitationAccepted = () =>
+  new DomainError("conflict", "invitation.accepted", "this invitation has already been accepted");
+
+export const invitationClosed = () =>
+  new DomainError(
+    "conflict",
+    "invitation.closed",
+    "this invitation was accepted or canceled; make a new one",
+  );
+
+export const invitationsDisabled = () =>
+  new DomainError(
+    "conflict",
+    "invitation.disabled",
+    "sign-in is managed by the identity provider; add the person there",
+  );
+
+/** Unknown, expired, canceled and accepted read alike: a link tells nothing but whether it works. */
+export const invitationUnavailable = () =>
+  new DomainError(
+    "not_found",
+    "invitation.unavailable",
+    "this invitation is unavailable; ask an administrator for a new one",
+  );
+
+export const bootstrapPasswordMissing = () =>
+  new DomainError("invalid", "bootstrap.password_missing", "the first administrator needs a password", {
+    hint: "set bootstrap.admin_password_file",
+    problems: [{ pointer: "/bootstrap/admin_password", detail: "missing on the first start" }],
+  });

@@ -1,0 +1,253 @@
+// Invitations: an administrator fixes address and role, whoever holds the link sets the password. Only the SHA-256 of
+// the link's secret is kept (control-api.md sections 11.3 and 20.1.14); delivering the link is the caller's.
+import { toRfc3339 } from "../../platform/clock.ts";
+import type { Connection, Tx } from "../../platform/database.ts";
+import { randomToken, sha256Hex } from "../../platform/ids.ts";
+import { Secret } from "../../platform/secret.ts";
+import type { Actor } from "../actor.ts";
+import type { AuditSummary } from "../audit/service.ts";
+import type { Problem } from "../errors.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { type Enrol, isTaken } from "./enrol.ts";
+import {
+  alreadyInvited,
+  invitationAccepted,
+  invitationClosed,
+  invitationNotFound,
+  invitationsDisabled,
+  invitationUnavailable,
+  refuseInvalid,
+  userExists,
+} from "./errors.ts";
+import * as store from "./invitation-store.ts";
+import {
+  emailKey,
+  INVITATION_FILTERS,
+  INVITATION_TTL_MS,
+  type Invitation,
+  isOpen,
+  ROLES,
+  type Role,
+  readChoice,
+  readEmail,
+  type User,
+} from "./model.ts";
+import { checkPassword } from "./passwords.ts";
+import type { RowId } from "./store.ts";
+
+export interface InvitationQuery extends PageQuery {
+  role?: string | undefined;
+  status?: string | undefined;
+}
+
+export interface NewInvitation {
+  email: string;
+  role: string;
+}
+
+export interface InvitationWithToken {
+  invitation: Invitation;
+  /** the secret of the link, 43 characters; shown once, kept nowhere */
+  token: Secret;
+}
+
+export interface Acceptance {
+  token: Secret;
+  password: Secret;
+  /** where the request came from, for the audit log */
+  requestId?: string;
+  address?: string;
+}
+
+/** Invitations as administrators handle them, and their acceptance by link. */
+export class Invitations {
+  constructor(
+    private readonly dependencies: IdentityDependencies,
+    private readonly enrol: Enrol,
+  ) {}
+
+  /**
+   * Invites an address for INVITATION_TTL_MS. Expired invitations of the address are canceled on the way.
+   * @throws DomainError `invitation.disabled`, `identity.invalid`, `user.exists`, `invitation.pending`
+   */
+  async create(actor: Actor, { email, role }: NewInvitation): Promise<InvitationWithToken> {
+    this.#refuseProviderMode();
+    const problems: Problem[] = [];
+    const known = readChoice(role, { allowed: ROLES, pointer: "/role", problems }) ?? "member";
+    const address = readEmail(email, problems);
+    refuseInvalid(problems);
+    const { token, tokenHash } = this.#newToken();
+    const invitation = await this.dependencies.db.write((tx) => {
+      this.#refuseOccupied(tx, actor, address);
+      return this.#insert(tx, actor, { email: address, role: known, tokenHash });
+    }, "access");
+    return { invitation, token };
+  }
+
+  /**
+   * @returns invitations newest first; `outstanding` keeps pending ones, expired included
+   * @throws DomainError `identity.invalid`
+   */
+  list(organizationId: string, query: InvitationQuery): Page<Invitation> {
+    const problems: Problem[] = [];
+    const request = readPageQuery(query, problems);
+    const filter = {
+      q: request.q && emailKey(request.q),
+      role: readChoice(query.role, { allowed: ROLES, pointer: "/role", problems }),
+      status: readChoice(query.status, { allowed: INVITATION_FILTERS, pointer: "/status", problems }),
+    };
+    refuseInvalid(problems);
+    const { page, perPage } = request;
+    const slice = { filter, offset: offsetOf(request), limit: perPage };
+    return { page, perPage, ...store.listInvitations(this.dependencies.db.read, organizationId, slice) };
+  }
+
+  /** @throws DomainError `invitation.not_found` */
+  show(organizationId: string, id: string): Invitation {
+    return getInvitation(this.dependencies.db.read, { organizationId, id });
+  }
+
+  /**
+   * Makes the link useless. Does nothing when that has already happened.
+   * @throws DomainError `invitation.not_found`, `invitation.accepted`
+   */
+  cancel(actor: Actor, id: string): Promise<void> {
+    const { db, audit } = this.dependencies;
+    return db.write((tx) => {
+      const invitation = getInvitation(tx, { organizationId: actor.organizationId, id });
+      if (invitation.status === "accepted") throw invitationAccepted();
+      if (!store.changePending(tx, invitation, { status: "canceled" })) return;
+      audit.record(tx, { actor, action: "invitation.cancel", target: id, before: summaryOf(invitation) });
+    }, "access");
+  }
+
+  /**
+   * Renews a pending or expired invitation; id and link stay.
+   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
+   */
+  async resend(actor: Actor, id: string): Promise<Invitation> {
+    this.#refuseProviderMode();
+    return await this.dependencies.db.write((tx) => this.#renew(tx, actor, { id }), "access");
+  }
+
+  /**
+   * Renews a pending or expired invitation under a new link; the old link stops working.
+   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
+   * @source control-api.md section 19
+   */
+  async regenerate(actor: Actor, id: string): Promise<InvitationWithToken> {
+    this.#refuseProviderMode();
+    const { token, tokenHash } = this.#newToken();
+    const renewal = { id, tokenHash };
+    const invitation = await this.dependencies.db.write((tx) => this.#renew(tx, actor, renewal), "access");
+    return { invitation, token };
+  }
+
+  /**
+   * @returns the invitation behind a link, for the page that asks for the password
+   * @throws DomainError `invitation.unavailable`
+   */
+  getByToken(token: Secret): Invitation {
+    const { db, clock } = this.dependencies;
+    const invitation = store.invitationOfToken(db.read, sha256Hex(token.reveal()));
+    if (!invitation || !isOpen(invitation, clock.nowMs())) throw invitationUnavailable();
+    return invitation;
+  }
+
+  /**
+   * Spends the link and lets the invited person in with the role of the invitation.
+   * @throws DomainError `invitation.disabled`, `invitation.unavailable`, `identity.invalid`
+   */
+  async accept({ token, password, ...origin }: Acceptance): Promise<User> {
+    this.#refuseProviderMode();
+    const invitation = this.getByToken(token);
+    const problems: Problem[] = [];
+    checkPassword(password, problems);
+    refuseInvalid(problems);
+    const { db, clock, passwords, audit } = this.dependencies;
+    const passwordHash = await passwords.hash(password);
+    const { id, email, role, organizationId } = invitation;
+    const actor: Actor = { kind: "user", id: null, label: email, organizationId, ...origin };
+    return await db.write((tx) => {
+      const claimed = store.claim(tx, { tokenHash: sha256Hex(token.reveal()), nowMs: clock.nowMs() });
+      if (!claimed || isTaken(tx, { organizationId, emailKey: emailKey(email) })) {
+        throw invitationUnavailable();
+      }
+      audit.record(tx, { actor, action: "invitation.accept", target: id });
+      return this.enrol(tx, { actor, email, role, passwordHash });
+    }, "access");
+  }
+
+  #refuseProviderMode(): void {
+    if (this.dependencies.settings.mode === "oidc") throw invitationsDisabled();
+  }
+
+  #newToken(): { token: Secret; tokenHash: string } {
+    const token = new Secret(randomToken(this.dependencies.ids));
+    return { token, tokenHash: sha256Hex(token.reveal()) };
+  }
+
+  /** Makes room for a new invitation of the address, or says why there is none. */
+  #refuseOccupied(tx: Tx, actor: Actor, email: string): void {
+    const { audit, clock } = this.dependencies;
+    const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
+    if (isTaken(tx, key)) throw userExists(email);
+    for (const target of store.cancelPending(tx, { ...key, expiredAtMs: clock.nowMs() })) {
+      audit.record(tx, { actor, action: "invitation.cancel", target });
+    }
+    if (store.hasPending(tx, key)) throw alreadyInvited(email);
+  }
+
+  #insert(
+    tx: Tx,
+    actor: Actor,
+    { email, role, tokenHash }: { email: string; role: Role; tokenHash: string },
+  ): Invitation {
+    const { audit, clock, ids } = this.dependencies;
+    const { organizationId, id: inviterId } = actor;
+    const createdAtMs = clock.nowMs();
+    const row = { id: ids.uuid(), organizationId };
+    store.insertInvitation(tx, {
+      ...row,
+      email,
+      emailKey: emailKey(email),
+      role,
+      status: "pending",
+      tokenHash,
+      inviterId,
+      expiresAtMs: createdAtMs + INVITATION_TTL_MS,
+      createdAtMs,
+    });
+    const invitation = getInvitation(tx, row);
+    audit.record(tx, { actor, action: "invitation.create", target: row.id, after: summaryOf(invitation) });
+    return invitation;
+  }
+
+  /** Gives a pending or expired invitation its full life again, under a new secret if there is one. */
+  #renew(tx: Tx, actor: Actor, { id, tokenHash }: { id: string; tokenHash?: string }): Invitation {
+    const { audit, clock } = this.dependencies;
+    const invitation = getInvitation(tx, { organizationId: actor.organizationId, id });
+    const expiresAtMs = clock.nowMs() + INVITATION_TTL_MS;
+    const changes = tokenHash === undefined ? { expiresAtMs } : { expiresAtMs, tokenHash };
+    if (!store.changePending(tx, invitation, changes)) throw invitationClosed();
+    const renewed = { ...invitation, expiresAtMs };
+    const action = tokenHash === undefined ? "invitation.resend" : "invitation.regenerate";
+    const before = summaryOf(invitation);
+    audit.record(tx, { actor, action, target: id, before, after: summaryOf(renewed) });
+    return renewed;
+  }
+}
+
+function getInvitation(connection: Connection, row: RowId): Invitation {
+  const invitation = store.invitationIn(connection, row);
+  if (!invitation) throw invitationNotFound();
+  return invitation;
+}
+
+const summaryOf = ({ email, role, status, expiresAtMs }: Invitation): AuditSummary => ({
+  email,
+  role,
+  status,
+  expires_at: toRfc3339(expiresAtMs),
+});

@@ -1,0 +1,173 @@
+// What a user and an invitation are: their values, the limits and grammar of what people enter, their shape on the
+// wire (openapi.yaml AdminUser, AdminInvitation). Who may change them is decided in the services.
+import { type Static, Type } from "@sinclair/typebox";
+import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Problem } from "../errors.ts";
+import { pageEnvelope } from "../page.ts";
+
+export const ROLES = ["admin", "member"] as const;
+export const USER_STATUSES = ["active", "suspended", "removed"] as const;
+/** what an administrator can set; removing is an operation of its own */
+export const SETTABLE_STATUSES = ["active", "suspended"] as const;
+export const PROVISIONING_SOURCES = ["local", "scim"] as const;
+export const INVITATION_FILTERS = ["outstanding"] as const;
+
+export type Role = (typeof ROLES)[number];
+export type UserStatus = (typeof USER_STATUSES)[number];
+export type SettableStatus = (typeof SETTABLE_STATUSES)[number];
+export type ProvisioningSource = (typeof PROVISIONING_SOURCES)[number];
+
+export const EMAIL_LENGTH_MAX = 254;
+export const EMAIL_LOCAL_LENGTH_MAX = 64;
+export const ORGANIZATION_NAME_LENGTH_MAX = 200;
+export const INVITATION_TTL_MS = 24 * HOUR_MS;
+/** the complete list of options is cut here; searching has no such edge */
+export const USER_OPTIONS_MAX = 10_000;
+export const USER_SEARCH_MAX = 10;
+export const SELECTED_USERS_MAX = 500;
+
+/** A user without the password hash, which stays in the store. */
+export interface User {
+  id: string;
+  organizationId: string;
+  /** `sub` of the tokens */
+  subject: string;
+  email: string;
+  role: Role;
+  status: UserStatus;
+  /** configured first administrator */
+  protected: boolean;
+  provisioningSource: ProvisioningSource;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+/** What sign-in needs to know; never shown. */
+export interface SignInUser extends User {
+  passwordHash: string | null;
+}
+
+export interface Organization {
+  id: string;
+  name: string;
+}
+
+export interface Invitation {
+  id: string;
+  organizationId: string;
+  email: string;
+  role: Role;
+  status: "pending" | "accepted" | "canceled";
+  /** null when the inviter was no user or is gone */
+  inviterEmail: string | null;
+  expiresAtMs: number;
+  createdAtMs: number;
+}
+
+/** @returns the address under which a user is looked up, whatever the case and Unicode form it was typed in */
+export const emailKey = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+
+const ATOM = "[\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]+";
+const LABEL = "[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]{0,61}[\\p{L}\\p{M}\\p{N}])?";
+const EMAIL = new RegExp(`^(?<local>${ATOM}(?:\\.${ATOM})*)@${LABEL}(?:\\.${LABEL})+$`, "u");
+
+/**
+ * Reads an address: a dot-atom, one `@`, a domain of two labels or more (RFC 5321 section 4.1.2, without quoting).
+ * @returns the folded address
+ */
+export function readEmail(email: string, problems: Problem[], pointer = "/email"): string {
+  const key = emailKey(email);
+  const local = key.length <= EMAIL_LENGTH_MAX ? EMAIL.exec(key)?.groups?.local : undefined;
+  if (local === undefined || local.length > EMAIL_LOCAL_LENGTH_MAX) {
+    const limits = `at most ${EMAIL_LENGTH_MAX} characters, ${EMAIL_LOCAL_LENGTH_MAX} of them before the @`;
+    problems.push({ pointer, detail: `an e-mail address such as name@example.com is needed (${limits})` });
+  }
+  return key;
+}
+
+/** @returns the value when it is one of those allowed or absent */
+export function readChoice<T extends string>(
+  value: string | undefined,
+  { allowed, pointer, problems }: { allowed: readonly T[]; pointer: string; problems: Problem[] },
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) problems.push({ pointer, detail: `must be ${allowed.join(" or ")}` });
+  return found;
+}
+
+export const isActiveAdministrator = ({ role, status }: Pick<User, "role" | "status">): boolean =>
+  role === "admin" && status === "active";
+
+/** Pending until the last millisecond before it expires. */
+export const isOpen = (invitation: Pick<Invitation, "status" | "expiresAtMs">, nowMs: number): boolean =>
+  invitation.status === "pending" && invitation.expiresAtMs > nowMs;
+
+const RoleSchema = Type.Union(ROLES.map((role) => Type.Literal(role)));
+const Time = Type.String({ format: "date-time" });
+const Uuid = Type.String({ format: "uuid" });
+
+export const AdminUser = Type.Object({
+  id: Uuid,
+  subject: Type.String(),
+  email: Type.String(),
+  role: RoleSchema,
+  active: Type.Boolean({ description: "status is active" }),
+  status: Type.Union(USER_STATUSES.map((status) => Type.Literal(status))),
+  protected: Type.Boolean({ description: "configured first administrator" }),
+  provisioning_source: Type.Union(PROVISIONING_SOURCES.map((source) => Type.Literal(source))),
+  managed: Type.Boolean({ description: "provisioning_source is scim" }),
+  created_at: Time,
+  updated_at: Time,
+});
+export const AdminUserPage = pageEnvelope(AdminUser);
+
+export const AdminInvitation = Type.Object({
+  id: Uuid,
+  email: Type.String(),
+  role: RoleSchema,
+  status: Type.Union(
+    (["pending", "accepted", "canceled", "expired"] as const).map((status) => Type.Literal(status)),
+  ),
+  inviter_email: Type.Union([Type.String(), Type.Null()]),
+  expires_at: Time,
+  created_at: Time,
+});
+export const AdminInvitationPage = pageEnvelope(AdminInvitation);
+
+export const IdentityStatus = Type.Object({
+  auth_mode: Type.Union([Type.Literal("password"), Type.Literal("oidc")]),
+  scim: Type.Object({
+    configured: Type.Boolean(),
+    group_role_mappings: Type.Record(Type.String(), RoleSchema),
+  }),
+});
+
+/** @returns the user as both faces show it (openapi.yaml AdminUser) */
+export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
+  id: user.id,
+  subject: user.subject,
+  email: user.email,
+  role: user.role,
+  active: user.status === "active",
+  status: user.status,
+  protected: user.protected,
+  provisioning_source: user.provisioningSource,
+  managed: user.provisioningSource === "scim",
+  created_at: toRfc3339(user.createdAtMs),
+  updated_at: toRfc3339(user.updatedAtMs),
+});
+
+/**
+ * @param nowMs decides whether a pending invitation shows as expired
+ * @returns the invitation as both faces show it (openapi.yaml AdminInvitation)
+ */
+export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static<typeof AdminInvitation> => ({
+  id: invitation.id,
+  email: invitation.email,
+  role: invitation.role,
+  status: invitation.status === "pending" && !isOpen(invitation, nowMs) ? "expired" : invitation.status,
+  inviter_email: invitation.inviterEmail,
+  expires_at: toRfc3339(invitation.expiresAtMs),
+  created_at: toRfc3339(invitation.createdAtMs),
+});

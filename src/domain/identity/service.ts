@@ -1,0 +1,59 @@
+// Who belongs to the organization: users, invitations, the first start. Joins the files of the area and answers the
+// look-ups of other areas. How people prove who they are, and what ends with a login, is in access.
+import type { Static } from "@sinclair/typebox";
+import type { Connection } from "../../platform/database.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { Bootstrap, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { createEnrol } from "./enrol.ts";
+import { Invitations } from "./invitations.ts";
+import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
+import * as store from "./store.ts";
+import { Users } from "./users.ts";
+
+export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
+export type { EndLogins, IdentityDependencies, IdentitySettings } from "./dependencies.ts";
+export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
+
+export type Identity = ReturnType<typeof createIdentity>;
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createIdentity(dependencies: IdentityDependencies) {
+  const enrol = createEnrol(dependencies);
+  const bootstrap = new Bootstrap(dependencies, enrol);
+  const { passwords, settings } = dependencies;
+  return {
+    users: new Users(dependencies, enrol),
+    invitations: new Invitations(dependencies, enrol),
+
+    /** Run at every start: see Bootstrap.run. */
+    bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),
+
+    /** @returns the organization of this data directory, nothing before the first start */
+    findOrganization: (connection: Connection): Organization | undefined =>
+      store.firstOrganization(connection),
+
+    /** @returns the user whatever the status; prepared, for every request */
+    findUserById: (connection: Connection, id: string): User | undefined => store.userOfId(connection, id),
+
+    /** @returns the user of an address in any case, whatever the status, with the password hash */
+    findUserByEmail: (
+      connection: Connection,
+      organizationId: string,
+      email: string,
+    ): SignInUser | undefined => store.userOfEmail(connection, { organizationId, emailKey: emailKey(email) }),
+
+    /**
+     * Takes as long for a user who does not exist, or has no password, as for one who does.
+     * @throws DomainError `passwords.busy`
+     */
+    isPasswordOf: (user: SignInUser | undefined, password: Secret): Promise<boolean> =>
+      passwords.verify(password, user?.passwordHash),
+
+    /** @returns how people sign in, without secrets (control-api.md section 11.4) */
+    identityStatus: (): Static<typeof IdentityStatus> => ({
+      auth_mode: settings.mode,
+      scim: { configured: settings.scimConfigured, group_role_mappings: { ...settings.groupRoleMappings } },
+    }),
+  };
+}

@@ -1,0 +1,173 @@
+// SQL of organizations and users. Rules are in the services; invitations are in invitation-store.ts.
+import {
+  and,
+  asc,
+  count,
+  eq,
+  getTableColumns,
+  inArray,
+  ne,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { likePattern } from "../page.ts";
+import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
+import { organizations, users } from "./tables.ts";
+
+/** One row and the organization it must belong to. */
+export interface RowId {
+  organizationId: string;
+  id: string;
+}
+
+export interface UserFilter {
+  q?: string | undefined;
+  role?: Role | undefined;
+  status?: UserStatus | undefined;
+  provisioningSource?: ProvisioningSource | undefined;
+}
+
+/** What a service may change; address and identifiers stay. */
+export interface UserChanges {
+  role?: Role;
+  status?: UserStatus;
+  subject?: string;
+  passwordHash?: string | null;
+  provisioningSource?: ProvisioningSource;
+  protected?: boolean;
+}
+
+const { passwordHash, emailKey, ...shown } = getTableColumns(users);
+
+const userById = statement((connection) =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .limit(1)
+    .prepare(),
+);
+
+const userByEmailKey = statement((connection) =>
+  connection
+    .select({ ...shown, passwordHash })
+    .from(users)
+    .where(
+      and(
+        eq(users.organizationId, sql.placeholder("organizationId")),
+        eq(emailKey, sql.placeholder("emailKey")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+export const userOfId = (connection: Connection, id: string): User | undefined =>
+  userById(connection).get({ id });
+
+/** @param key the folded address; a removed user is found too */
+export const userOfEmail = (
+  connection: Connection,
+  key: { organizationId: string; emailKey: string },
+): SignInUser | undefined => userByEmailKey(connection).get(key);
+
+export const userIn = (connection: Connection, row: RowId): User | undefined =>
+  connection.select(shown).from(users).where(isRow(row)).limit(1).get();
+
+export const firstOrganization = (connection: Connection): Organization | undefined =>
+  connection
+    .select({ id: organizations.id, name: organizations.name })
+    .from(organizations)
+    .orderBy(asc(organizations.createdAtMs))
+    .limit(1)
+    .get();
+
+export function insertOrganization(tx: Tx, organization: typeof organizations.$inferInsert): void {
+  tx.insert(organizations).values(organization).run();
+}
+
+export const insertUser = (tx: Tx, user: typeof users.$inferInsert): User =>
+  tx.insert(users).values(user).returning(shown).get();
+
+/** @returns the user after the change, nothing when there is no such row */
+export const updateUser = (
+  tx: Tx,
+  row: RowId,
+  changes: UserChanges & { updatedAtMs: number },
+): User | undefined => tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
+
+/** @returns active administrators besides this user */
+export function countOtherAdministrators(tx: Tx, { organizationId, id }: RowId): number {
+  const others = and(
+    eq(users.organizationId, organizationId),
+    ne(users.id, id),
+    eq(users.role, "admin"),
+    eq(users.status, "active"),
+  );
+  return tx.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
+}
+
+/** Ordered by folded address, then id. */
+export function listUsers(
+  connection: Connection,
+  organizationId: string,
+  { filter, offset, limit }: { filter: UserFilter; offset: number; limit: number },
+): { items: User[]; total: number } {
+  const matching = and(
+    eq(users.organizationId, organizationId),
+    filter.q === undefined ? undefined : or(contains(emailKey, filter.q), contains(users.subject, filter.q)),
+    filter.role && eq(users.role, filter.role),
+    filter.status && eq(users.status, filter.status),
+    filter.provisioningSource && eq(users.provisioningSource, filter.provisioningSource),
+  );
+  const total = connection.select({ total: count() }).from(users).where(matching).get()?.total ?? 0;
+  const items = inOrder(connection, matching).limit(limit).offset(offset).all();
+  return { items, total };
+}
+
+export const listPresent = (connection: Connection, organizationId: string, limit: number): User[] =>
+  inOrder(connection, isPresent(organizationId)).limit(limit).all();
+
+export const listSelected = (
+  connection: Connection,
+  organizationId: string,
+  { ids, limit }: { ids: readonly string[]; limit: number },
+): User[] =>
+  inOrder(connection, and(isPresent(organizationId), inArray(users.id, [...ids])))
+    .limit(limit)
+    .all();
+
+/** Active users whose address contains the text, without those named. */
+export const listActiveExcept = (
+  connection: Connection,
+  organizationId: string,
+  { q, except, limit }: { q: string | undefined; except: readonly string[]; limit: number },
+): User[] =>
+  inOrder(
+    connection,
+    and(
+      eq(users.organizationId, organizationId),
+      eq(users.status, "active"),
+      notInArray(users.id, [...except]),
+      q === undefined ? undefined : contains(emailKey, q),
+    ),
+  )
+    .limit(limit)
+    .all();
+
+/** Finds the text as it is; folded columns need folded text, ASCII case does not matter either way. */
+export const contains = (column: SQLiteColumn, text: string): SQL =>
+  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
+
+const inOrder = (connection: Connection, matching: SQL | undefined) =>
+  connection.select(shown).from(users).where(matching).orderBy(asc(emailKey), asc(users.id));
+
+const isRow = ({ organizationId, id }: RowId) =>
+  and(eq(users.organizationId, organizationId), eq(users.id, id));
+
+const isPresent = (organizationId: string) =>
+  and(eq(users.organizationId, organizationId), ne(users.status, "removed"));

@@ -1,0 +1,214 @@
+// Making and changing users: each operation checks its guards in the order of control-api.md section 11.2 inside the write
+// transaction, so two administrators cannot demote each other, and ends the user's logins in the same transaction.
+import type { Tx } from "../../platform/database.ts";
+import type { Secret } from "../../platform/secret.ts";
+import type { Actor } from "../actor.ts";
+import { invariant, type Problem } from "../errors.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { type Enrol, summaryOf } from "./enrol.ts";
+import {
+  lastAdministrator,
+  managedUser,
+  ownAccount,
+  protectedUser,
+  refuseInvalid,
+  userNotFound,
+  userRemoved,
+} from "./errors.ts";
+import { passOnInvitations } from "./invitation-store.ts";
+import {
+  isActiveAdministrator,
+  ROLES,
+  type Role,
+  readChoice,
+  readEmail,
+  SETTABLE_STATUSES,
+  type SettableStatus,
+  type User,
+} from "./model.ts";
+import { checkPassword, generatePassword } from "./passwords.ts";
+import * as store from "./store.ts";
+import { UserDirectory } from "./user-directory.ts";
+
+export interface NewUser {
+  email: string;
+  role: string;
+  /** without one a password is generated */
+  password?: Secret | undefined;
+}
+
+export interface NewUserResult {
+  user: User;
+  /** shown once, kept nowhere */
+  generatedPassword?: Secret;
+}
+
+/** PATCH of a user; unknown words are refused by name. */
+export interface UserUpdate {
+  role?: string | undefined;
+  status?: string | undefined;
+}
+
+interface Change {
+  actor: Actor;
+  user: User;
+  action: string;
+  /** why the logins end; kept with them */
+  reason: string;
+  changes: store.UserChanges;
+}
+
+/** Users, with what administrators and the operator do to them. */
+export class Users extends UserDirectory {
+  constructor(
+    dependencies: IdentityDependencies,
+    private readonly enrol: Enrol,
+  ) {
+    super(dependencies);
+  }
+
+  /**
+   * Makes a local account, or revives the removed one of that address.
+   * @throws DomainError `identity.invalid`, `user.exists`
+   */
+  async create(actor: Actor, { email, role, password }: NewUser): Promise<NewUserResult> {
+    const problems: Problem[] = [];
+    const address = readEmail(email, problems);
+    const known = readChoice(role, { allowed: ROLES, pointer: "/role", problems }) ?? "member";
+    if (password) checkPassword(password, problems);
+    refuseInvalid(problems);
+    const { db, ids, passwords } = this.dependencies;
+    const chosen = password ?? generatePassword(ids);
+    const enrolment = { actor, email: address, role: known, passwordHash: await passwords.hash(chosen) };
+    const user = await db.write((tx) => this.enrol(tx, enrolment), "access");
+    return password ? { user } : { user, generatedPassword: chosen };
+  }
+
+  /**
+   * Changes role, status or both, and ends the user's logins even when the values are the same.
+   * @throws DomainError, first match: `identity.invalid`, `user.not_found`, `user.removed`, `user.own_account`,
+   *   `user.protected`, `user.managed`, `user.last_administrator`
+   * @source control-api.md section 11.2
+   */
+  async update(actor: Actor, id: string, update: UserUpdate): Promise<User> {
+    const changes = readUserUpdate(update);
+    return await this.dependencies.db.write((tx) => {
+      const user = presentUser(tx, actor, id);
+      refuseUntouchable(actor, user);
+      refuseLastAdministrator(tx, user, changes);
+      const reason = changes.status === "suspended" ? "user_suspended" : "user_changed";
+      return this.#apply(tx, { actor, user, action: "user.update", reason, changes });
+    }, "access");
+  }
+
+  /** `update` of the role alone. */
+  setRole(actor: Actor, id: string, role: Role): Promise<User> {
+    return this.update(actor, id, { role });
+  }
+
+  /** `update` of the status alone; a resumed user's old logins stay ended, the old password works. */
+  setStatus(actor: Actor, id: string, status: SettableStatus): Promise<User> {
+    return this.update(actor, id, { status });
+  }
+
+  /**
+   * Takes access away and keeps the record. Pending invitations of the user pass to the acting administrator.
+   * Does nothing when the user is already removed.
+   * @throws DomainError, first match: `user.not_found`, `user.own_account`, `user.protected`, `user.managed`,
+   *   `user.last_administrator`
+   */
+  remove(actor: Actor, id: string): Promise<void> {
+    return this.dependencies.db.write((tx) => {
+      const user = knownUser(tx, actor, id);
+      if (user.status === "removed") return;
+      refuseUntouchable(actor, user);
+      const changes = { status: "removed", passwordHash: null } as const;
+      refuseLastAdministrator(tx, user, changes);
+      passOnInvitations(tx, user, actor.id);
+      this.#apply(tx, { actor, user, action: "user.remove", reason: "user_removed", changes });
+    }, "access");
+  }
+
+  /**
+   * Ends every login of a user; own, protected and managed users too.
+   * @throws DomainError `user.not_found`, `user.removed`
+   */
+  revokeLogins(actor: Actor, id: string): Promise<void> {
+    const { db, endLogins, audit, clock } = this.dependencies;
+    return db.write((tx) => {
+      const user = presentUser(tx, actor, id);
+      endLogins(tx, { userId: user.id, reason: "logins_revoked", nowMs: clock.nowMs() });
+      audit.record(tx, { actor, action: "user.revoke_logins", target: user.id });
+    }, "access");
+  }
+
+  /**
+   * Sets a new password, or generates one, and ends the user's logins. Only the operator may do it to a protected
+   * administrator: it is the way back in when that password is lost.
+   * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`, `user.managed`
+   */
+  async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {
+    const { db, ids, passwords } = this.dependencies;
+    const problems: Problem[] = [];
+    if (password) checkPassword(password, problems);
+    refuseInvalid(problems);
+    const chosen = password ?? generatePassword(ids);
+    const changes = { passwordHash: await passwords.hash(chosen) };
+    const user = await db.write((tx) => {
+      const user = presentUser(tx, actor, id);
+      if (user.protected && actor.kind !== "operator") throw protectedUser();
+      if (user.provisioningSource === "scim") throw managedUser();
+      const action = "user.reset_password";
+      return this.#apply(tx, { actor, user, action, reason: "password_reset", changes });
+    }, "access");
+    return password ? { user } : { user, generatedPassword: chosen };
+  }
+
+  /** Changes the row, ends the logins, records both. */
+  #apply(tx: Tx, { actor, user, action, reason, changes }: Change): User {
+    const { audit, clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const after = store.updateUser(tx, user, { ...changes, updatedAtMs: nowMs });
+    invariant(after, "a user found in this transaction is still there");
+    endLogins(tx, { userId: user.id, reason, nowMs });
+    const target = user.id;
+    audit.record(tx, { actor, action, target, before: summaryOf(user), after: summaryOf(after) });
+    return after;
+  }
+}
+
+function readUserUpdate({ role, status }: UserUpdate): { role?: Role; status?: SettableStatus } {
+  const problems: Problem[] = [];
+  if (role === undefined && status === undefined) {
+    problems.push({ pointer: "", detail: "role, status or both must be given" });
+  }
+  const newRole = readChoice(role, { allowed: ROLES, pointer: "/role", problems });
+  const newStatus = readChoice(status, { allowed: SETTABLE_STATUSES, pointer: "/status", problems });
+  refuseInvalid(problems);
+  return { ...(newRole && { role: newRole }), ...(newStatus && { status: newStatus }) };
+}
+
+function knownUser(tx: Tx, { organizationId }: Actor, id: string): User {
+  const user = store.userIn(tx, { organizationId, id });
+  if (!user) throw userNotFound();
+  return user;
+}
+
+function presentUser(tx: Tx, actor: Actor, id: string): User {
+  const user = knownUser(tx, actor, id);
+  if (user.status === "removed") throw userRemoved();
+  return user;
+}
+
+/** The operator has no account of his own, so only users meet the first guard. */
+function refuseUntouchable(actor: Actor, user: User): void {
+  if (actor.kind === "user" && actor.id === user.id) throw ownAccount();
+  if (user.protected) throw protectedUser();
+  if (user.provisioningSource === "scim") throw managedUser();
+}
+
+/** Counted in the transaction of the change (control-api.md section 20.2.20). */
+function refuseLastAdministrator(tx: Tx, user: User, changes: store.UserChanges): void {
+  if (!isActiveAdministrator(user) || isActiveAdministrator({ ...user, ...changes })) return;
+  if (store.countOtherAdministrators(tx, user) === 0) throw lastAdministrator();
+}

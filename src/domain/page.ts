@@ -1,0 +1,81 @@
+// Paging and searching, the same for every list (control-api.md section 3): numbered pages and a literal search text.
+// How rows are ordered and matched is for each area's store.
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { Problem } from "./errors.ts";
+
+export const PER_PAGE_MAX = 100;
+export const PER_PAGE_DEFAULT = 25;
+export const SEARCH_LENGTH_MAX = 200;
+
+/** What a caller asks for; numbers as the face read them. */
+export interface PageQuery {
+  page?: number | undefined;
+  perPage?: number | undefined;
+  q?: string | undefined;
+}
+
+export interface PageRequest {
+  /** 1-based */
+  page: number;
+  perPage: number;
+  /** trimmed; absent when nothing is searched for */
+  q: string | undefined;
+}
+
+export interface Page<T> {
+  items: readonly T[];
+  page: number;
+  perPage: number;
+  /** rows on all pages */
+  total: number;
+}
+
+/**
+ * Checks page, page size and search text; what is out of range is refused, never clamped.
+ * @param problems collects everything that is wrong; the result is only good when it stays empty
+ * @source control-api.md section 3
+ */
+export function readPageQuery(query: PageQuery, problems: Problem[]): PageRequest {
+  const { page = 1, perPage = PER_PAGE_DEFAULT } = query;
+  const pageIsValid = Number.isInteger(page) && page >= 1 && Number.isSafeInteger(page * PER_PAGE_MAX);
+  if (!pageIsValid) problems.push({ pointer: "/page", detail: "page must be a whole number from 1" });
+  if (!Number.isInteger(perPage) || perPage < 1 || perPage > PER_PAGE_MAX) {
+    const detail = `per_page must be a whole number from 1 to ${PER_PAGE_MAX}`;
+    problems.push({ pointer: "/per_page", detail });
+  }
+  return { page, perPage, q: readSearchText(query.q, problems) };
+}
+
+/** @returns the trimmed text, nothing when it is blank */
+export function readSearchText(q: string | undefined, problems: Problem[]): string | undefined {
+  const text = q?.trim();
+  if (!text) return undefined;
+  if ([...text].length > SEARCH_LENGTH_MAX) {
+    problems.push({ pointer: "/q", detail: `q may have at most ${SEARCH_LENGTH_MAX} characters` });
+  }
+  return text;
+}
+
+/** @returns a pattern for `LIKE … ESCAPE '\'` that finds the text as it is, anywhere */
+export const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+
+export const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage;
+
+/** @returns the schema of the list envelope on the wire */
+export const pageEnvelope = <T extends TSchema>(item: T) =>
+  Type.Object({
+    items: Type.Array(item),
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: PER_PAGE_MAX }),
+    total: Type.Integer({ minimum: 0 }),
+    total_pages: Type.Integer({ minimum: 0 }),
+  });
+
+/** @returns the envelope on the wire; a page past the end has no items */
+export const toPageEnvelope = <T, W>(page: Page<T>, toItem: (item: T) => W) => ({
+  items: page.items.map(toItem),
+  page: page.page,
+  per_page: page.perPage,
+  total: page.total,
+  total_pages: Math.ceil(page.total / page.perPage),
+});

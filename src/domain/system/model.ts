@@ -1,0 +1,56 @@
+// Branding: the logo and the icon an organization shows. Values on the wire and the rules for their addresses.
+import { type Static, Type } from "@sinclair/typebox";
+import type { Problem } from "../errors.ts";
+
+export const BRANDING_URL_LENGTH_MAX = 2048;
+
+export interface Branding {
+  logoUrl: string | null;
+  faviconUrl: string | null;
+}
+
+/** What replaces the branding: absent, null and blank clear the address. */
+export interface BrandingUpdate {
+  logoUrl?: string | null | undefined;
+  faviconUrl?: string | null | undefined;
+}
+
+const OptionalUrl = Type.Union([Type.String({ maxLength: BRANDING_URL_LENGTH_MAX }), Type.Null()]);
+
+export const BrandingSchema = Type.Object({ logo_url: OptionalUrl, favicon_url: OptionalUrl });
+
+/** @returns the branding on the wire (openapi.yaml Branding) */
+export const toBranding = ({ logoUrl, faviconUrl }: Branding): Static<typeof BrandingSchema> => ({
+  logo_url: logoUrl,
+  favicon_url: faviconUrl,
+});
+
+/** @returns the trimmed addresses; what is wrong with either goes to `problems` */
+export const readBranding = (update: BrandingUpdate, problems: Problem[]): Branding => ({
+  logoUrl: readUrl(update.logoUrl, { pointer: "/logo_url", problems }),
+  faviconUrl: readUrl(update.faviconUrl, { pointer: "/favicon_url", problems }),
+});
+
+function readUrl(
+  given: string | null | undefined,
+  { pointer, problems }: { pointer: string; problems: Problem[] },
+): string | null {
+  const text = given?.trim();
+  if (!text) return null;
+  if (text.length > BRANDING_URL_LENGTH_MAX) {
+    problems.push({ pointer, detail: `must have at most ${BRANDING_URL_LENGTH_MAX} characters` });
+  } else if (!isShowable(text)) {
+    problems.push({ pointer, detail: "must be an absolute https URL with a host" });
+  }
+  return text;
+}
+
+/** `http` is for trying it out on one machine (control-api.md section 20.1.18). */
+function isShowable(text: string): boolean {
+  if (!/^https?:\/\/[^/?#\s][^\s]*$/i.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || isLoopback(hostname);
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);

@@ -1,0 +1,45 @@
+// Branding of an organization: read by everybody, replaced by its administrators (control-api.md section 13).
+import type { Db } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import { DomainError, type Problem } from "../errors.ts";
+import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
+import * as store from "./store.ts";
+
+export type BrandingService = ReturnType<typeof createBranding>;
+
+const NONE: Branding = { logoUrl: null, faviconUrl: null };
+
+/** @returns the operations on branding; made once, in domain.ts */
+export function createBranding({ db, audit }: { db: Db; audit: Audit }) {
+  return {
+    get: (organizationId: string): Branding => store.findBranding(db.read, organizationId) ?? NONE,
+
+    /**
+     * Replaces both addresses; an absent, null or blank one is cleared. The same values again change nothing.
+     * @throws DomainError `branding.invalid`
+     */
+    async update(actor: Actor, update: BrandingUpdate): Promise<Branding> {
+      const problems: Problem[] = [];
+      const after = readBranding(update, problems);
+      if (problems.length > 0) throw invalidBranding(problems);
+      const { organizationId } = actor;
+      if (isSame(store.findBranding(db.read, organizationId) ?? NONE, after)) return after;
+      return await db.write((tx) => {
+        const before = store.findBranding(tx, organizationId) ?? NONE;
+        store.putBranding(tx, organizationId, after);
+        const summaries = { before: { ...before }, after: { ...after } };
+        audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
+        return after;
+      });
+    },
+  };
+}
+
+const isSame = (one: Branding, other: Branding): boolean =>
+  one.logoUrl === other.logoUrl && one.faviconUrl === other.faviconUrl;
+
+function invalidBranding(problems: readonly Problem[]): DomainError {
+  const message = problems.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`).join("; ");
+  return new DomainError("invalid", "branding.invalid", message, { problems });
+}

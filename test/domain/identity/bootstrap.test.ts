@@ -1,0 +1,164 @@
+import { expect, test } from "bun:test";
+import { ORGANIZATION_NAME_LENGTH_MAX } from "../../../src/domain/identity/model.ts";
+import { organizations } from "../../../src/domain/identity/tables.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { createIdentityWorld, type IdentityWorld, PASSWORD, reasonOf } from "../../support/identity-world.ts";
+
+const REQUEST = {
+  organizationName: "Example",
+  adminEmail: "Root@Example.com",
+  adminPassword: PASSWORD,
+  generatePassword: false,
+};
+const WITHOUT_PASSWORD = { ...REQUEST, adminPassword: undefined, generatePassword: true };
+
+async function createEmptyWorld(): Promise<IdentityWorld> {
+  const world = await createIdentityWorld();
+  await world.db.write((tx) => void tx.delete(organizations).run());
+  return world;
+}
+
+const adminOf = ({ identity, db }: IdentityWorld) =>
+  identity.findUserByEmail(db.read, identity.findOrganization(db.read)?.id ?? "", REQUEST.adminEmail);
+
+test("the first start makes the organization and its protected administrator", async () => {
+  await using world = await createEmptyWorld();
+  expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
+  const result = await world.identity.bootstrap(REQUEST);
+  const admin = adminOf(world);
+  expect(result).toEqual({
+    organizationId: world.identity.findOrganization(world.db.read)?.id ?? "",
+    admin: { id: admin?.id ?? "", email: "root@example.com" },
+    created: true,
+  });
+  expect(world.identity.findOrganization(world.db.read)?.name).toBe("Example");
+  expect(admin).toMatchObject({ role: "admin", status: "active", protected: true });
+  expect(await world.identity.isPasswordOf(admin, PASSWORD)).toBe(true);
+  expect(world.audited()).toEqual(["organization.create", "user.create"]);
+});
+
+test("a generated password is given on the first start only", async () => {
+  await using world = await createEmptyWorld();
+  const { generatedPassword } = await world.identity.bootstrap(WITHOUT_PASSWORD);
+  expect(generatedPassword?.reveal().length).toBeGreaterThanOrEqual(24);
+  expect(await world.identity.isPasswordOf(adminOf(world), generatedPassword ?? new Secret(""))).toBe(true);
+  expect(await world.identity.bootstrap(WITHOUT_PASSWORD)).not.toHaveProperty("generatedPassword");
+});
+
+test("a start with nothing to change writes nothing", async () => {
+  await using world = await createEmptyWorld();
+  const first = await world.identity.bootstrap(REQUEST);
+  const before = { audited: world.audited(), revision: world.db.revision("access") };
+  world.clock.advance(1_000);
+  const again = { ...REQUEST, adminEmail: "ROOT@example.com", organizationName: "Other" };
+  expect(await world.identity.bootstrap(again)).toEqual({ ...first, created: false });
+  expect({ audited: world.audited(), revision: world.db.revision("access") }).toEqual(before);
+});
+
+test("an existing password is never replaced", async () => {
+  await using world = await createEmptyWorld();
+  await world.identity.bootstrap(REQUEST);
+  await world.setUser(adminOf(world)?.id ?? "", { role: "member" });
+  await world.identity.bootstrap({ ...REQUEST, adminPassword: new Secret("another long password") });
+  expect(adminOf(world)?.role).toBe("admin");
+  expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
+});
+
+test("a later start makes the configured user an active protected administrator and ends old logins", async () => {
+  await using world = await createIdentityWorld();
+  const ann = await world.addUser("root@example.com", { status: "suspended" });
+  const result = await world.identity.bootstrap(WITHOUT_PASSWORD);
+  expect(result).toEqual({
+    organizationId: world.organizationId,
+    admin: { id: ann.id, email: ann.email },
+    created: false,
+  });
+  expect(adminOf(world)).toMatchObject({ role: "admin", status: "active", protected: true });
+  expect(world.endings.map(({ userId }) => userId)).toEqual([ann.id]);
+  expect(world.audited()).toEqual(["user.create", "user.update"]);
+});
+
+test("a start that names somebody else leaves the former one protected", async () => {
+  await using world = await createEmptyWorld();
+  await world.identity.bootstrap(REQUEST);
+  const second = await world.identity.bootstrap({ ...REQUEST, adminEmail: "second@example.com" });
+  expect(second.created).toBe(false);
+  expect(adminOf(world)).toMatchObject({ protected: true, role: "admin" });
+});
+
+test("a removed administrator comes back under a new subject with a new password", async () => {
+  await using world = await createIdentityWorld();
+  const before = await world.addUser("root@example.com");
+  await world.identity.users.remove(world.operator, before.id);
+  await world.identity.bootstrap(REQUEST);
+  expect(adminOf(world)).toMatchObject({ id: before.id, status: "active", protected: true });
+  expect(adminOf(world)?.subject).not.toBe(before.subject);
+  expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
+});
+
+test("a user without a password receives the configured one", async () => {
+  await using world = await createIdentityWorld();
+  await world.addUser("root@example.com", { passwordHash: null });
+  await world.identity.bootstrap(REQUEST);
+  expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
+});
+
+test("two first starts at the same moment agree on one administrator", async () => {
+  await using world = await createEmptyWorld();
+  const results = await Promise.all([
+    world.identity.bootstrap(WITHOUT_PASSWORD),
+    world.identity.bootstrap(WITHOUT_PASSWORD),
+  ]);
+  expect(new Set(results.map(({ admin }) => admin.id)).size).toBe(1);
+  const shown = results.flatMap(({ generatedPassword }) => generatedPassword ?? []);
+  expect(shown).toHaveLength(1);
+  expect(await world.identity.isPasswordOf(adminOf(world), shown[0] ?? new Secret(""))).toBe(true);
+});
+
+test("a first start without any password is refused and makes nothing", async () => {
+  await using world = await createEmptyWorld();
+  const request = { ...WITHOUT_PASSWORD, generatePassword: false };
+  expect(await reasonOf(() => world.identity.bootstrap(request))).toBe("bootstrap.password_missing");
+  expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
+});
+
+test("everything wrong with the configuration is named by its key", async () => {
+  await using world = await createEmptyWorld();
+  const start = world.identity.bootstrap({
+    organizationName: " ",
+    adminEmail: "root",
+    adminPassword: new Secret("short"),
+    generatePassword: false,
+  });
+  await expect(start).rejects.toMatchObject({
+    problems: [
+      { pointer: "/bootstrap/organization_name" },
+      { pointer: "/bootstrap/admin_email" },
+      { pointer: "/bootstrap/admin_password" },
+    ],
+  });
+});
+
+test.each([
+  [ORGANIZATION_NAME_LENGTH_MAX - 1, true],
+  [ORGANIZATION_NAME_LENGTH_MAX, true],
+  [ORGANIZATION_NAME_LENGTH_MAX + 1, false],
+])("an organization name of %p characters is accepted: %p", async (length, accepted) => {
+  await using world = await createEmptyWorld();
+  const result = await reasonOf(() =>
+    world.identity.bootstrap({ ...REQUEST, organizationName: "x".repeat(length) }),
+  );
+  expect(result !== "identity.invalid").toBe(accepted);
+});
+
+test("the status names mode and provisioning, not the secret", async () => {
+  await using world = await createIdentityWorld({
+    mode: "oidc",
+    scimConfigured: true,
+    groupRoleMappings: { Platform: "admin" },
+  });
+  expect(world.identity.identityStatus()).toEqual({
+    auth_mode: "oidc",
+    scim: { configured: true, group_role_mappings: { Platform: "admin" } },
+  });
+});

@@ -1,0 +1,86 @@
+// A world with identity joined to it: fast hashing, recorded ends of logins, short ways to make users and to read
+// what a test must see behind the service.
+import { asc, eq } from "drizzle-orm";
+import type { Actor } from "../../src/domain/actor.ts";
+import { auditEntries } from "../../src/domain/audit/tables.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import type { User } from "../../src/domain/identity/model.ts";
+import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
+import { users } from "../../src/domain/identity/tables.ts";
+import { createPasswords } from "../../src/platform/passwords.ts";
+import { Secret } from "../../src/platform/secret.ts";
+import { createWorld, type World } from "./world.ts";
+
+export const PASSWORD = new Secret("correct horse battery");
+export const FAST_HASHING = createPasswords({ cost: { memoryKib: 8, passes: 1 } });
+
+export interface Ending {
+  userId: string;
+  reason: string;
+  nowMs: number;
+}
+
+export interface IdentityWorld extends World {
+  identity: Identity;
+  /** calls of endLogins, oldest first */
+  endings: Ending[];
+  operator: Actor;
+  /** makes a user with PASSWORD; `member` and active unless told otherwise */
+  addUser(email: string, row?: Partial<typeof users.$inferInsert>): Promise<User>;
+  /** writes the row behind the service */
+  setUser(id: string, row: Partial<typeof users.$inferInsert>): Promise<void>;
+  /** actions of the audit log, oldest first */
+  audited(): string[];
+}
+
+export const actorOf = ({ id, email, organizationId }: User): Actor => ({
+  kind: "user",
+  id,
+  label: email,
+  organizationId,
+});
+
+/** @returns the reason of the DomainError that the work ends in, or what it gives instead of one */
+export async function reasonOf(work: () => unknown): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DomainError) return error.reason;
+    throw error;
+  }
+}
+
+export async function createIdentityWorld(settings: Partial<IdentitySettings> = {}): Promise<IdentityWorld> {
+  const world = await createWorld();
+  const endings: Ending[] = [];
+  const identity = createIdentity({
+    ...world,
+    passwords: FAST_HASHING,
+    endLogins: (_tx, ending) => void endings.push(ending),
+    settings: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...settings },
+  });
+  const operator: Actor = { ...world.system, kind: "operator", label: "root" };
+  const setUser = async (id: string, row: Partial<typeof users.$inferInsert>) => {
+    await world.db.write((tx) => void tx.update(users).set(row).where(eq(users.id, id)).run());
+  };
+  return {
+    ...world,
+    identity,
+    endings,
+    operator,
+    setUser,
+    async addUser(email, row = {}) {
+      const { user } = await identity.users.create(operator, { email, role: "member", password: PASSWORD });
+      if (Object.keys(row).length > 0) await setUser(user.id, row);
+      return identity.users.show(world.organizationId, user.id);
+    },
+    audited: () =>
+      world.db.read
+        .select({ action: auditEntries.action })
+        .from(auditEntries)
+        .orderBy(asc(auditEntries.id))
+        .limit(1_000)
+        .all()
+        .map(({ action }) => action),
+  };
+}
