@@ -1,7 +1,7 @@
 // Artifacts on a real file system: what is stored is whole, what fails leaves nothing, what is killed is swept.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -145,12 +145,17 @@ describe("storing leaves nothing behind", () => {
 
   test("when the caller aborts half way", async () => {
     const controller = new AbortController();
+    const seen: number[] = [];
     const work = blobs.put(pieces(HELLO, HELLO, HELLO), {
       maxBytes: LIMIT,
       signal: controller.signal,
-      onProgress: () => controller.abort(new Error("Ctrl-C")),
+      onProgress: (bytesDone) => {
+        seen.push(bytesDone);
+        controller.abort(new Error("Ctrl-C"));
+      },
     });
     await expect(work).rejects.toThrow("Ctrl-C");
+    expect(seen).toEqual([HELLO.byteLength]);
   });
 
   test("when the caller aborts after the last byte", async () => {
@@ -251,6 +256,8 @@ describe("what is stored", () => {
     const bodies = Array.from({ length: 50 }, (_, index) => Buffer.from(`artifact ${index}`));
     for (const body of bodies) await blobs.put(pieces(body), { maxBytes: LIMIT });
     await writeFile(join(directory, "sha256", "stray"), "");
+    await mkdir(join(directory, "sha256", "zz"));
+    await writeFile(join(directory, "sha256", "zz", HELLO_DIGEST), "where nobody looks for it");
 
     const listed = await Array.fromAsync(blobs.list());
     expect(listed.toSorted()).toEqual(bodies.map(digestOf).toSorted());

@@ -233,6 +233,11 @@ describe("a damaged or ambiguous archive is refused", () => {
     ["zeros after the gzip data", Buffer.concat([gzipSync(good), new Uint8Array(9)]), "trailing_data"],
     ["zeros and more after it", Buffer.concat([gzipSync(good), Buffer.from("\0evil")]), "trailing_data"],
     [
+      "a copy of the trailer after it",
+      Buffer.concat([gzipSync(good), Buffer.alloc(9), gzipSync(good).subarray(-4)]),
+      "trailing_data",
+    ],
+    [
       "two gzip members",
       Buffer.concat([gzipSync(good.subarray(0, 512)), gzipSync(good.subarray(512))]),
       "trailing_data",
