@@ -110,7 +110,12 @@ export function loadConfig(inputs: ConfigInputs): Config {
 export const describe = (config: Config): readonly ConfigRow[] =>
   SETTING_NAMES.map((name) => config.rowOf(name));
 
-function configPath({ flags, env, cwd }: ConfigInputs): { path: string; spelling: string } | undefined {
+/** @returns the file that is in force (absolute) and how it was named; undefined where no file is */
+export function configPath({
+  flags,
+  env,
+  cwd,
+}: ConfigInputs): { path: string; spelling: string } | undefined {
   const { config } = flags;
   if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
   const variable = variableIn(env, CONFIG_VARIABLE);

@@ -1,0 +1,85 @@
+// `quartermaster config`: shows and checks the settings without starting anything. Settings are resolved in
+// src/platform/config.ts; where the service may connect to is listed in outgoing.ts.
+import type { Config } from "../../src/platform/config.ts";
+import type { Destination } from "../../src/platform/outbound.ts";
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { destinationsOf } from "../outgoing.ts";
+import { outputFor } from "../output.ts";
+import { addSettingOptions, loadSettings } from "../settings.ts";
+import type { Column } from "../table.ts";
+
+interface Row {
+  readonly key: string;
+  readonly value: string;
+  readonly origin: string;
+}
+
+const SETTING_COLUMNS: readonly Column<Row>[] = [
+  { header: "SETTING", value: ({ key }) => key },
+  { header: "VALUE", value: ({ value }) => value },
+  { header: "ORIGIN", value: ({ origin }) => origin },
+];
+
+const DESTINATION_COLUMNS: readonly Column<Destination>[] = [
+  { header: "NAME", value: ({ name }) => name },
+  { header: "ORIGIN", value: ({ origin }) => origin },
+  { header: "WHY", value: ({ why }) => why },
+];
+
+/** Adds the noun and its verbs to the tree (operator-experience.md CLI-11, AIR-2). */
+export function register(program: CliCommand, context: Context): void {
+  const noun = program.command("config").description("Shows and checks the settings.");
+  noun.examples("quartermaster config show", "quartermaster config check --config quartermaster.yaml");
+  const showing = noun
+    .command("show")
+    .description("Shows every setting in force and where it comes from; secrets only as set or unset.")
+    .examples(
+      "quartermaster config show",
+      "quartermaster config show --config quartermaster.yaml --json",
+      "quartermaster config show --outgoing",
+    )
+    .option("--outgoing", "list every destination the service may connect to, and why")
+    .printsTable()
+    .action((options: { outgoing?: true }, command: CliCommand) =>
+      options.outgoing ? showOutgoing(context, command) : show(context, command),
+    );
+  const checking = noun
+    .command("check")
+    .description("Checks the settings, reports every mistake at once, and starts nothing.")
+    .examples(
+      "quartermaster config check --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster config check --json",
+    )
+    .printsJson()
+    .action((_options: unknown, command: CliCommand) => check(context, command));
+  for (const command of [showing, checking]) addSettingOptions(command);
+}
+
+async function show(context: Context, command: CliCommand): Promise<void> {
+  const config = await loadSettings(context, command);
+  const { describe } = await import("../../src/platform/config.ts");
+  const json = ({ key, value, origin }: Row) => ({ key, value, origin });
+  const listing = { columns: SETTING_COLUMNS, json, empty: "no settings" };
+  outputFor(context, command).list(describe(config), listing, { file: config.file ?? null });
+}
+
+async function showOutgoing(context: Context, command: CliCommand): Promise<void> {
+  const destinations = destinationsOf(await loadSettings(context, command));
+  outputFor(context, command).list(destinations, {
+    columns: DESTINATION_COLUMNS,
+    json: ({ name, origin, why }) => ({ name, origin, why }),
+    empty: "no destinations: nothing leaves this machine",
+  });
+}
+
+async function check(context: Context, command: CliCommand): Promise<void> {
+  const config = await loadSettings(context, command);
+  const document = { valid: true, file: config.file ?? null };
+  outputFor(context, command).result(document, checkedText(config));
+}
+
+const checkedText = ({ file }: Config): string =>
+  file === undefined
+    ? "The configuration is valid; no file is in use."
+    : `The configuration is valid: ${file}`;

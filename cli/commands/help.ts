@@ -1,0 +1,38 @@
+// `quartermaster help`: the help of any command, and topics that belong to no command (topics.ts).
+import { closest } from "fastest-levenshtein";
+import { DomainError } from "../../src/domain/errors.ts";
+import { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { TOPICS } from "../topics.ts";
+
+/** Adds the command to the tree (operator-experience.md CLI-14, CLI-16). */
+export function register(program: CliCommand, { stdout }: Context): void {
+  program
+    .command("help")
+    .description("Shows the help of a command, or a topic.")
+    .examples("quartermaster help config show", "quartermaster help exit-codes")
+    .argument("[words...]", `a command, or one of ${Object.keys(TOPICS).join(", ")}`)
+    .action((words: readonly string[]) => {
+      const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
+      if (topic !== undefined) stdout.write(`${topic}\n`);
+      else commandAt(program, words).outputHelp();
+    });
+}
+
+function commandAt(program: CliCommand, words: readonly string[]): CliCommand {
+  let command = program;
+  for (const word of words) {
+    const child = command.commands.find((candidate) => candidate.name() === word);
+    if (!(child instanceof CliCommand)) throw unknown(command, word);
+    command = child;
+  }
+  return command;
+}
+
+function unknown(command: CliCommand, word: string): DomainError {
+  const topics = command.parent === null ? Object.keys(TOPICS) : [];
+  const names = [...command.commands.map((child) => child.name()), ...topics];
+  return new DomainError("not_found", "help.not_found", `there is no help on '${word}'`, {
+    hint: names.length === 0 ? `run: ${command.path()} --help` : `did you mean ${closest(word, names)}?`,
+  });
+}

@@ -1,0 +1,160 @@
+// How a command ends: error kinds to exit codes in one table, and the text and JSON an error is shown as on stderr.
+// Which errors exist is for the domain; what a command prints on success is for output.ts.
+import { styleText } from "node:util";
+import { DomainError, type ErrorKind, type Problem } from "../src/domain/errors.ts";
+import { printable } from "./printable.ts";
+
+/** operator-experience.md section 1.1 */
+export const EXIT = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  notFound: 3,
+  conflict: 4,
+  notPermitted: 5,
+  unavailable: 6,
+  unverified: 7,
+  someFailed: 8,
+} as const;
+
+const EXIT_OF_KIND: Readonly<Record<ErrorKind, number>> = {
+  invalid: EXIT.usage,
+  not_found: EXIT.notFound,
+  gone: EXIT.notFound,
+  conflict: EXIT.conflict,
+  unauthenticated: EXIT.notPermitted,
+  forbidden: EXIT.notPermitted,
+  unavailable: EXIT.unavailable,
+  too_many: EXIT.unavailable,
+  unverified: EXIT.unverified,
+};
+
+/** Waiting does not repair a disk, whatever an HTTP client is told. */
+const MACHINE_FAULTS = new Set(["storage.full", "storage.failed"]);
+
+/** The operator or the service manager asked the command to stop. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  /** 128 and the number of the signal, as shells count */
+  readonly exitCode: number;
+
+  constructor(signal: "SIGINT" | "SIGTERM") {
+    super(signal === "SIGINT" ? "interrupted" : "terminated");
+    this.exitCode = signal === "SIGINT" ? 130 : 143;
+  }
+}
+
+/** The work was finished, and the report on stdout lists what failed: exit code 8. */
+export class SomeFailed extends Error {
+  override readonly name = "SomeFailed";
+}
+
+class FaultyFile extends Error {
+  constructor(
+    readonly path: string,
+    readonly fault: DomainError,
+  ) {
+    super(fault.message, { cause: fault });
+  }
+}
+
+/**
+ * Runs `work` on what was read from the file at `path`.
+ * @throws whatever `work` throws; the problems of a DomainError are shown with the file's name
+ */
+export async function inFile<T>(path: string | undefined, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw path !== undefined && error instanceof DomainError ? new FaultyFile(path, error) : error;
+  }
+}
+
+/** What is told about an error; under `--json` these very members. */
+export interface Failure {
+  readonly error: string;
+  readonly reason: string;
+  readonly hint: string | null;
+  readonly problems: readonly (Problem & { readonly file?: string })[];
+  readonly exit_code: number;
+  readonly run_id: string;
+}
+
+/** @returns what to tell about an error; only a DomainError's message is known to be free of secrets */
+export function failureOf(error: unknown, runId: string): Failure {
+  if (error instanceof FaultyFile) {
+    const failure = failureOf(error.fault, runId);
+    return { ...failure, problems: failure.problems.map((problem) => located(problem, error.path)) };
+  }
+  const { message, reason, hint, problems, exitCode } = told(error);
+  return {
+    error: message,
+    reason,
+    hint: hint ?? null,
+    problems: problems ?? [],
+    exit_code: exitCode,
+    run_id: runId,
+  };
+}
+
+interface Told {
+  readonly message: string;
+  readonly reason: string;
+  readonly hint?: string | undefined;
+  readonly problems?: readonly Problem[];
+  readonly exitCode: number;
+}
+
+function told(error: unknown): Told {
+  if (error instanceof DomainError) return expected(error);
+  if (error instanceof Interrupted)
+    return { message: error.message, reason: error.message, exitCode: error.exitCode };
+  if (error instanceof SomeFailed)
+    return { message: error.message, reason: "some_failed", exitCode: EXIT.someFailed };
+  return {
+    message: `unexpected failure: ${error instanceof Error ? error.message : String(error)}`,
+    reason: "unexpected",
+    hint: "this is a bug; report it with the run id and what --debug adds",
+    exitCode: EXIT.unexpected,
+  };
+}
+
+function expected({ message, reason, kind, hint, problems, retryAfterSeconds }: DomainError): Told {
+  const wait = retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`;
+  const exitCode = MACHINE_FAULTS.has(reason) ? EXIT.unexpected : EXIT_OF_KIND[kind];
+  return { message, reason, hint: hint ?? wait, problems, exitCode };
+}
+
+/** A problem without a line was not found in the file: it came from a flag or from the environment. */
+const located = (problem: Problem, file: string) =>
+  problem.line === undefined ? problem : { ...problem, file };
+
+/** How to show an error. */
+export interface FailureStyle {
+  readonly json: boolean;
+  /** adds the stack trace with its causes */
+  readonly debug: boolean;
+  readonly color: boolean;
+}
+
+/** @returns what goes to stderr, line break included */
+export function failureText(error: unknown, runId: string, style: FailureStyle): string {
+  const failure = failureOf(error, runId);
+  const stack = style.debug ? Bun.inspect(error, { colors: false }) : undefined;
+  if (style.json) return `${JSON.stringify({ ...failure, ...(stack === undefined ? {} : { stack }) })}\n`;
+  const label = style.color ? styleText("red", "error:", { validateStream: false }) : "error:";
+  const lines = [
+    `${label} ${printable(failure.error)}`,
+    ...failure.problems.map((problem) => printable(problemLine(problem))),
+    ...(failure.hint === null ? [] : [`hint:  ${printable(failure.hint)}`]),
+    `run:   ${failure.run_id}`,
+    ...(stack === undefined ? [] : [stack]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** `FILE:LINE: POINTER: detail`, as editors and compilers write it; what is not known is left out */
+function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {
+  const place = [file, line].filter((part) => part !== undefined).join(":");
+  return [place, pointer, detail].filter((part) => part !== "").join(": ");
+}

@@ -1,0 +1,77 @@
+// The command tree and the one place where a command ends: nouns are listed here by hand, errors become text and exit
+// codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
+import { VERSION } from "../src/platform/version.ts";
+import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
+import * as config from "./commands/config.ts";
+import * as help from "./commands/help.ts";
+import * as version from "./commands/version.ts";
+import type { Context, OutputStream } from "./context.ts";
+import { EXIT, failureOf, failureText } from "./exit.ts";
+import { hasColor } from "./output.ts";
+
+const NOUNS = [config, version, help];
+
+/** @returns the whole tree */
+export function programFor(context: Context): CliCommand {
+  const { stdout } = context;
+  const program = new CliCommand("quartermaster")
+    .description("Control service for an organisation's coding-agent command lines.")
+    .examples(
+      "quartermaster serve --data-dir /var/lib/quartermaster",
+      "quartermaster config check --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster help exit-codes",
+    )
+    .version(`quartermaster ${VERSION}`, "--version", "print the version")
+    .helpOption("-h, --help", "show this help")
+    .option("--no-color", "print without colour")
+    .option("--debug", "add stack traces to errors")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? HELP_WIDTH) : HELP_WIDTH),
+      getOutHasColors: () => false,
+    });
+  for (const noun of NOUNS) noun.register(program, context);
+  return program;
+}
+
+/**
+ * Runs one command line.
+ * @param args without the program's own name
+ * @returns the exit code; everything printed has been handed to the operating system
+ */
+export async function run(args: readonly string[], context: Context): Promise<number> {
+  const { stdout, stderr } = context;
+  leaveWithReader(stdout);
+  try {
+    await programFor(context).parseAsync(args, { from: "user" });
+    return EXIT.done;
+  } catch (error) {
+    return isAnswered(error) ? EXIT.done : fail(error, args, context);
+  } finally {
+    await Promise.all([flushed(stdout), flushed(stderr)]);
+  }
+}
+
+/** The arguments are read again because the mistake may lie in them. */
+function fail(error: unknown, args: readonly string[], { stderr, env, runId }: Context): number {
+  const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  const json = options.includes("--json");
+  const debug = options.includes("--debug");
+  const color = hasColor(stderr, env, !options.includes("--no-color"));
+  stderr.write(failureText(error, runId, { json, debug, color }));
+  return failureOf(error, runId).exit_code;
+}
+
+/** `quartermaster … | head` ends when head has read enough; nothing is wrong then. */
+function leaveWithReader(stream: OutputStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(EXIT.done);
+  });
+}
+
+const flushed = (stream: OutputStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write("", () => resolve());
+  });

@@ -1,0 +1,47 @@
+// Settings on the command line: which options a command takes for them, and loading them. What the settings are is
+// for src/platform/config-table.ts; how they are resolved, for config.ts.
+import { Option } from "commander";
+import type { Config } from "../src/platform/config.ts";
+import { CONFIG_OPTION, type SettingOption, settingOptions } from "../src/platform/config-table.ts";
+import type { CliCommand } from "./command.ts";
+import type { Context } from "./context.ts";
+import { inFile } from "./exit.ts";
+import { outputFor } from "./output.ts";
+
+const GROUP = "Settings:";
+
+/** Adds `--config` and `--data-dir`: enough for a command that only has to find the data directory. */
+export function addDirectoryOptions(command: CliCommand): CliCommand {
+  return addOptions(command, [CONFIG_OPTION, ...settingOptions().filter(({ flags }) => isDataDir(flags))]);
+}
+
+/** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as the short spelling of `--catalog-file`. */
+export function addSettingOptions(command: CliCommand): CliCommand {
+  const catalog = new Option("--catalog <path>", "short for --catalog-file");
+  addOptions(command, [CONFIG_OPTION, ...settingOptions()]);
+  return command.addOption(catalog.conflicts("catalogFile").helpGroup(GROUP));
+}
+
+/**
+ * Loads the settings a command was given; tells what is unwise on stderr.
+ * @throws DomainError `config.invalid`, with the file's name beside each problem found in it
+ */
+export async function loadSettings(context: Context, command: CliCommand): Promise<Config> {
+  const { configPath, loadConfig } = await import("../src/platform/config.ts");
+  const options: Record<string, unknown> = command.optsWithGlobals();
+  const flags = { ...options, catalogFile: options.catalogFile ?? options.catalog };
+  const inputs = { flags, env: context.env, cwd: context.cwd };
+  const config = await inFile(configPath(inputs)?.path, () => loadConfig(inputs));
+  for (const warning of config.warnings) outputFor(context, command).warning(warning);
+  return config;
+}
+
+const isDataDir = (flags: string): boolean => flags.startsWith("--data-dir ");
+
+function addOptions(command: CliCommand, options: readonly SettingOption[]): CliCommand {
+  for (const { flags, doc, defaultText } of options) {
+    const fallback = defaultText === "" ? "" : ` (default: ${defaultText})`;
+    command.addOption(new Option(flags, `${doc}${fallback}`).helpGroup(GROUP));
+  }
+  return command;
+}

@@ -1,0 +1,92 @@
+// Tables for people: one row per thing, no borders, columns by display width. Where a table goes is for output.ts.
+// cli-table3 and its like were looked at: they draw boxes and wrap cells, which CLI-4 forbids; Bun measures text itself.
+import { toRfc3339 } from "../src/platform/clock.ts";
+import { ageText } from "./age.ts";
+import { printable } from "./printable.ts";
+
+export interface Column<Row> {
+  /** in capitals */
+  readonly header: string;
+  /** null, undefined and empty text show as `-`; a Date as its age, or exact in a wide table */
+  readonly value: (row: Row) => string | number | Date | null | undefined;
+  /** shown in wide tables only */
+  readonly isWide?: boolean;
+}
+
+export interface TableStyle {
+  /** exact times, all columns, nothing shortened */
+  readonly wide: boolean;
+  /** cells a line may take; undefined where the output is no terminal */
+  readonly columns: number | undefined;
+  readonly nowMs: number;
+}
+
+const GAP = "  ";
+/** a column is never shortened below this many cells */
+export const SHORTENED_WIDTH_MIN = 8;
+const graphemes = new Intl.Segmenter();
+
+/** @returns header and rows, one line each, without a line break at the end */
+export function tableText<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  style: TableStyle,
+): string {
+  const shown = columns.filter(({ isWide }) => style.wide || !isWide);
+  const cells = rows.map((row) => shown.map(({ value }) => cellText(value(row), style)));
+  const lines = [shown.map(({ header }) => header), ...cells];
+  const natural = shown.map((_, index) =>
+    Math.max(...lines.map((line) => Bun.stringWidth(line[index] ?? ""))),
+  );
+  const widths = style.wide || style.columns === undefined ? natural : fitted(natural, style.columns);
+  return lines.map((line) => lineText(line, widths)).join("\n");
+}
+
+function cellText(value: ReturnType<Column<never>["value"]>, { wide, nowMs }: TableStyle): string {
+  if (value instanceof Date) return wide ? toRfc3339(value.getTime()) : ageText(value.getTime(), nowMs);
+  const text = printable(String(value ?? ""));
+  return text === "" ? "-" : text;
+}
+
+/** Takes from the widest column, again and again, until a row fits the line. */
+function fitted(natural: readonly number[], limit: number): readonly number[] {
+  const widths = [...natural];
+  const room = limit - GAP.length * (widths.length - 1);
+  for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess--) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const width = widths[widest] ?? 0;
+    if (width <= SHORTENED_WIDTH_MIN) break;
+    widths[widest] = width - 1;
+  }
+  return widths;
+}
+
+const lineText = (cells: readonly string[], widths: readonly number[]): string =>
+  cells
+    .map((cell, index) => padded(cell, widths[index] ?? 0))
+    .join(GAP)
+    .trimEnd();
+
+function padded(cell: string, width: number): string {
+  const text = Bun.stringWidth(cell) > width ? shortened(cell, width) : cell;
+  return text + " ".repeat(Math.max(0, width - Bun.stringWidth(text)));
+}
+
+/** Both ends stay: identifiers differ at the end, addresses at the beginning. */
+function shortened(cell: string, width: number): string {
+  const characters = Array.from(graphemes.segment(cell), ({ segment }) => segment);
+  const head = take(characters, Math.ceil((width - 1) / 2));
+  const tail = take(characters.toReversed(), width - 1 - Bun.stringWidth(head));
+  return `${head}…${Array.from(graphemes.segment(tail), ({ segment }) => segment)
+    .toReversed()
+    .join("")}`;
+}
+
+function take(characters: readonly string[], width: number): string {
+  let text = "";
+  for (const character of characters) {
+    if (Bun.stringWidth(text + character) > width) break;
+    text += character;
+  }
+  return text;
+}

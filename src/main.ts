@@ -1,0 +1,5 @@
+// The entry of the executable: hands the process to the terminal face and leaves with its exit code. Nothing else.
+import { processContext } from "../cli/context.ts";
+import { run } from "../cli/program.ts";
+
+process.exit(await run(process.argv.slice(2), processContext()));

@@ -1,0 +1,20 @@
+// What this program is: facts that src/platform/build.ts writes into the executable. From source they say "development".
+// The schema number is migrate.ts's to say.
+
+declare const QUARTERMASTER_VERSION: string | undefined;
+declare const QUARTERMASTER_COMMIT: string | undefined;
+declare const QUARTERMASTER_BUILD_TIME: string | undefined;
+
+const DEVELOPMENT = "development";
+
+/** semantic version of package.json */
+export const VERSION = typeof QUARTERMASTER_VERSION === "string" ? QUARTERMASTER_VERSION : DEVELOPMENT;
+
+/** full commit id, with `-modified` after it when the tree had changes */
+export const COMMIT = typeof QUARTERMASTER_COMMIT === "string" ? QUARTERMASTER_COMMIT : DEVELOPMENT;
+
+/** RFC 3339 time of the commit, or null */
+export const BUILD_TIME = typeof QUARTERMASTER_BUILD_TIME === "string" ? QUARTERMASTER_BUILD_TIME : null;
+
+/** the newest contract version this program speaks (control-api.md section 4) */
+export const API_CONTRACT = 3;
