@@ -1,0 +1,111 @@
+// Walks the nodes of a parsed YAML file once and reports what must not become a value: repeated and reserved keys,
+// aliases that lead nowhere or multiply, and nesting beyond the limit. Works on nodes, before any alias is expanded.
+
+import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { pointerOf } from "../errors.ts";
+import { PROTOTYPE_KEY } from "./members.ts";
+import { type ProblemList, quoted } from "./problem-list.ts";
+import { CATALOG_DEPTH_MAX, CATALOG_FILE_BYTES_MAX, type YamlSource } from "./yaml-source.ts";
+
+/** of anchors and aliases together; the library looks through all of them for each alias */
+export const CATALOG_REFERENCES_MAX = 10_000;
+/** of characters and values once every alias is replaced; a file without aliases stays below by its size alone */
+export const CATALOG_EXPANDED_MAX = 2 * CATALOG_FILE_BYTES_MAX;
+
+/** What a node amounts to once its aliases are replaced. */
+interface Extent {
+  readonly size: number;
+  readonly depth: number;
+}
+
+const NOTHING: Extent = { size: 1, depth: 0 };
+
+/** Recursion is bounded: the parser has refused deeper nesting already. */
+class Scan {
+  readonly #anchors = new Map<string, Extent>();
+  readonly #path: string[] = [];
+  #references = 0;
+
+  constructor(
+    readonly source: YamlSource,
+    readonly problems: ProblemList,
+  ) {}
+
+  run(): void {
+    const { size } = this.#measure(this.source.document.contents);
+    if (this.#references > CATALOG_REFERENCES_MAX)
+      this.problems.add(
+        "",
+        `has ${this.#references} anchors and aliases; the limit is ${CATALOG_REFERENCES_MAX}`,
+      );
+    if (size > CATALOG_EXPANDED_MAX)
+      this.problems.add("", `grows beyond ${CATALOG_EXPANDED_MAX} characters when its aliases are replaced`);
+  }
+
+  #report(node: unknown, detail: string): void {
+    const offset = isNode(node) ? node.range?.[0] : undefined;
+    const line = offset === undefined || this.problems.isFull ? undefined : this.source.lineAt(offset);
+    this.problems.add(pointerOf(this.#path), detail, line);
+  }
+
+  #measure(node: unknown): Extent {
+    if (!isNode(node)) return NOTHING;
+    if (isAlias(node)) return this.#alias(node, node.source);
+    const extent = isMap(node)
+      ? this.#map(node)
+      : isSeq(node)
+        ? this.#sum(
+            node,
+            node.items.map((item, index) => this.#child(String(index), item)),
+          )
+        : { size: 1 + (node.range ? node.range[1] - node.range[0] : 0), depth: 0 };
+    if (node.anchor) {
+      this.#references += 1;
+      this.#anchors.set(node.anchor, extent);
+    }
+    return extent;
+  }
+
+  #alias(node: Node, anchor: string): Extent {
+    this.#references += 1;
+    const target = this.#anchors.get(anchor);
+    if (!target) this.#report(node, `the alias ${quoted(`*${anchor}`)} has no complete anchor before it`);
+    return target ?? NOTHING;
+  }
+
+  #map(node: YAMLMap): Extent {
+    const seen = new Set<string>();
+    const extents = node.items.flatMap(({ key, value }) => {
+      const name = isScalar(key) ? String(key.value) : "";
+      this.#path.push(name);
+      if (name === PROTOTYPE_KEY) this.#report(key, "is a reserved key; choose another");
+      if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
+      this.#path.pop();
+      seen.add(name);
+      return [this.#measure(key), this.#child(name, value)];
+    });
+    return this.#sum(node, extents);
+  }
+
+  #child(name: string, node: unknown): Extent {
+    this.#path.push(name);
+    const extent = this.#measure(node);
+    this.#path.pop();
+    return extent;
+  }
+
+  #sum(node: Node, parts: readonly Extent[]): Extent {
+    let size = 1;
+    let depth = 0;
+    for (const part of parts) {
+      size += part.size;
+      depth = Math.max(depth, part.depth);
+    }
+    // Reported once, where the limit is crossed, not again on every level above.
+    if (depth === CATALOG_DEPTH_MAX) this.#report(node, `is nested deeper than ${CATALOG_DEPTH_MAX} levels`);
+    return { size, depth: depth + 1 };
+  }
+}
+
+/** Reports, with pointers from the root of the file, everything that forbids to turn the document into values. */
+export const scanYaml = (source: YamlSource, problems: ProblemList): void => new Scan(source, problems).run();

@@ -1,0 +1,127 @@
+// From the bytes of a file somebody hands us to one YAML document (JSON is YAML), within bounds of size, time and
+// nesting. What the document holds is judged in yaml-scan.ts and document.ts.
+
+import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
+import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
+
+export const CATALOG_FILE_BYTES_MAX = 8_388_608;
+export const CATALOG_DEPTH_MAX = 64;
+/** of words and marks of YAML; some three times those of PACKAGES_MAX ordinary packages, read in a few seconds */
+export const CATALOG_TOKENS_MAX = 3_000_000;
+
+export interface YamlSource {
+  readonly document: Document.Parsed;
+  /** 1-based, from an offset in UTF-16 units as nodes carry it */
+  lineAt(offset: number): number;
+}
+
+/** Something wrong at an offset in the text. */
+interface Fault {
+  readonly offset: number;
+  readonly detail: string;
+}
+
+const TABBED = "is indented with a tab; use spaces";
+/** as much of a line as is looked at to recognise a tab */
+const INDENT_CHARACTERS_MAX = 200;
+
+const YAML_OPTIONS = {
+  schema: "core",
+  merge: true,
+  resolveKnownTags: false,
+  stringKeys: true,
+  // The library compares every key with every other, which takes hours on a large map; yaml-scan.ts looks instead.
+  uniqueKeys: false,
+};
+
+/** @returns the bytes as text; nothing when they cannot be text, which is reported */
+export const decodeText = (bytes: Uint8Array, problems: ProblemList): string | undefined => {
+  if (bytes.length > CATALOG_FILE_BYTES_MAX) {
+    problems.add("", `has ${bytes.length} bytes; the limit is ${CATALOG_FILE_BYTES_MAX}`);
+    return undefined;
+  }
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const fault = encodingFault(bytes, text);
+  if (!fault) return text;
+  const line = bytes.subarray(0, fault.offset).reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 1);
+  problems.add("", `${fault.detail} at byte ${fault.offset} (counted from 0)`, line);
+  return undefined;
+};
+
+/** Decoding replaces what is not UTF-8, so the first difference after encoding again is where it went wrong. */
+const encodingFault = (bytes: Uint8Array, text: string): { offset: number; detail: string } | undefined => {
+  const nul = bytes.indexOf(0);
+  const encoded = new TextEncoder().encode(text);
+  const wrong =
+    Buffer.compare(bytes, encoded) === 0 ? -1 : bytes.findIndex((byte, at) => byte !== encoded[at]);
+  if (wrong >= 0 && (nul < 0 || wrong < nul)) return { offset: wrong, detail: "is not UTF-8 text" };
+  return nul >= 0 ? { offset: nul, detail: "is not text, it holds a NUL" } : undefined;
+};
+
+/** @returns the only document of the text; nothing when there is none to go on with, which is reported */
+export const parseYaml = (text: string, problems: ProblemList): YamlSource | undefined => {
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const { document, faults } = composeFirst(text.replace(/^\ufeff/, ""), lines);
+  const seen = new Set<number>();
+  for (const { offset, detail } of faults) {
+    const line = lineAt(offset);
+    // What follows on the same line is mostly the echo of the first fault.
+    if (!seen.has(line)) problems.add("", isTabbed(text, lines, line) ? TABBED : detail, line);
+    seen.add(line);
+  }
+  return document && faults.length === 0 ? { document, lineAt } : undefined;
+};
+
+const isTabbed = (text: string, lines: LineCounter, line: number): boolean =>
+  /^ *-?[ -]*\t/.test(text.slice(lines.lineStarts[line - 1] ?? 0).slice(0, INDENT_CHARACTERS_MAX));
+
+/** Goes token by token, so that hostile nesting and length are stopped before they cost anything. */
+const composeFirst = (
+  text: string,
+  lines: LineCounter,
+): { document: Document.Parsed | undefined; faults: Fault[] } => {
+  const composer = new Composer(YAML_OPTIONS);
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const documents: Document.Parsed[] = [];
+  const faults: Fault[] = [];
+  const effort = { tokens: 0, errors: 0 };
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error") effort.errors += 1;
+      documents.push(...composer.next(token));
+    }
+    effort.tokens += 1;
+    const detail = refusalOf(parser, effort);
+    if (detail) faults.push({ offset: parser.offset, detail });
+    if (detail || effort.errors > PROBLEMS_MAX || documents.length > 1) break;
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end(true, text.length));
+  const [document, second] = documents;
+  if (second)
+    faults.push({ offset: second.range[0], detail: "starts a second document; a catalog is one document" });
+  return { document, faults: [...faults, ...(document ? faultsOf(document) : [])] };
+};
+
+const faultsOf = ({ errors, warnings }: Document.Parsed): Fault[] =>
+  [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
+    offset: fault.pos[0],
+    detail: wordsOf(fault),
+  }));
+
+const refusalOf = ({ stack }: Parser, { tokens }: { tokens: number }): string | undefined => {
+  // One level for the document itself, one for the scalar at hand; the scan counts exactly.
+  if (stack.length > CATALOG_DEPTH_MAX + 2) return `is nested deeper than ${CATALOG_DEPTH_MAX} levels`;
+  return tokens > CATALOG_TOKENS_MAX
+    ? `has more than ${CATALOG_TOKENS_MAX} words and marks; split the file`
+    : undefined;
+};
+
+const wordsOf = ({ code, message }: YAMLError): string => {
+  if (code === "TAB_AS_INDENT") return TABBED;
+  if (code === "NON_STRING_KEY") return "has a key that is no plain text";
+  if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${message})`;
+  return `cannot be read as YAML: ${message}`;
+};
