@@ -28,7 +28,7 @@ const FACE_LIBRARY = /^(?:elysia|@elysiajs\/.*|commander|preact.*)$/;
 const NETWORK = /^(?:node:)?(?:https?|http2|tls|dgram|dns)(?:\/promises)?$|^(?:undici|axios)$/;
 const DRIZZLE = /^drizzle-orm/;
 const STORE = /(?:^|[/-])store\.ts$/;
-const TABLES = /(?:\/tables|-table)\.ts$/;
+const TABLES = /\/(?:tables|scheduler-table)\.ts$/;
 
 const areaOf = (path: string): string | undefined => /^src\/domain\/([^/]+)\//.exec(path)?.[1];
 
