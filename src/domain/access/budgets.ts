@@ -34,14 +34,16 @@ export function check(connection: Connection, budget: Budget): void {
 }
 
 /**
- * Counts one attempt before its outcome is known, so that attempts at the same moment cannot pass together.
+ * Counts one attempt in each budget before its outcome is known, so that attempts at the same moment cannot pass together.
  * @throws DomainError `access.too_many_attempts`; the transaction then counts nothing
  */
-export function spend(tx: Tx, budget: Budget): void {
-  const row = openWindow(tx, budget);
-  refuseSpent(row, budget);
-  const resetsAtMs = row?.resetsAtMs ?? budget.nowMs + budget.windowSeconds * SECOND_MS;
-  store.put(tx, { ...keyOf(budget), used: (row?.used ?? 0) + 1, resetsAtMs });
+export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
+  for (const budget of attempts) {
+    const row = openWindow(tx, budget);
+    refuseSpent(row, budget);
+    const resetsAtMs = row?.resetsAtMs ?? budget.nowMs + budget.windowSeconds * SECOND_MS;
+    store.put(tx, { ...keyOf(budget), used: (row?.used ?? 0) + 1, resetsAtMs });
+  }
 }
 
 /** Forgets every attempt: a success proves that the subject is who it claims to be. */
@@ -49,10 +51,12 @@ export function clear(tx: Tx, key: BudgetKey): void {
   store.remove(tx, keyOf(key));
 }
 
-/** Gives one attempt back: it succeeded, but proves nothing about the others of its subject. */
-export function refund(tx: Tx, key: BudgetKey): void {
-  const row = store.find(tx, keyOf(key));
-  if (row && row.used > 0) store.put(tx, { ...row, used: row.used - 1 });
+/** Gives one attempt back in each budget: it was none, or succeeded and proves nothing about the others there. */
+export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
+  for (const key of attempts) {
+    const row = store.find(tx, keyOf(key));
+    if (row && row.used > 0) store.put(tx, { ...row, used: row.used - 1 });
+  }
 }
 
 /** @returns how many counters had run out and were removed */

@@ -1,0 +1,15 @@
+// SQL of the one question an access token cannot answer itself: does its grant still stand.
+import { eq, sql } from "drizzle-orm";
+import { type Connection, statement } from "../../platform/database.ts";
+import { grants } from "./tables.ts";
+
+const selectGrant = statement((connection) =>
+  connection
+    .select({ userId: grants.userId, revokedAtMs: grants.revokedAtMs })
+    .from(grants)
+    .where(eq(grants.id, sql.placeholder("id")))
+    .limit(1)
+    .prepare(),
+);
+
+export const findGrant = (connection: Connection, id: string) => selectGrant(connection).get({ id });

@@ -1,0 +1,61 @@
+// SQL that takes access away. Which of these belong together is for end-logins.ts.
+import { and, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Tx } from "../../platform/database.ts";
+import { invariant } from "../errors.ts";
+import { deviceLogins, grants, loginSessions, refreshTokens } from "./tables.ts";
+
+/** Whose rows; "everybody" is spelled out, so that a forgotten id can never mean it. */
+export type Whose = { userId: string } | { loginSessionId: string } | { grantId: string } | "everybody";
+
+/** @returns how many login sessions this ended */
+export function endSessions(tx: Tx, whose: Exclude<Whose, { grantId: string }>, nowMs: number): number {
+  const rows = matching(whose, { userId: loginSessions.userId, loginSessionId: loginSessions.id });
+  return tx
+    .update(loginSessions)
+    .set({ endedAtMs: nowMs })
+    .where(and(isNull(loginSessions.endedAtMs), rows))
+    .returning({ id: loginSessions.id })
+    .all().length;
+}
+
+/** Revokes grants and removes their refresh tokens. @returns how many grants this revoked */
+export function revokeGrants(tx: Tx, whose: Whose, revoked: { reason: string; nowMs: number }): number {
+  const rows = matching(whose, {
+    userId: grants.userId,
+    loginSessionId: grants.loginSessionId,
+    grantId: grants.id,
+  });
+  const theirs = tx.select({ id: grants.id }).from(grants).where(rows);
+  tx.delete(refreshTokens).where(inArray(refreshTokens.grantId, theirs)).run();
+  return tx
+    .update(grants)
+    .set({ revokedAtMs: revoked.nowMs, revokedReason: revoked.reason })
+    .where(and(isNull(grants.revokedAtMs), rows))
+    .returning({ id: grants.id })
+    .all().length;
+}
+
+/** @returns how many device logins this removed that could still have become a grant */
+export function removeDeviceLogins(tx: Tx, whose: Exclude<Whose, { grantId: string }>): number {
+  const rows = matching(whose, {
+    userId: deviceLogins.userId,
+    loginSessionId: deviceLogins.loginSessionId,
+  });
+  return tx
+    .delete(deviceLogins)
+    .where(and(inArray(deviceLogins.state, ["pending", "approved"]), rows))
+    .returning({ id: deviceLogins.id })
+    .all().length;
+}
+
+/** @returns the condition on whichever id is given; none for everybody */
+function matching(whose: Whose, columns: Record<string, SQLiteColumn>): SQL | undefined {
+  if (whose === "everybody") return undefined;
+  const conditions = Object.entries(whose).map(([name, id]) => {
+    const column = columns[name];
+    invariant(column, `these rows have a column for ${name}`);
+    return eq(column, id);
+  });
+  return and(...conditions);
+}

@@ -1,0 +1,210 @@
+// Browser sign-in with a password, and the login session it opens: 12 hours by default, prolonged by use. The session of
+// a cookie is looked up here; who its caller is, and whether that user is active, is for authenticate.ts.
+import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
+import type { Secret } from "../../platform/secret.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import { DomainError } from "../errors.ts";
+import type { Identity, SignInUser, User } from "../identity/service.ts";
+import * as budgets from "./budgets.ts";
+import type { LoginSessionRow } from "./login-sessions-store.ts";
+import * as store from "./login-sessions-store.ts";
+import type { AccessSettings, LimitSettings } from "./settings.ts";
+
+export type { LoginSessionRow } from "./login-sessions-store.ts";
+
+export interface LoginSessionsDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  identity: Pick<Identity, "findOrganization" | "findUserByEmail" | "findUserById" | "isPasswordOf">;
+  settings: Pick<AccessSettings, "browserSessionTtlSeconds" | "identityMode">;
+  limits: Pick<LimitSettings, "passwordGuessesPerAccount" | "passwordGuessesPerAddress" | "windowSeconds">;
+}
+
+/** Where a browser is. */
+export interface Origin {
+  /** network address; null over a local socket, which is then not counted */
+  address: string | null;
+  userAgent: string | null;
+}
+
+export interface OpenedSession {
+  id: string;
+  /** 43 characters, for the cookie; kept nowhere but there */
+  token: string;
+  expiresAtMs: number;
+}
+
+export interface SignInRequest extends Origin {
+  email: string;
+  password: Secret;
+  requestId?: string;
+}
+
+/** A session as its owner and operators see it. */
+export type LoginSessionView = Omit<LoginSessionRow, "tokenHash" | "endedAtMs">;
+
+/** Use prolongs a session at most this often (client-and-auth.md section 4.5). */
+export const RENEWAL_INTERVAL_MS = HOUR_MS;
+/** Characters of a session token: 32 bytes in base64url. Anything else is refused unhashed. */
+export const SESSION_TOKEN_LENGTH = 43;
+/** A longer user agent is cut. */
+export const USER_AGENT_LENGTH_MAX = 256;
+
+/** Login sessions; made once, in domain.ts. */
+export class LoginSessions {
+  /** sessions whose prolongation is on its way to the disk */
+  readonly #renewing = new Set<string>();
+
+  constructor(private readonly own: LoginSessionsDependencies) {}
+
+  /**
+   * Checks e-mail and password and opens a session.
+   * @returns the session with its token, and the user
+   * @throws DomainError `access.sign_in_failed` alike for an unknown account, a wrong password and a suspended user;
+   *   `access.password_sign_in_off`, `access.too_many_attempts`, `passwords.busy`
+   */
+  async signIn(request: SignInRequest): Promise<{ session: OpenedSession; user: User }> {
+    const { db, identity } = this.own;
+    const guesses = this.#guesses(request);
+    for (const budget of guesses) budgets.check(db.read, budget);
+    await db.write((tx) => budgets.spend(tx, ...guesses), "access");
+    const organization = identity.findOrganization(db.read);
+    const user = organization && identity.findUserByEmail(db.read, organization.id, request.email);
+    const matches = await identity.isPasswordOf(user, request.password).catch(async (error: unknown) => {
+      await db.write((tx) => budgets.refund(tx, ...guesses), "access"); // nothing was guessed
+      throw error;
+    });
+    if (!user || !matches || user.status !== "active") throw signInFailed();
+    if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
+    const session = await db.write((tx) => this.#admit(tx, user, { request, guesses }), "access");
+    return { session, user: withoutHash(user) };
+  }
+
+  /** Opens a session for a user who proved who he is, as part of the caller's transaction. */
+  open(tx: Tx, userId: string, { address, userAgent }: Origin): OpenedSession {
+    const { clock, ids, settings } = this.own;
+    const nowMs = clock.nowMs();
+    const session = { id: ids.uuid(), expiresAtMs: nowMs + settings.browserSessionTtlSeconds * SECOND_MS };
+    const token = randomToken(ids);
+    store.add(tx, {
+      ...session,
+      userId,
+      tokenHash: sha256Hex(token),
+      address,
+      userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+      createdAtMs: nowMs,
+      renewedAtMs: nowMs,
+      endedAtMs: null,
+    });
+    return { ...session, token };
+  }
+
+  /** @returns the session of a cookie's token, unless it is unknown, ended or expired; one prepared query */
+  find(token: string): LoginSessionRow | undefined {
+    if (token.length !== SESSION_TOKEN_LENGTH) return undefined;
+    const row = store.findOpen(this.own.db.read, sha256Hex(token));
+    return row && this.own.clock.nowMs() < row.expiresAtMs ? row : undefined;
+  }
+
+  /**
+   * Prolongs a session in use, at most once an hour. Nobody waits for the write.
+   * @returns the new expiry when it was time, else undefined
+   */
+  renew(session: LoginSessionRow): number | undefined {
+    const nowMs = this.own.clock.nowMs();
+    if (nowMs - session.renewedAtMs < RENEWAL_INTERVAL_MS || this.#renewing.has(session.id)) return undefined;
+    const expiresAtMs = nowMs + this.own.settings.browserSessionTtlSeconds * SECOND_MS;
+    this.#renewing.add(session.id);
+    this.own.db
+      .write((tx) => store.prolong(tx, session, { renewedAtMs: nowMs, expiresAtMs }), "access")
+      .catch(() => {
+        // The session keeps its old expiry, which is correct, and the next use tries again.
+      })
+      .finally(() => this.#renewing.delete(session.id));
+    return expiresAtMs;
+  }
+
+  /** Signs a browser out: ends its session, never the grants that it approved (client-and-auth.md section 3.2). */
+  async end(token: string, actor: Actor): Promise<void> {
+    const { db, clock, audit } = this.own;
+    if (!this.find(token)) return;
+    await db.write((tx) => {
+      const ended = store.endByToken(tx, sha256Hex(token), clock.nowMs());
+      if (ended) audit.record(tx, { actor, action: "login_session.end", target: ended.id });
+    }, "access");
+  }
+
+  /** @returns the open sessions of a user, newest first, SESSIONS_LISTED_MAX at most */
+  list(userId: string): LoginSessionView[] {
+    const rows = store.listOpen(this.own.db.read, userId, this.own.clock.nowMs());
+    return rows.map(({ tokenHash: _, endedAtMs: __, ...view }) => view);
+  }
+
+  /** Removes expired sessions that nothing refers to. @returns how many, a bounded number at once */
+  sweep(tx: Tx): number {
+    return store.removeExpired(tx, this.own.clock.nowMs());
+  }
+
+  /** The account first; it is counted whether it exists or not. */
+  #guesses({ email, address }: SignInRequest): budgets.Budget[] {
+    const { limits, clock } = this.own;
+    const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
+    const ofAccount = { name: "password.account", limit: limits.passwordGuessesPerAccount };
+    const guesses = [{ ...ofAccount, ...window, subject: folded(email) }];
+    if (address === null) return guesses;
+    const ofAddress = { name: "password.address", limit: limits.passwordGuessesPerAddress };
+    return [...guesses, { ...ofAddress, ...window, subject: address }];
+  }
+
+  /** Hashing takes a tenth of a second: whoever was suspended or got a new password meanwhile is not let in. */
+  #admit(
+    tx: Tx,
+    user: SignInUser,
+    { request, guesses }: { request: SignInRequest; guesses: budgets.Budget[] },
+  ) {
+    const { identity, audit } = this.own;
+    if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
+    const [ofAccount, ...ofAddress] = guesses;
+    if (ofAccount) budgets.clear(tx, ofAccount);
+    budgets.refund(tx, ...ofAddress);
+    const session = this.open(tx, user.id, request);
+    audit.record(tx, { actor: actorOf(user, request), action: "login_session.open", target: session.id });
+    return session;
+  }
+}
+
+const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
+
+/** Every spelling that finds the same account counts for it. */
+const folded = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+
+const actorOf = (user: User, { address, requestId }: SignInRequest): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  organizationId: user.organizationId,
+  ...(address !== null && { address }),
+  ...(requestId !== undefined && { requestId }),
+});
+
+const signInFailed = () =>
+  new DomainError(
+    "unauthenticated",
+    "access.sign_in_failed",
+    "e-mail or password is wrong, or the account cannot sign in",
+    {
+      hint: "try again, or ask an administrator",
+    },
+  );
+
+const passwordSignInOff = () =>
+  new DomainError(
+    "forbidden",
+    "access.password_sign_in_off",
+    "sign-in is managed by the identity provider; use it to sign in",
+  );

@@ -1,0 +1,36 @@
+// SQL of the signing keys. Which key signs, and until when an old one verifies, is for signing-keys.ts.
+import { and, desc, isNotNull, isNull, lte } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { signingKeys } from "./tables.ts";
+
+export type SigningKeyRow = typeof signingKeys.$inferSelect;
+
+/** More keys than this never verify at once: each rotation waits a day at least, and tokens live minutes. */
+const KEYS_MAX = 100;
+
+const selectAll = statement((connection) =>
+  connection.select().from(signingKeys).orderBy(desc(signingKeys.createdAtMs)).limit(KEYS_MAX).prepare(),
+);
+
+/** @returns every key, newest first */
+export const list = (connection: Connection): SigningKeyRow[] => selectAll(connection).all();
+
+export const add = (tx: Tx, row: SigningKeyRow): void => void tx.insert(signingKeys).values(row).run();
+
+/** Retires the keys that sign; their private halves are erased, for they never sign again. */
+export function retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void {
+  const retired = { ...times, sealedPrivateKey: "" };
+  tx.update(signingKeys).set(retired).where(isNull(signingKeys.retiredAtMs)).run();
+}
+
+const isDead = (nowMs: number) =>
+  and(isNotNull(signingKeys.retiredAtMs), lte(signingKeys.verifiesUntilMs, nowMs));
+
+/** @returns the ids of the keys removed */
+export const removeDead = (tx: Tx, nowMs: number): string[] =>
+  tx
+    .delete(signingKeys)
+    .where(isDead(nowMs))
+    .returning({ kid: signingKeys.kid })
+    .all()
+    .map(({ kid }) => kid);
