@@ -1,0 +1,21 @@
+// Seeding from a file on this machine: reads it, and finds the archives it names beside it.
+// Both faces use it: the service at start and on SIGHUP, and `catalog seed`.
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SeedRequest } from "./domain/catalog/service.ts";
+import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/yaml-source.ts";
+import { openFile, readFile } from "./platform/files.ts";
+
+/**
+ * @returns what `catalog.seed` needs to know of the file; a relative source_ref starts from the file's own folder
+ * @throws DomainError `file.*`
+ */
+export async function readCatalogFile(
+  path: string,
+): Promise<Pick<SeedRequest, "bytes" | "fileName" | "files">> {
+  const absolute = resolve(path);
+  const bytes = await readFile(absolute, CATALOG_FILE_BYTES_MAX);
+  const resolveSource = (sourceRef: string): string =>
+    sourceRef.startsWith("file://") ? fileURLToPath(sourceRef) : resolve(dirname(absolute), sourceRef);
+  return { bytes, fileName: path, files: { resolve: resolveSource, open: openFile } };
+}

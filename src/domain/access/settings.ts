@@ -1,0 +1,25 @@
+// What an operator can set about logins; the configuration table has the defaults and the bounds.
+
+export interface AccessSettings {
+  /** our origin without a trailing slash: audience of every token, and the issuer's beginning */
+  baseUrl(): string;
+  accessTokenTtlSeconds: number;
+  refreshTokenTtlSeconds: number;
+  browserSessionTtlSeconds: number;
+  deviceCodeTtlSeconds: number;
+  pollIntervalSeconds: number;
+  signingKeyRotationDays: number;
+  /** `oidc`: people sign in at an identity provider, and only the protected administrator has a password */
+  identityMode: "password" | "oidc";
+}
+
+/** Attempts that one window allows. */
+export interface LimitSettings {
+  passwordGuessesPerAccount: number;
+  passwordGuessesPerAddress: number;
+  userCodeGuessesPerUser: number;
+  userCodeGuessesPerAddress: number;
+  deviceCodesPerAddress: number;
+  invitationsPerActor: number;
+  windowSeconds: number;
+}

@@ -1,0 +1,118 @@
+// Opens what one data directory holds: checks who may use it, brings the schema up to date, joins the domain.
+// Both faces start here: the service, which holds the directory's lock, and every command that works beside it.
+import { existsSync } from "node:fs";
+import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts";
+import { DomainError } from "./domain/errors.ts";
+import { openBlobs } from "./platform/blobs.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Config } from "./platform/config.ts";
+import { type DataDirectory, isServerRunning } from "./platform/data-directory.ts";
+import { type Db, openDatabase } from "./platform/database.ts";
+import type { Ids } from "./platform/ids.ts";
+import { type MigrateResult, migrate } from "./platform/migrate.ts";
+import { createPasswords } from "./platform/passwords.ts";
+import { openSealing } from "./platform/sealing.ts";
+import { VERSION } from "./platform/version.ts";
+
+export interface Installation {
+  directory: DataDirectory;
+  db: Db;
+  domain: Domain;
+  schema: MigrateResult;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  /** our origin; a function, because the system may choose the port when the service listens */
+  baseUrl(): string;
+  /** throws when the schema must not change now */
+  beforeChange?: () => void;
+}
+
+/**
+ * Opens the directory and makes what is missing in it.
+ * @throws DomainError `schema.*`, `sealing.*`, `storage.*`
+ */
+export async function openInstallation(
+  directory: DataDirectory,
+  options: InstallationOptions,
+): Promise<Installation> {
+  const { config, clock, ids, baseUrl, beforeChange } = options;
+  const schema = migrate(directory.database, {
+    clock,
+    version: VERSION,
+    backupDirectory: directory.backups,
+    ...(beforeChange && { beforeChange }),
+  });
+  const db = openDatabase(directory.database);
+  const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
+  const blobs = await openBlobs(directory.artifacts);
+  const settings = settingsOf(config, baseUrl);
+  const domain = openDomain({ db, clock, ids, blobs, sealing, passwords: createPasswords(), settings });
+  return { directory, db, domain, schema, close: () => db.close() };
+}
+
+/**
+ * Opens the directory for a command, which neither begins an installation nor changes its schema under a running service.
+ * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.in_use` beside those of openInstallation
+ */
+export async function openExisting(
+  directory: DataDirectory,
+  options: InstallationOptions,
+): Promise<Installation> {
+  if (!existsSync(directory.database)) {
+    throw new DomainError(
+      "not_found",
+      "data_dir.empty",
+      `there is no Quartermaster data in ${directory.path}`,
+      {
+        hint: "name the right directory with --data-dir, or begin a new one with `quartermaster setup`",
+      },
+    );
+  }
+  const beforeChange = () => {
+    if (isServerRunning(directory)) throw olderServer(directory);
+  };
+  return await openInstallation(directory, { ...options, beforeChange });
+}
+
+const olderServer = (directory: DataDirectory) =>
+  new DomainError(
+    "conflict",
+    "data_dir.in_use",
+    `an older version of the service runs on ${directory.path}, and this program has a newer schema`,
+    { hint: "stop the service, replace its executable, and start it again" },
+  );
+
+function settingsOf(config: Config, baseUrl: () => string): DomainOptions["settings"] {
+  const identityMode = config.get("identity.mode");
+  return {
+    access: {
+      baseUrl,
+      accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
+      refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
+      browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
+      deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
+      pollIntervalSeconds: config.get("access.poll_interval_seconds"),
+      signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
+      identityMode,
+    },
+    limits: {
+      passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
+      passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
+      userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
+      userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
+      deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
+      invitationsPerActor: config.get("limits.invitations_per_actor"),
+      windowSeconds: config.get("limits.window_seconds"),
+    },
+    identity: {
+      mode: identityMode,
+      scimConfigured: config.get("scim.token") !== undefined,
+      groupRoleMappings: Object.fromEntries(config.get("scim.group_role_mappings")),
+    },
+  };
+}

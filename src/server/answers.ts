@@ -1,0 +1,47 @@
+// The few shapes of a successful answer, and the headers that every answer carries.
+
+/** Headers of every answer that does not say otherwise. Pages bring their own policy. */
+const STANDING_HEADERS: readonly (readonly [string, string])[] = [
+  ["x-content-type-options", "nosniff"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-resource-policy", "same-origin"],
+];
+const MARK = "x-content-type-options";
+const HSTS = "max-age=31536000";
+
+/** @returns headers for an answer that is made once and sent often, the standing ones included */
+export const preparedHeaders = (headers: Readonly<Record<string, string>>): Headers =>
+  new Headers([...STANDING_HEADERS, ...Object.entries(headers)].map(([name, value]) => [name, value]));
+
+/** Completes an answer on its way out. */
+export function complete(
+  response: Response,
+  { requestId, secure }: { requestId: string; secure: boolean },
+): Response {
+  const { headers } = response;
+  headers.set("x-request-id", requestId);
+  if (secure) headers.set("strict-transport-security", HSTS);
+  if (headers.has(MARK)) return response;
+  for (const [name, value] of STANDING_HEADERS) if (!headers.has(name)) headers.set(name, value);
+  return response;
+}
+
+/** @returns 200 with JSON that belongs to one caller or moment: nobody keeps it */
+export const json = (
+  body: unknown,
+  options: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  new Response(JSON.stringify(body), {
+    status: options.status ?? 200,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...options.headers },
+  });
+
+export const noContent = (): Response =>
+  new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+
+export const plainText = (text: string, status = 200): Response =>
+  new Response(text, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  });

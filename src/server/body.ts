@@ -1,0 +1,113 @@
+// Reads request bodies, bounded and after the guard: the caller of a route is known before the first byte is looked at.
+import { type DocumentDecoration, Elysia } from "elysia";
+import { HttpError } from "./problem.ts";
+
+/** Bytes of a JSON or form body at most. */
+export const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** Fields of a form at most. */
+export const FORM_FIELDS_MAX = 100;
+
+/** What a route takes as its body. */
+export type Accepted = "json" | "form" | "json-or-form" | "nothing";
+
+const MEDIA_TYPES: Record<Exclude<Accepted, "nothing">, readonly string[]> = {
+  json: ["application/json"],
+  form: ["application/x-www-form-urlencoded"],
+  "json-or-form": ["application/json", "application/x-www-form-urlencoded"],
+};
+
+/**
+ * Macro `accepts`: named on every route that changes something, after `requires`.
+ * The body is read in `transform`, behind the guard's: what `parse` reads would be read for strangers, too.
+ */
+export const bodies = new Elysia({ name: "bodies" }).macro({
+  accepts: (accepted: Accepted) => ({
+    detail: describeBody(accepted),
+    parse: () => ({}), // keeps the framework's own parsers off the body
+    async transform(context: { request: Request; body: unknown }) {
+      context.body = accepted === "nothing" ? undefined : await readBody(context.request, accepted);
+    },
+  }),
+});
+
+/** What the OpenAPI document says about the body. */
+const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": Accepted } => ({
+  "x-accepts": accepted,
+});
+
+async function readBody(request: Request, accepted: Exclude<Accepted, "nothing">): Promise<unknown> {
+  const mediaType = mediaTypeOf(request, MEDIA_TYPES[accepted]);
+  const text = decode(await readBounded(request));
+  return mediaType.endsWith("json") ? parseJson(text) : parseForm(text);
+}
+
+/** @throws HttpError 415 for another media type, another character set or a compressed body */
+function mediaTypeOf(request: Request, wanted: readonly string[]): string {
+  const [type = "", ...parameters] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
+  const mediaType = type.trim();
+  const isWanted =
+    wanted.includes(mediaType) ||
+    (wanted.includes("application/json") && /^application\/[\w.-]+\+json$/.test(mediaType));
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith("charset="));
+  if (!isWanted || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
+    throw new HttpError(415, "request.media_type", `send the body as ${wanted.join(" or ")} in UTF-8`, {
+      headers: { accept: wanted.join(", ") },
+    });
+  }
+  const encoding = request.headers.get("content-encoding");
+  if (encoding && encoding.toLowerCase() !== "identity") {
+    throw new HttpError(415, "request.content_encoding", "send the body without a content encoding", {
+      headers: { "accept-encoding": "identity" },
+    });
+  }
+  return mediaType;
+}
+
+async function readBounded(request: Request): Promise<Buffer> {
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > BODY_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = () =>
+  new HttpError(413, "request.too_large", `the body has more than ${BODY_BYTES_MAX} bytes`);
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new HttpError(400, "request.malformed", "the body is not UTF-8");
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? `: ${error.message.replace(/^JSON Parse error: /, "")}` : "";
+    throw new HttpError(400, "request.malformed", `the body is not valid JSON${why}`);
+  }
+}
+
+/** RFC 6749 section 3.1: a parameter must not be given twice; one without a value counts as left out. */
+function parseForm(text: string): Record<string, string> {
+  const fields: Record<string, string> = Object.create(null);
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(text)) {
+    count += 1;
+    if (count > FORM_FIELDS_MAX)
+      throw new HttpError(400, "request.malformed", `more than ${FORM_FIELDS_MAX} form fields`);
+    if (name in fields)
+      throw new HttpError(400, "request.malformed", `the field ${name.slice(0, 100)} is there twice`);
+    if (value !== "") fields[name] = value;
+  }
+  return { ...fields };
+}

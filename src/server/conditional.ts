@@ -1,0 +1,45 @@
+// Conditional requests (RFC 9110 section 13): bytes made once per revision, answered with 304 where the caller has them.
+import { sha256Hex } from "../platform/ids.ts";
+import { preparedHeaders } from "./answers.ts";
+
+/** An answer that many requests share. */
+export interface PreparedAnswer {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** strong entity tag, quotes included */
+  etag: string;
+  headers: Headers;
+  unchangedHeaders: Headers;
+}
+
+/** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
+export function prepareAnswer(
+  bytes: Uint8Array<ArrayBuffer>,
+  options: { contentType: string; cacheControl: string },
+): PreparedAnswer {
+  const etag = `"${sha256Hex(bytes).slice(0, 32)}"`;
+  const shared = { etag, "cache-control": options.cacheControl };
+  return {
+    bytes,
+    etag,
+    headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
+    unchangedHeaders: preparedHeaders(shared),
+  };
+}
+
+/** @returns 200 with the bytes, or 304 without them when If-None-Match names them */
+export function answerConditionally(request: Request, answer: PreparedAnswer): Response {
+  const known = request.headers.get("if-none-match");
+  if (known !== null && namesTag(known, answer.etag)) {
+    return new Response(null, { status: 304, headers: answer.unchangedHeaders });
+  }
+  return new Response(answer.bytes, { headers: answer.headers });
+}
+
+/** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */
+function namesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag) return true;
+  return ifNoneMatch.split(",").some((candidate) => {
+    const tag = candidate.trim();
+    return tag === "*" || tag === etag || tag === `W/${etag}`;
+  });
+}

@@ -1,0 +1,42 @@
+// What the server knows about one request while it is answered, kept beside the Request and never inside a service.
+
+import type { Principal } from "../domain/access/authenticate.ts";
+import type { Actor } from "../domain/actor.ts";
+import { invariant } from "../domain/errors.ts";
+
+export interface Exchange {
+  readonly requestId: string;
+  /** network address of the caller; null on a Unix socket */
+  readonly address: string | null;
+  /** set by the guard: the route's template, for metrics and log */
+  route: string | undefined;
+  /** set by the guard on routes that need a caller */
+  principal: Principal | undefined;
+}
+
+const exchanges = new WeakMap<Request, Exchange>();
+
+export function openExchange(request: Request, exchange: Exchange): void {
+  exchanges.set(request, exchange);
+}
+
+/** @returns the exchange of a request that came in through the server */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  invariant(exchange, "every request has an exchange");
+  return exchange;
+}
+
+/** @returns the caller of a guarded route */
+export function principalOf(request: Request): Principal {
+  const { principal } = exchangeOf(request);
+  invariant(principal, "the route has a guard that needs a caller");
+  return principal;
+}
+
+/** @returns the caller as services and the audit log know it */
+export function actorOf(request: Request): Actor {
+  const { requestId, address } = exchangeOf(request);
+  const { userId, email, organizationId } = principalOf(request);
+  return { kind: "user", id: userId, label: email, organizationId, requestId, ...(address && { address }) };
+}

@@ -1,0 +1,187 @@
+// The OpenAPI document, made from the routes themselves: TypeBox schemas already are JSON Schema.
+// Our own few lines, because the framework's plugin replaces TypeBox's format checks for the whole process.
+import type { TSchema } from "@sinclair/typebox";
+import type { Accepted } from "./body.ts";
+import type { Requirement } from "./guard.ts";
+
+/** Wire version of the contract (SEED.md, Versioning). */
+export const CONTRACT_VERSION = "0.1.0";
+
+/** One successful answer of an operation. */
+export interface Answer {
+  description: string;
+  schema?: TSchema;
+  mediaType?: string;
+}
+
+export interface OperationText {
+  tags: [string];
+  /** answers by status; refusals that follow from guard and body are added by the document */
+  answers: Readonly<Record<number, Answer>>;
+}
+
+/**
+ * What a route says of itself, for its `detail`.
+ * Answers are documented here and not in Elysia's `response`, which would check each large answer at run time.
+ */
+export const operation = (operationId: string, summary: string, { tags, answers }: OperationText) => ({
+  operationId,
+  summary,
+  tags,
+  "x-answers": answers,
+});
+
+/** The part of a registered route that the document needs. */
+export interface DocumentedRoute {
+  method: string;
+  path: string;
+  hooks: { body?: unknown; query?: unknown; params?: unknown; detail?: RouteDetail };
+}
+
+export interface RouteDetail {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
+  security?: unknown;
+  "x-requires"?: Requirement;
+  "x-accepts"?: Accepted;
+  "x-answers"?: Readonly<Record<number, Answer>>;
+}
+
+/** @returns the document as JSON text */
+export function openApiDocument(routes: readonly DocumentedRoute[], options: { serverUrl: string }): string {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  return JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Quartermaster", version: CONTRACT_VERSION },
+    servers: [{ url: options.serverUrl }],
+    components: { securitySchemes, schemas: { Problem: problemSchema }, responses: problemResponses() },
+    paths,
+  });
+}
+
+const securitySchemes = {
+  oauthDevice: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "Access token from the OAuth 2.0 device flow (RFC 8628).",
+  },
+  browserSession: { type: "apiKey", in: "cookie", name: "better-auth.session_token" },
+};
+
+const problemSchema = {
+  type: "object",
+  description: "RFC 9457 problem details; `error` repeats `detail`.",
+  required: ["type", "title", "status", "detail", "error", "reason", "request_id"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    error: { type: "string" },
+    reason: { type: "string" },
+    request_id: { type: "string" },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["pointer", "detail"],
+        properties: { pointer: { type: "string" }, detail: { type: "string" } },
+      },
+    },
+  },
+};
+
+const REFUSALS: Record<number, string> = {
+  400: "The input cannot be read or is refused",
+  401: "No credential, or one that is not valid",
+  403: "The credential may not do this",
+  404: "No such record",
+  409: "The state of the record does not allow it",
+  413: "The body is too large",
+  415: "Another media type is wanted",
+  422: "A member of the body is missing or wrong",
+  429: "Too many attempts; Retry-After says when to come back",
+  503: "Not available now; try again",
+};
+
+const problemResponses = () =>
+  Object.fromEntries(
+    Object.entries(REFUSALS).map(([status, description]) => [
+      `Problem${status}`,
+      {
+        description,
+        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+      },
+    ]),
+  );
+
+function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> {
+  const {
+    "x-requires": requires,
+    "x-accepts": accepts,
+    "x-answers": answers = {},
+    ...detail
+  } = hooks.detail ?? {};
+  const mediaType = accepts === "form" ? "application/x-www-form-urlencoded" : "application/json";
+  return {
+    ...detail,
+    parameters: [...pathParameters(path), ...queryParameters(hooks.query)],
+    ...(isObject(hooks.body) && {
+      requestBody: { required: true, content: { [mediaType]: { schema: hooks.body } } },
+    }),
+    responses: { ...refusalsOf({ requires, accepts, path }), ...answersOf(answers) },
+  };
+}
+
+const pathParameters = (path: string): unknown[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+function queryParameters(schema: unknown): unknown[] {
+  if (!isObject(schema) || !("properties" in schema) || !isObject(schema.properties)) return [];
+  const required = "required" in schema && Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema: property,
+  }));
+}
+
+interface RefusalSources {
+  requires: Requirement | undefined;
+  accepts: Accepted | undefined;
+  path: string;
+}
+
+function refusalsOf({ requires, accepts, path }: RefusalSources): Record<string, unknown> {
+  const statuses = [
+    ...(requires === "nobody" ? [] : [401, 403]),
+    ...(path.includes(":") ? [404] : []),
+    ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415, 422]),
+  ];
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+  );
+}
+
+const answersOf = (answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(answers).map(([status, { description, schema, mediaType = "application/json" }]) => {
+      if (Number(status) >= 400 && !schema)
+        return [status, { $ref: `#/components/responses/Problem${status}` }];
+      return [status, { description, ...(schema && { content: { [mediaType]: { schema } } }) }];
+    }),
+  );

@@ -1,0 +1,108 @@
+// Turns every failure into one answer: RFC 9457 problem+json with the members of PRODUCT.md decision 4.
+// The only place that knows which kind of failure has which HTTP status.
+import { DomainError, type ErrorKind, type Problem } from "../domain/errors.ts";
+
+const STATUS_OF_KIND: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  unverified: 422,
+  too_many: 429,
+  unavailable: 503,
+};
+
+const TITLES: Record<number, string> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  410: "Gone",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+  507: "Insufficient Storage",
+};
+
+/** A refusal that only HTTP knows: the services never see a method, a media type or a body size. */
+export class HttpError extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    readonly details: { problems?: readonly Problem[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.name = "HttpError";
+  }
+}
+
+/** What an answer about a failure is made of, before it has a media type. */
+export interface Failure {
+  status: number;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  headers: Readonly<Record<string, string>>;
+}
+
+/** @returns the failure as the caller may know it, or undefined for a bug */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof HttpError) {
+    const { status, reason, message, details } = error;
+    return { status, reason, message, problems: details.problems ?? [], headers: details.headers ?? {} };
+  }
+  if (!(error instanceof DomainError)) return undefined;
+  const status = error.reason === "storage.full" ? 507 : STATUS_OF_KIND[error.kind];
+  const message = error.hint ? `${error.message}; ${error.hint}` : error.message;
+  return {
+    status,
+    reason: error.reason,
+    message,
+    problems: error.problems,
+    headers: headersOf(error, status),
+  };
+}
+
+function headersOf(error: DomainError, status: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  if (status === 401) headers["www-authenticate"] = 'Bearer error="invalid_token"';
+  return headers;
+}
+
+/** @returns the answer to a failure, never to be cached */
+export function problemResponse(failure: Failure, requestId: string): Response {
+  const { status, reason, message, problems, headers } = failure;
+  const body = {
+    type: "about:blank",
+    title: TITLES[status] ?? "Error",
+    status,
+    detail: message,
+    error: message, // the workstation client shows this member
+    reason,
+    request_id: requestId,
+    ...(problems.length > 0 && { errors: problems.map(({ pointer, detail }) => ({ pointer, detail })) }),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...headers, "content-type": "application/problem+json", "cache-control": "no-store" },
+  });
+}
+
+/** What a caller learns of a bug: nothing but the id under which the log holds it. */
+export const bugFailure: Failure = {
+  status: 500,
+  reason: "internal",
+  message: "something went wrong on our side; the log of the service has it under this request id",
+  problems: [],
+  headers: {},
+};

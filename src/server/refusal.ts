@@ -1,0 +1,71 @@
+// The one place where an error becomes an answer: in the dialect of the path, with everything that is wrong,
+// and with nothing but a request id when the error is ours.
+import { ValidationError } from "elysia";
+import { DomainError, type Problem } from "../domain/errors.ts";
+import type { Log } from "../platform/log.ts";
+import { exchangeOf } from "./exchange.ts";
+import { oauthProblemResponse, speaksOAuth } from "./oauth-problem.ts";
+import { bugFailure, failureOf, HttpError, problemResponse } from "./problem.ts";
+
+interface Place {
+  request: Request;
+  path: string;
+}
+
+/** @returns a function that answers an error */
+export function createRefusal(log: Log): (thrown: unknown, place: Place) => Response {
+  return (thrown, { request, path }) => {
+    const error = readable(thrown);
+    const { requestId, route } = exchangeOf(request);
+    const failure = failureOf(error);
+    if (!failure || failure.status >= 500) {
+      const cause = error instanceof DomainError ? error.cause : undefined;
+      log.error("http.failed", { request_id: requestId, method: request.method, route, error, cause });
+    }
+    if (speaksOAuth(path)) return oauthProblemResponse(error, path);
+    return problemResponse(failure ?? bugFailure, requestId);
+  };
+}
+
+/** @returns the refusal of a path without a route, or of a method the path does not have */
+export function unrouted(method: string, allowed: readonly string[]): HttpError {
+  if (allowed.length === 0)
+    return new HttpError(404, "request.unknown_path", "there is nothing at this path");
+  return new HttpError(
+    405,
+    "request.method",
+    `this path does not take ${method}; it takes ${allowed.join(", ")}`,
+    {
+      headers: { allow: allowed.join(", ") },
+    },
+  );
+}
+
+/** Finds our own error inside the framework's wrapping, and turns its findings into ours. */
+function readable(thrown: unknown): unknown {
+  if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
+  if (thrown instanceof ValidationError && thrown.type !== "response") return validationRefusal(thrown);
+  return thrown;
+}
+
+const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;
+
+/** A body that is understood but wrong is 422; a path or query value is 400 (control-api.md section 1). */
+function validationRefusal(error: ValidationError): HttpError {
+  const problems = problemsOf(error);
+  const place = error.type === "body" ? "body" : `${error.type} values`;
+  const message = `the ${place} ${problems.length === 1 ? "has one problem" : `have ${problems.length} problems`}: ${problems
+    .map(({ pointer, detail }) => `${pointer || "(whole)"} ${detail}`)
+    .join("; ")}`;
+  return new HttpError(error.type === "body" ? 422 : 400, "request.invalid", message, { problems });
+}
+
+/** The framework reports a missing member twice, once as absent and once as mistyped. */
+function problemsOf(error: ValidationError): Problem[] {
+  const byPointer = new Map<string, Problem>();
+  for (const finding of error.all) {
+    if (!("path" in finding) || byPointer.has(finding.path)) continue;
+    byPointer.set(finding.path, { pointer: finding.path, detail: finding.summary ?? finding.message });
+  }
+  return [...byPointer.values()];
+}

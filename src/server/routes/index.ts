@@ -1,0 +1,42 @@
+// All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
+import { Elysia } from "elysia";
+import type { Domain } from "../../domain/domain.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { createGuard } from "../guard.ts";
+import { mayReadMetrics } from "../metrics-access.ts";
+import type { DocumentedRoute } from "../openapi.ts";
+import type { Readiness } from "../readiness.ts";
+import type { Guard } from "../router.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { openApiRoutes, systemRoutes } from "./system.ts";
+
+export interface RouteOptions {
+  domain: Domain;
+  metrics: Metrics;
+  /** opens /metrics to whoever holds it */
+  metricsToken: Secret | undefined;
+  readiness: Readiness;
+  /** our origin, without a trailing slash */
+  baseUrl(): string;
+}
+
+/** What a routes file receives. */
+export interface RouteContext extends RouteOptions {
+  guard: Guard;
+}
+
+/** @param allRoutes the finished list, asked for only when a request wants the API document */
+export function createRoutes(options: RouteOptions, allRoutes: () => readonly DocumentedRoute[]) {
+  const { domain, baseUrl, metricsToken } = options;
+  const guard = createGuard({
+    authenticator: domain.access.authenticator,
+    baseUrl,
+    mayReadMetrics: (request, exchange) => mayReadMetrics(request, exchange, metricsToken),
+  });
+  const context: RouteContext = { ...options, guard };
+  return new Elysia({ name: "routes" })
+    .use(systemRoutes(context))
+    .use(openApiRoutes(context, allRoutes))
+    .use(catalogRoutes(context));
+}

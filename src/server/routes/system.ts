@@ -1,0 +1,97 @@
+// Health, metrics and the API document: what operators and their tools ask.
+import { Type } from "@sinclair/typebox";
+import { plainText } from "../answers.ts";
+import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
+import { HttpError } from "../problem.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+const tags: [string] = ["System"];
+
+/** An answer of one word, as the contract has it (openapi.yaml, System). */
+const word = (description: string, text: string) => ({
+  description,
+  schema: Type.Literal(text),
+  mediaType: "text/plain",
+});
+
+const health = (operationId: string, summary: string, healthy: string) =>
+  operation(operationId, summary, {
+    tags,
+    answers: { 200: word("Healthy", healthy), 503: { description: "Unhealthy" } },
+  });
+
+const unhealthy = (reason: string, message: string, failing: readonly string[] = []) =>
+  new HttpError(503, `health.${reason}`, message, {
+    problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
+  });
+
+export function systemRoutes({ guard, readiness, metrics }: RouteContext) {
+  return createRouter(guard, "system")
+    .get("/health", () => plainText("ok"), {
+      requires: "nobody",
+      detail: operation("getLiveness", "Process liveness", { tags, answers: { 200: word("Alive", "ok") } }),
+    })
+    .get(
+      "/ready",
+      () => {
+        const failing = readiness.failing();
+        if (failing.length > 0) throw unhealthy("not_ready", `not ready: ${failing.join(", ")}`, failing);
+        return plainText("ready");
+      },
+      { requires: "nobody", detail: health("getReadiness", "Whether requests can be served", "ready") },
+    )
+    .get(
+      "/health/schema",
+      () => {
+        if (!readiness.isSchemaCompatible()) throw unhealthy("schema", "schema incompatible");
+        return plainText("compatible");
+      },
+      {
+        requires: "nobody",
+        detail: health("getSchemaHealth", "Database schema compatibility", "compatible"),
+      },
+    )
+    .get(
+      "/health/worker",
+      () => {
+        if (!readiness.isWorkerFresh()) throw unhealthy("worker", "stale");
+        return plainText("fresh");
+      },
+      { requires: "nobody", detail: health("getWorkerHealth", "Freshness of background work", "fresh") },
+    )
+    .get(
+      "/metrics",
+      async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+      {
+        requires: "metrics",
+        detail: operation("getMetrics", "Prometheus text exposition", {
+          tags,
+          answers: { 200: { description: "Samples", schema: Type.String(), mediaType: "text/plain" } },
+        }),
+      },
+    );
+}
+
+/** The document is made at the first request, when every route is there. */
+export function openApiRoutes({ guard, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
+  let document: PreparedAnswer | undefined;
+  return createRouter(guard, "openapi").get(
+    "/openapi.json",
+    ({ request }) => {
+      document ??= prepareAnswer(Buffer.from(openApiDocument(routes(), { serverUrl: baseUrl() })), {
+        contentType: "application/json",
+        cacheControl: "public, no-cache",
+      });
+      return answerConditionally(request, document);
+    },
+    {
+      requires: "nobody",
+      detail: operation("getOpenApi", "This API as an OpenAPI 3.1 document", {
+        tags,
+        answers: { 200: { description: "The document", schema: Type.Object({}) } },
+      }),
+    },
+  );
+}

@@ -1,0 +1,116 @@
+// The HTTP face: one Elysia instance from a domain. It answers requests and does not listen (listen.ts does).
+import { Elysia } from "elysia";
+import type { Clock } from "../platform/clock.ts";
+import type { Ids } from "../platform/ids.ts";
+import type { Log } from "../platform/log.ts";
+import type { Metrics } from "../platform/metrics.ts";
+import { complete } from "./answers.ts";
+import { type Exchange, openExchange } from "./exchange.ts";
+import { createHttpMetrics } from "./http-metrics.ts";
+import { allowedMethods } from "./methods.ts";
+import type { DocumentedRoute } from "./openapi.ts";
+import { createRefusal, unrouted } from "./refusal.ts";
+import { createRoutes, type RouteOptions } from "./routes/index.ts";
+
+export interface ServerOptions extends RouteOptions {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** Gives the caller's network address; null where there is none. */
+export type AddressOf = (request: Request) => string | null;
+
+export interface Server {
+  /** Answers one request, whatever it is; never throws and never rejects. */
+  handle(request: Request, addressOf?: AddressOf): Response | Promise<Response>;
+  readonly routes: readonly DocumentedRoute[];
+}
+
+/** @returns the server of a domain */
+export function createServer(options: ServerOptions): Server {
+  const { ids, log, baseUrl } = options;
+  const refuse = createRefusal(log);
+  let secure: boolean | undefined; // the origin is known once the listener has its port
+  const app = new Elysia({ normalize: false })
+    .onError({ as: "global" }, ({ error, code, request, path }) => {
+      const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
+      return refuse(cause, { request, path });
+    })
+    .use(createRoutes(options, () => routes));
+  const routes: readonly DocumentedRoute[] = app.routes;
+  const allowed = allowedMethods(routes);
+  const settle = createSettlement(options);
+
+  return {
+    routes,
+    handle(request, addressOf = () => null) {
+      const exchange: Exchange = {
+        requestId: ids.uuid(),
+        get address() {
+          return addressOf(request);
+        },
+        route: undefined,
+        principal: undefined,
+      };
+      const startedMs = performance.now();
+      const routed = routable(request);
+      openExchange(routed, exchange);
+      const finish = (response: Response): Response => {
+        secure ??= baseUrl().startsWith("https:");
+        settle({ request, exchange, response, durationMs: performance.now() - startedMs });
+        return complete(withoutBody(request, response), { requestId: exchange.requestId, secure });
+      };
+      const answer = app.fetch(routed);
+      return answer instanceof Promise ? answer.then(finish) : finish(answer);
+    },
+  };
+}
+
+/**
+ * The framework finds no route for HEAD, nor behind a host shorter than four characters: both are asked as it can.
+ * The length of the longest origin it misreads is that of `http://abc`.
+ */
+const MISREAD_ORIGIN_LENGTH = 10;
+
+function routable(request: Request): Request {
+  const { url } = request;
+  const pathStart = url.indexOf("/", "https://".length);
+  const isHead = request.method === "HEAD";
+  if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
+  const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `http://localhost${url.slice(pathStart)}`;
+  return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
+}
+
+/** HEAD gets the headers that GET would get (RFC 9110 section 9.3.2). */
+function withoutBody(request: Request, response: Response): Response {
+  if (request.method !== "HEAD") return response;
+  return new Response(null, { status: response.status, headers: response.headers });
+}
+
+interface Settled {
+  request: Request;
+  exchange: Exchange;
+  response: Response;
+  durationMs: number;
+}
+
+/** Counts each answer, and logs it where somebody asked for that much detail. */
+function createSettlement({ log, metrics }: ServerOptions): (settled: Settled) => void {
+  const http = createHttpMetrics(metrics);
+  return ({ request, exchange, response, durationMs }) => {
+    const { route = "unmatched", requestId, principal } = exchange;
+    const { status } = response;
+    http.observe({ route, method: request.method, status, durationMs });
+    log.debug("http.answered", {
+      request_id: requestId,
+      actor_id: principal?.userId,
+      organization_id: principal?.organizationId,
+      method: request.method,
+      route,
+      status,
+      duration_ms: durationMs,
+    });
+  };
+}

@@ -1,0 +1,194 @@
+// The running service: one data directory, its background work and its listener, started and stopped in order.
+// What it says to a person is the command's (cli/commands/serve.ts).
+import { readCatalogFile } from "./catalog-file.ts";
+import type { Actor } from "./domain/actor.ts";
+import type { SeedPlan } from "./domain/catalog/service.ts";
+import { DomainError } from "./domain/errors.ts";
+import type { BootstrapResult } from "./domain/identity/service.ts";
+import { type Installation, openInstallation } from "./installation.ts";
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "./platform/clock.ts";
+import type { Config } from "./platform/config.ts";
+import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
+import type { Ids } from "./platform/ids.ts";
+import type { Log } from "./platform/log.ts";
+import { createMetrics } from "./platform/metrics.ts";
+import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
+import { COMMIT, VERSION } from "./platform/version.ts";
+import { type Listener, listen } from "./server/listen.ts";
+import { createReadiness } from "./server/readiness.ts";
+import { createServer } from "./server/server.ts";
+
+export interface ServiceOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+export interface Service {
+  /** our origin */
+  baseUrl: string;
+  /** where it listens */
+  address: string;
+  installation: Installation;
+  bootstrap: BootstrapResult;
+  /** what the catalog file changed; undefined without a catalog file */
+  seeded: SeedPlan | undefined;
+  /** Reads the catalog file again; a bad one is logged and changes nothing. */
+  reload(): Promise<void>;
+  /** Ends running requests and jobs, then closes the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything, or nothing: what was opened is closed again when a later step fails.
+ * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `listen.*`
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, clock } = options;
+  refuseUnreachable(config);
+  const directory = openDataDirectory(config.get("data_dir"));
+  await using undo = new AsyncDisposableStack();
+  const lock = lockForServer(directory, clock);
+  undo.defer(() => lock.release());
+  const service = await startIn(directory, options, undo);
+  const onStop = undo.move();
+  return { ...service, stop: () => onStop.disposeAsync() };
+}
+
+async function startIn(
+  directory: DataDirectory,
+  options: ServiceOptions,
+  undo: AsyncDisposableStack,
+): Promise<Omit<Service, "stop">> {
+  const { config, clock, ids, log } = options;
+  let listener: Listener | undefined;
+  const baseUrl = (): string => config.get("server.public_url") ?? listener?.address ?? "";
+  const installation = await openInstallation(directory, { config, clock, ids, baseUrl });
+  undo.defer(() => installation.close());
+  const { db, domain } = installation;
+
+  const bootstrap = await domain.identity.bootstrap({
+    organizationName: config.get("bootstrap.organization_name"),
+    adminEmail: config.get("bootstrap.admin_email"),
+    adminPassword: config.get("bootstrap.admin_password"),
+    generatePassword: true,
+  });
+  const actor = serviceActor(bootstrap.organizationId);
+  await domain.access.keys.ensure(actor);
+  const seeded = await seedFromFile(installation, { config, actor });
+
+  const metrics = createMetrics();
+  const scheduler = createScheduler({ db, clock, ids, log, metrics });
+  registerJobs(scheduler, installation, actor);
+  const readiness = createReadiness({
+    db,
+    clock,
+    databaseFile: directory.database,
+    checkKeys: () => domain.access.keys.signer(),
+    lastBeatMs: () => scheduler.lastBeatMs(),
+  });
+  metrics
+    .gauge("build_info", "Always 1; the labels say what runs", { labels: { version: [], commit: [] } })
+    .labels(VERSION, COMMIT)
+    .set(1);
+  const metricsToken = config.get("metrics.token");
+  const server = createServer({ domain, metrics, readiness, baseUrl, metricsToken, clock, ids, log });
+  listener = listen(server, {
+    listen: config.get("server.listen"),
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+  });
+  const { stop, address } = listener;
+  scheduler.start();
+  undo.defer(() => scheduler.stop());
+  undo.defer(stop);
+
+  const reload = () => reloadCatalog(installation, { config, actor, log });
+  return { baseUrl: baseUrl(), address, installation, bootstrap, seeded, reload };
+}
+
+/** Who acts when the service does something by itself. */
+export const serviceActor = (organizationId: string): Actor => ({
+  kind: "system",
+  id: null,
+  label: "service",
+  organizationId,
+});
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
+
+/** Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3). */
+function refuseUnreachable(config: Config): void {
+  const where = config.get("server.listen");
+  if (config.get("server.public_url") !== undefined) return;
+  if (where.kind === "tcp" && LOOPBACK.test(where.host)) return;
+  throw new DomainError(
+    "invalid",
+    "config.public_url_missing",
+    "server.public_url is needed when the service listens on anything but a loopback address",
+    { hint: "set it to the https origin under which clients reach the service" },
+  );
+}
+
+function tlsOf(config: Config): { cert: string; key: string } | undefined {
+  const cert = config.get("server.tls_cert");
+  const key = config.get("server.tls_key");
+  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+}
+
+interface Seeding {
+  config: Config;
+  actor: Actor;
+}
+
+/** The catalog's own file, or else the section of the configuration file. */
+async function seedFromFile(
+  { domain }: Installation,
+  { config, actor }: Seeding,
+): Promise<SeedPlan | undefined> {
+  const section = config.sections.package_catalog === undefined ? undefined : config.file;
+  const path = config.get("catalog.file") ?? section;
+  if (path === undefined) return undefined;
+  return await domain.catalog.seed.apply(actor, { ...(await readCatalogFile(path)), prune: false });
+}
+
+async function reloadCatalog(
+  installation: Installation,
+  { log, ...seeding }: Seeding & { log: Log },
+): Promise<void> {
+  try {
+    const plan = await seedFromFile(installation, seeding);
+    if (!plan) return log.info("catalog.no_file");
+    const { added, changed, unchanged } = plan;
+    log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("catalog.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("catalog.problem", { ...problem });
+  }
+}
+
+const SWEEP_EVERY_MS = 10 * MINUTE_MS;
+const ROTATION_CHECK_EVERY_MS = HOUR_MS;
+const JOB_TIME_LIMIT_MS = MINUTE_MS;
+const JITTER_MS = 30 * SECOND_MS;
+
+function registerJobs(scheduler: Scheduler, { domain }: Installation, actor: Actor): void {
+  const shared = { jitterMs: JITTER_MS, timeLimitMs: JOB_TIME_LIMIT_MS };
+  scheduler.register({
+    ...shared,
+    name: "access-sweep",
+    everyMs: SWEEP_EVERY_MS,
+    run: (signal) => domain.access.sweep(signal),
+  });
+  scheduler.register({
+    ...shared,
+    name: "signing-key-rotation",
+    everyMs: ROTATION_CHECK_EVERY_MS,
+    async run() {
+      await domain.access.keys.rotateIfDue(actor);
+      await domain.access.keys.dropDead();
+    },
+  });
+}
