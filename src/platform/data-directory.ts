@@ -68,10 +68,7 @@ export function becomeOwner(path: string): void {
 
 function makeDirectory(path: string): void {
   try {
-    if (!existsSync(path)) {
-      mkdirSync(path, { recursive: true, mode: OWNER_ONLY });
-      chmodSync(path, OWNER_ONLY);
-    }
+    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: OWNER_ONLY });
     if (!statSync(path).isDirectory()) throw notADirectory(path);
   } catch (error) {
     throw asDirectoryError(error, path);

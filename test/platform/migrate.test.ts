@@ -176,7 +176,17 @@ test("the copy has rows that are only in the write-ahead log so far", () => {
   expect(readFrom(backup, "SELECT name FROM parents ORDER BY id")).toEqual(["ana", "bo", "cy"]);
 });
 
-test("without room for the copy nothing changes", () => {
+test("a copy that would show what another process changed meanwhile is not kept", () => {
+  using here = families();
+  const list = [FAMILIES, REBUILT_PARENT];
+  const outcome = here.migrate(list, { beforeChange: () => void here.migrate(list) });
+  expect(outcome).toEqual({ from: 1, to: 2, backup: undefined });
+  const [copy = "", ...others] = readdirSync(here.backupDirectory);
+  expect(others).toEqual([]);
+  expect(readFrom(join(here.backupDirectory, copy), "SELECT max(id) FROM schema_migrations")).toEqual([1]);
+});
+
+test("when the copy cannot be made nothing changes", () => {
   using here = families();
   writeFileSync(here.backupDirectory, "a file where the folder should be");
   expect(() => here.migrate([FAMILIES, REBUILT_PARENT])).toThrow();
