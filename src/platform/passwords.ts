@@ -49,7 +49,8 @@ function unmatchableHash({ memoryKib, passes }: PasswordCost): string {
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${zeros}$${zeros}`;
 }
 
-function limiter(): <T>(work: () => Promise<T>) => Promise<T> {
+/** @returns runs work at once up to PASSWORD_HASHES_MAX, the rest in order of arrival */
+export function limiter(): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

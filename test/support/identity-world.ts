@@ -1,6 +1,7 @@
-// A world with identity joined to it: fast hashing, recorded ends of logins, short ways to make users and to read
+// A world with identity joined to it: fast hashing, the real end of logins, recorded, short ways to make users and to read
 // what a test must see behind the service.
 import { asc, eq } from "drizzle-orm";
+import { endLogins } from "../../src/domain/access/end-logins.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -25,6 +26,8 @@ export interface IdentityWorld extends World {
   /** calls of endLogins, oldest first */
   endings: Ending[];
   operator: Actor;
+  /** runs once, while the next password is being hashed */
+  whileHashing: (() => Promise<unknown>) | undefined;
   /** makes a user with PASSWORD; `member` and active unless told otherwise */
   addUser(email: string, row?: Partial<typeof users.$inferInsert>): Promise<User>;
   /** writes the row behind the service */
@@ -53,23 +56,33 @@ export async function reasonOf(work: () => unknown): Promise<unknown> {
 export async function createIdentityWorld(settings: Partial<IdentitySettings> = {}): Promise<IdentityWorld> {
   const world = await createWorld();
   const endings: Ending[] = [];
+  const hooks: Pick<IdentityWorld, "whileHashing"> = { whileHashing: undefined };
+  const hash = async (password: Secret) => {
+    const { whileHashing } = hooks;
+    hooks.whileHashing = undefined;
+    await whileHashing?.();
+    return FAST_HASHING.hash(password);
+  };
   const identity = createIdentity({
     ...world,
-    passwords: FAST_HASHING,
-    endLogins: (_tx, ending) => void endings.push(ending),
+    passwords: { ...FAST_HASHING, hash },
+    endLogins: (tx, ending) => {
+      endings.push(ending);
+      endLogins(tx, ending);
+    },
     settings: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...settings },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };
   const setUser = async (id: string, row: Partial<typeof users.$inferInsert>) => {
     await world.db.write((tx) => void tx.update(users).set(row).where(eq(users.id, id)).run());
   };
-  return {
+  return Object.assign(hooks, {
     ...world,
     identity,
     endings,
     operator,
     setUser,
-    async addUser(email, row = {}) {
+    async addUser(email: string, row: Partial<typeof users.$inferInsert> = {}) {
       const { user } = await identity.users.create(operator, { email, role: "member", password: PASSWORD });
       if (Object.keys(row).length > 0) await setUser(user.id, row);
       return identity.users.show(world.organizationId, user.id);
@@ -82,5 +95,5 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
         .limit(1_000)
         .all()
         .map(({ action }) => action),
-  };
+  });
 }

@@ -77,8 +77,8 @@ export const changePending = (
 export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: string }): boolean =>
   tx.select({ id: invitations.id }).from(invitations).where(isPendingOf(key)).limit(1).get() !== undefined;
 
-/** @returns the id of the invitation this secret opened, once and before it expires */
-export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }) =>
+/** @returns whether this secret opened its invitation: once, and before it expires */
+export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }): boolean =>
   tx
     .update(invitations)
     .set({ status: "accepted" })
@@ -90,7 +90,7 @@ export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: 
       ),
     )
     .returning({ id: invitations.id })
-    .get()?.id;
+    .get() !== undefined;
 
 /** @returns ids of the pending invitations of an address, now canceled; with `expiredAtMs` only those expired by then */
 export const cancelPending = (

@@ -171,9 +171,7 @@ export class Invitations {
     const actor: Actor = { kind: "user", id: null, label: email, organizationId, ...origin };
     return await db.write((tx) => {
       const claimed = store.claim(tx, { tokenHash: sha256Hex(token.reveal()), nowMs: clock.nowMs() });
-      if (!claimed || isTaken(tx, { organizationId, emailKey: emailKey(email) })) {
-        throw invitationUnavailable();
-      }
+      if (!claimed) throw invitationUnavailable();
       audit.record(tx, { actor, action: "invitation.accept", target: id });
       return this.enrol(tx, { actor, email, role, passwordHash });
     }, "access");

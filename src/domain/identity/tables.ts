@@ -1,3 +1,5 @@
+// Tables of organizations, users and invitations; constraints and indices are in migrations.
+// `email_key` is the folded address, `token_hash` the SHA-256 of the secret in the link.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const organizations = sqliteTable("organizations", {

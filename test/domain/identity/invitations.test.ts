@@ -52,6 +52,28 @@ test("a link opened twice at the same moment lets one in", async () => {
   expect(results.filter((result) => result === "invitation.unavailable")).toHaveLength(1);
 });
 
+test("a link that is canceled or expires while the password is hashed lets nobody in", async () => {
+  await using world = await createIdentityWorld();
+  const { invitations } = world.identity;
+  const first = await invitations.create(world.operator, ANN);
+  world.whileHashing = () => invitations.cancel(world.operator, first.invitation.id);
+  expect(await accept(world, first.token)).toBe("invitation.unavailable");
+  const second = await invitations.create(world.operator, ANN);
+  world.whileHashing = async () => world.clock.advance(INVITATION_TTL_MS);
+  expect(await accept(world, second.token)).toBe("invitation.unavailable");
+  expect(world.identity.users.list(world.organizationId, {}).total).toBe(0);
+});
+
+test("an inviter who was removed is not shown", async () => {
+  await using world = await createIdentityWorld();
+  const { users, invitations } = world.identity;
+  const bob = await world.addUser("bob@example.com");
+  const { invitation } = await invitations.create(actorOf(bob), ANN);
+  await invitations.cancel(world.operator, invitation.id);
+  await users.remove(world.operator, bob.id);
+  expect(invitations.show(world.organizationId, invitation.id).inviterEmail).toBeNull();
+});
+
 test("a removed user who is invited again has a new subject and the old id", async () => {
   await using world = await createIdentityWorld();
   const before = await world.addUser("ann@example.com");
@@ -162,14 +184,17 @@ test("the list is newest first, ties by id, and filters by state, address and ro
   const canceled = await add("b@example.com", "member");
   await add("c@example.com", "member");
   await invitations.cancel(world.operator, canceled.invitation.id);
+  world.clock.set(expired.invitation.createdAtMs - 1);
+  await add("d@example.com", "admin");
+  world.clock.advance(INVITATION_TTL_MS);
   const list = (query: object) =>
     invitations.list(world.organizationId, query).items.map(({ email }) => email.slice(0, 1));
-  expect(list({})).toEqual(["c", "b", "a"]);
+  expect(list({})).toEqual(["c", "b", "a", "d"]);
   expect(list({ perPage: 1, page: 2 })).toEqual(["b"]);
-  expect(list({ status: "outstanding" })).toEqual(["c", "a"]);
+  expect(list({ status: "outstanding" })).toEqual(["c", "a", "d"]);
   expect(list({ q: "A_" })).toEqual(["a"]);
   expect(list({ role: "member" })).toEqual(["c", "b"]);
-  expect(invitations.list(world.organizationId, {}).total).toBe(3);
+  expect(invitations.list(world.organizationId, {}).total).toBe(4);
   expect(() => invitations.list(world.organizationId, { status: "pending" })).toThrow(/outstanding/);
   expect(await reasonOf(() => invitations.show(world.ids.uuid(), expired.invitation.id))).toBe(
     "invitation.not_found",

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { loginSessions } from "../../../src/domain/access/tables.ts";
 import type { User } from "../../../src/domain/identity/model.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { actorOf, createIdentityWorld, PASSWORD, reasonOf } from "../../support/identity-world.ts";
@@ -136,6 +137,21 @@ test("a change to the same values still ends the logins", async () => {
   await world.identity.users.update(world.operator, ann.id, { role: "member", status: "active" });
   expect(world.endings).toHaveLength(1);
   expect(world.audited()).toEqual(["user.create", "user.update"]);
+});
+
+test("a suspended user's open login session is over in the same moment", async () => {
+  await using world = await createIdentityWorld();
+  const ann = await world.addUser("ann@example.com");
+  const nowMs = world.clock.nowMs();
+  const session = { id: "s", userId: ann.id, tokenHash: "h", createdAtMs: nowMs, renewedAtMs: nowMs };
+  await world.db.write((tx) => {
+    tx.insert(loginSessions)
+      .values({ ...session, expiresAtMs: nowMs + 1_000 })
+      .run();
+  });
+  await world.identity.users.setStatus(world.operator, ann.id, "suspended");
+  const [after] = world.db.read.select().from(loginSessions).limit(1).all();
+  expect(after?.endedAtMs).toBe(nowMs);
 });
 
 test("when the logins cannot be ended, the change does not happen", async () => {

@@ -193,6 +193,10 @@ test("searching options gives selected users first, then active matches, ten in 
   expect(found).toHaveLength(USER_SEARCH_MAX);
   expect(found.slice(0, 2)).toEqual(["zoe@example.com", "ann0@example.com"]);
   expect(search({})).toHaveLength(USER_SEARCH_MAX);
+  const second = search({})[1]?.id ?? "";
+  const ids = search({ selectedUserIds: [second] }).map(({ id }) => id);
+  expect(ids[0]).toBe(second);
+  expect(new Set(ids).size).toBe(USER_SEARCH_MAX);
   const everybody = search({}).map(({ id }) => id);
   expect(search({ q: "zoe", selectedUserIds: everybody }).map(({ id }) => id)).toEqual(everybody);
 });
