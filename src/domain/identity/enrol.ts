@@ -45,8 +45,9 @@ export function createEnrol({ audit, clock, ids }: IdentityDependencies) {
     for (const target of invitationStore.cancelPending(tx, key)) {
       audit.record(tx, { actor, action: "invitation.cancel", target });
     }
-    const action = before ? "user.revive" : "user.create";
-    audit.record(tx, { actor, action, target: user.id, after: summaryOf(user) });
+    const entry = { actor, target: user.id, after: summaryOf(user) };
+    if (before) audit.record(tx, { ...entry, action: "user.revive", before: summaryOf(before) });
+    else audit.record(tx, { ...entry, action: "user.create" });
     return user;
   };
 }

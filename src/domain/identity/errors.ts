@@ -4,9 +4,12 @@ import { DomainError, type Problem } from "../errors.ts";
 /** @throws DomainError `identity.invalid` naming everything that is wrong, when anything is */
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
-  const message = problems.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join("; ");
+  const message = problems.map(sentence).join("; ");
   throw new DomainError("invalid", "identity.invalid", message, { problems });
 }
+
+const sentence = ({ pointer, detail }: Problem): string =>
+  pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 
 export const userNotFound = () =>
   new DomainError("not_found", "user.not_found", "there is no user with this id");

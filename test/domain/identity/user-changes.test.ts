@@ -77,6 +77,8 @@ test("everything wrong with a change is named at once", async () => {
   await using world = await createIdentityWorld();
   const change = world.identity.users.update(world.operator, "unknown", { role: "owner", status: "removed" });
   await expect(change).rejects.toMatchObject({ problems: [{ pointer: "/role" }, { pointer: "/status" }] });
+  const empty = world.identity.users.update(world.operator, "unknown", {});
+  await expect(empty).rejects.toThrow(/^role, status or both/);
 });
 
 test("two administrators cannot demote each other", async () => {
