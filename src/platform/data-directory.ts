@@ -55,15 +55,20 @@ export function openDataDirectory(path: string): DataDirectory {
 /**
  * Started as root, becomes the user and group that own `path`, for good: no file in it may belong to root, or its
  * owner could not use it afterwards. Does nothing for any other user, for a missing path, or for root's own.
+ * @throws DomainError `data_dir.not_writable` when this root may not change its user
  * @source operator-experience.md CLI-20
  */
 export function becomeOwner(path: string): void {
   if (process.geteuid?.() !== 0 || !existsSync(path)) return;
   const owner = statSync(path);
   if (owner.uid === 0) return;
-  process.setgroups?.([owner.gid]);
-  process.setgid?.(owner.gid);
-  process.setuid?.(owner.uid);
+  try {
+    process.setgroups?.([owner.gid]);
+    process.setgid?.(owner.gid);
+    process.setuid?.(owner.uid);
+  } catch (error) {
+    throw asDirectoryError(error, path); // root of a container that may not change its user
+  }
 }
 
 function makeDirectory(path: string): void {
@@ -140,7 +145,7 @@ const LOCK_WAIT_MS = 250;
 
 /**
  * Takes the right to be the server of this directory, or says who has it.
- * @throws DomainError `data_dir.in_use`; `storage.*` when the lock file cannot be used
+ * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` when the lock file cannot be written
  */
 export function lockForServer(directory: DataDirectory, clock: Clock): ServerLock {
   const connection = openLockFile(directory);
@@ -148,15 +153,15 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ServerLoc
     // SQLite's exclusive lock is a lock of the kernel: it cannot outlive this process, however that ends.
     connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
     connection.run("BEGIN EXCLUSIVE");
+    const note = `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`;
+    writeFileSync(holderFile(directory), note, { mode: 0o600 });
   } catch (error) {
     connection.close();
-    throw isBusy(error) ? inUse(directory, error) : asStorageError(error);
+    throw isBusy(error) ? inUse(directory, error) : asDirectoryError(asStorageError(error), directory.path);
   }
-  const holder = holderFile(directory);
-  writeFileSync(holder, `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`, { mode: 0o600 });
   return {
     release: () => {
-      rmSync(holder, { force: true });
+      rmSync(holderFile(directory), { force: true });
       connection.close();
     },
   };

@@ -115,6 +115,24 @@ test("root that became the owner kept no group of root", async () => {
   expect(line.split(" ")[2]).toBe(groups);
 });
 
+test.if(isRoot)("root of a container that may not change its user is refused", async () => {
+  using folder = scratch();
+  chownSync(folder.path, NOBODY, NOBODY);
+  const wrapper = ["unshare", "--map-root-user"];
+  const { lines } = await startChild("open-directory", [folder.path], { wrapper }).ended();
+  expect(lines[0]).toStartWith("data_dir.not_writable: ");
+});
+
+test("a server that cannot leave its note gives the lock back", () => {
+  using folder = scratch();
+  const directory = openDataDirectory(folder.path);
+  const obstacle = `${directory.lock}.holder`;
+  mkdirSync(obstacle);
+  expect(() => lockForServer(directory, heldClock())).toThrow("EISDIR");
+  rmSync(obstacle, { recursive: true });
+  lockForServer(directory, heldClock()).release();
+});
+
 test("a second server is refused and told who the first one is", async () => {
   using folder = scratch();
   const first = startChild("serve", [folder.path]);
