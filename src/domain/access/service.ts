@@ -1,0 +1,50 @@
+// Logins and what they give: joins the files of the area. Each part says in its own file what it does.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Sealing } from "../../platform/sealing.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Identity } from "../identity/service.ts";
+import { createAccessTokens } from "./access-tokens.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { DeviceLogins } from "./device-logins.ts";
+import { Grants } from "./grants.ts";
+import { LoginSessions } from "./login-sessions.ts";
+import type { AccessSettings, LimitSettings } from "./settings.ts";
+import { SigningKeys } from "./signing-keys.ts";
+
+export type { Authenticator, Principal } from "./authenticate.ts";
+export type { DeviceLoginView } from "./device-logins.ts";
+export type { TokenAnswer } from "./grants.ts";
+export type { AccessSettings, LimitSettings } from "./settings.ts";
+export type { SigningKeyView } from "./signing-keys.ts";
+
+export interface AccessDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  sealing: Sealing;
+  identity: Identity;
+  settings: AccessSettings;
+  limits: LimitSettings;
+}
+
+export type Access = ReturnType<typeof createAccess>;
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createAccess(dependencies: AccessDependencies) {
+  const { settings } = dependencies;
+  const keys = new SigningKeys(dependencies);
+  const tokens = createAccessTokens({ ...dependencies, keys });
+  const sessions = new LoginSessions({ ...dependencies, identityMode: settings.identityMode });
+  return {
+    settings,
+    keys,
+    tokens,
+    sessions,
+    authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions }),
+    deviceLogins: new DeviceLogins(dependencies),
+    grants: new Grants({ ...dependencies, accessTokens: tokens }),
+  };
+}
