@@ -76,7 +76,7 @@ CREATE UNIQUE INDEX device_logins_user_code ON device_logins (user_code_hash);
 CREATE UNIQUE INDEX device_logins_link ON device_logins (link_hash);
 CREATE INDEX device_logins_user ON device_logins (user_id);
 CREATE INDEX device_logins_session ON device_logins (login_session_id);
-CREATE INDEX device_logins_expiry ON device_logins (expires_at_ms);
+CREATE INDEX device_logins_state ON device_logins (state, expires_at_ms);
 
 -- A grant is what one redeemed device login gave to one workstation; its refresh tokens are one family.
 CREATE TABLE grants (

@@ -26,3 +26,64 @@ export class OAuthError extends DomainError {
     this.name = "OAuthError";
   }
 }
+
+const POLL_REFUSALS = {
+  slow_down: "polled too early; wait for the whole interval",
+  expired_token: "the device login has expired; start again",
+  authorization_pending: "nobody has decided on the device login yet",
+  access_denied: "the device login was refused",
+} as const;
+
+/** RFC 8628 section 3.5 */
+export const pollRefusal = (code: keyof typeof POLL_REFUSALS) => new OAuthError(code, POLL_REFUSALS[code]);
+
+export const deadDeviceCode = () =>
+  new OAuthError(
+    "invalid_grant",
+    "this device code is unknown or used, or its approval is not valid any more",
+  );
+
+export const deadRefreshToken = () =>
+  new OAuthError("invalid_grant", "this refresh token is not valid any more; sign in again");
+
+/** Not `invalid_grant`: a client would give up a login that still stands (client-and-auth.md section 3.3). */
+export const exhaustedRefreshToken = () =>
+  new OAuthError("slow_down", "this refresh token was just exchanged many times; use a newer one", {
+    kind: "too_many",
+  });
+
+/** RFC 7009 section 2.2.1; client-and-auth.md section 3.5 */
+export const notRevocable = () =>
+  new OAuthError("unsupported_token_type", "send the refresh token: its access tokens end with it");
+
+/** Unknown, used and expired read alike: a caller who guesses learns nothing. */
+export const loginUnavailable = () =>
+  new DomainError(
+    "not_found",
+    "device_login.unavailable",
+    "this link or code is not valid, or not any more",
+    {
+      hint: "start the login on the workstation again",
+    },
+  );
+
+export const loginClaimed = () =>
+  new DomainError("conflict", "device_login.claimed", "another user has opened this login already", {
+    hint: "start the login on the workstation again and open the new link yourself",
+  });
+
+export const loginUnclaimed = () =>
+  new DomainError("conflict", "device_login.unclaimed", "open the link before you decide");
+
+export const tooManyPendingLogins = () =>
+  new DomainError(
+    "unavailable",
+    "device_login.too_many_pending",
+    "too many logins wait for a decision; try again in a minute",
+    { retryAfterSeconds: 60 },
+  );
+
+export const loginNotFound = () =>
+  new DomainError("not_found", "login.not_found", "there is no login with this id", {
+    hint: "logins list shows the ids",
+  });

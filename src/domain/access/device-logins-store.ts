@@ -1,0 +1,197 @@
+// SQL of device logins. Each change of state is one conditional update taken from the table in model.ts: of two that
+// happen together only one finds its row. Who may cause it is decided in device-logins.ts and grants.ts.
+import {
+  and,
+  count,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNull,
+  lte,
+  or,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type DeviceLoginEvent, STORED_STATES, SWEEP_BATCH_ROWS, transitionOf } from "./model.ts";
+import { deviceLogins, loginSessions } from "./tables.ts";
+
+export type DeviceLoginRow = typeof deviceLogins.$inferSelect;
+export type NewDeviceLogin = Pick<
+  DeviceLoginRow,
+  | "id"
+  | "deviceCodeHash"
+  | "userCodeHash"
+  | "linkHash"
+  | "clientId"
+  | "scope"
+  | "resource"
+  | "address"
+  | "createdAtMs"
+  | "expiresAtMs"
+>;
+
+const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
+
+const insertOne = statement((connection) =>
+  connection
+    .insert(deviceLogins)
+    .values({
+      id: sql.placeholder("id"),
+      deviceCodeHash: sql.placeholder("deviceCodeHash"),
+      userCodeHash: sql.placeholder("userCodeHash"),
+      linkHash: sql.placeholder("linkHash"),
+      clientId: sql.placeholder("clientId"),
+      scope: sql.placeholder("scope"),
+      resource: sql.placeholder("resource"),
+      address: sql.placeholder("address"),
+      createdAtMs: sql.placeholder("createdAtMs"),
+      expiresAtMs: sql.placeholder("expiresAtMs"),
+      state: "pending",
+    })
+    .onConflictDoNothing()
+    .returning({ id: deviceLogins.id })
+    .prepare(),
+);
+
+/** @returns whether it was inserted; not when one of its codes is taken */
+export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
+  insertOne(tx).get({ ...login }) !== undefined;
+
+const selectBy = (
+  column:
+    | typeof deviceLogins.deviceCodeHash
+    | typeof deviceLogins.linkHash
+    | typeof deviceLogins.userCodeHash,
+) =>
+  statement((connection) =>
+    connection
+      .select()
+      .from(deviceLogins)
+      .where(eq(column, sql.placeholder("hash")))
+      .limit(1)
+      .prepare(),
+  );
+
+const byDeviceCode = selectBy(deviceLogins.deviceCodeHash);
+const byLink = selectBy(deviceLogins.linkHash);
+const byUserCode = selectBy(deviceLogins.userCodeHash);
+
+export const ofDeviceCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
+  byDeviceCode(connection).get({ hash });
+
+export const ofLink = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
+  byLink(connection).get({ hash });
+
+export const ofUserCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
+  byUserCode(connection).get({ hash });
+
+/** @returns the rows in state pending, expired ones included until they are swept */
+export const countPending = (connection: Connection): number =>
+  connection.select({ rows: count() }).from(deviceLogins).where(eq(deviceLogins.state, "pending")).get()
+    ?.rows ?? 0;
+
+/** The row of `id` in the state from which the table lets the event lead on, and not expired. */
+const allows = (event: DeviceLoginEvent) =>
+  and(
+    eq(deviceLogins.id, sql.placeholder("id")),
+    eq(deviceLogins.state, transitionOf(event).from),
+    gt(deviceLogins.expiresAtMs, sql.placeholder("nowMs")),
+  );
+
+const claimOne = statement((connection) =>
+  connection
+    .update(deviceLogins)
+    .set({ state: transitionOf("claim").to, userId: named("userId") })
+    .where(
+      and(
+        allows("claim"),
+        or(isNull(deviceLogins.userId), eq(deviceLogins.userId, sql.placeholder("userId"))),
+      ),
+    )
+    .returning()
+    .prepare(),
+);
+
+/** Binds a pending login to the user, unless another one was first. @returns the bound row */
+export const claim = (
+  tx: Tx,
+  change: { id: string; userId: string; nowMs: number },
+): DeviceLoginRow | undefined => claimOne(tx).get({ ...change });
+
+const decideOne = (event: "approve" | "refuse") =>
+  statement((connection) =>
+    connection
+      .update(deviceLogins)
+      .set({
+        state: transitionOf(event).to,
+        loginSessionId: named("loginSessionId"),
+        decidedAtMs: named("nowMs"),
+      })
+      .where(
+        and(
+          allows(event),
+          eq(deviceLogins.userId, sql.placeholder("userId")),
+          exists(openSession(connection, sql.placeholder("loginSessionId"))),
+        ),
+      )
+      .returning()
+      .prepare(),
+  );
+
+const decisions = { approve: decideOne("approve"), refuse: decideOne("refuse") };
+
+export interface DecisionChange {
+  id: string;
+  userId: string;
+  loginSessionId: string;
+  decision: "approve" | "refuse";
+  nowMs: number;
+}
+
+/** Decides a pending login that the user has claimed, from an open session of his. @returns the decided row */
+export const decide = (tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined =>
+  decisions[decision](tx).get(change);
+
+const redeemOne = statement((connection) =>
+  connection
+    .update(deviceLogins)
+    .set({ state: transitionOf("redeem").to })
+    .where(and(allows("redeem"), exists(openSession(connection, deviceLogins.loginSessionId))))
+    .returning()
+    .prepare(),
+);
+
+/** Spends an approved device code while the approving session is open. @returns the row for one caller only */
+export const redeem = (tx: Tx, change: { id: string; nowMs: number }): DeviceLoginRow | undefined =>
+  redeemOne(tx).get({ ...change });
+
+/** the login session, while it is open and belongs to the user of the device login */
+const openSession = (connection: Connection, id: Placeholder | typeof deviceLogins.loginSessionId) =>
+  connection
+    .select({ id: loginSessions.id })
+    .from(loginSessions)
+    .where(
+      and(
+        eq(loginSessions.id, id),
+        eq(loginSessions.userId, deviceLogins.userId),
+        isNull(loginSessions.endedAtMs),
+        gt(loginSessions.expiresAtMs, sql.placeholder("nowMs")),
+      ),
+    );
+
+/** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns how many */
+export function removeExpired(tx: Tx, untilMs: number): number {
+  const dead = tx
+    .select({ id: deviceLogins.id })
+    .from(deviceLogins)
+    .where(and(inArray(deviceLogins.state, [...STORED_STATES]), lte(deviceLogins.expiresAtMs, untilMs)))
+    .limit(SWEEP_BATCH_ROWS);
+  return tx
+    .delete(deviceLogins)
+    .where(inArray(deviceLogins.id, dead))
+    .returning({ id: deviceLogins.id })
+    .all().length;
+}

@@ -1,0 +1,265 @@
+// What a workstation gets for an approved device login, and how it keeps and gives it up: redeem (RFC 8628 section 3.4),
+// refresh (RFC 6749 section 6), revoke (RFC 7009). Checks follow the order of the contract; everything that can be
+// wrong is checked before a one-time secret is spent. Access tokens are signed after COMMIT by access-tokens.ts.
+import { type Clock, SECOND_MS } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import { invariant } from "../errors.ts";
+import type { Identity, User } from "../identity/service.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import type { DeviceLoginRow } from "./device-logins-store.ts";
+import * as deviceLogins from "./device-logins-store.ts";
+import { endGrant } from "./end-logins.ts";
+import {
+  deadDeviceCode,
+  deadRefreshToken,
+  exhaustedRefreshToken,
+  notRevocable,
+  pollRefusal,
+} from "./errors.ts";
+import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
+import * as store from "./grants-store.ts";
+import { DEVICE_LOGIN, POLL_TIMES_MAX, refreshVerdict, stateAt } from "./model.ts";
+import { PollTimes } from "./poll-times.ts";
+import { asksForRefreshToken, grantedScope, narrowScope } from "./scopes.ts";
+
+export interface GrantsDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  identity: Pick<Identity, "findUserById">;
+  accessTokens: Pick<AccessTokens, "mint" | "read">;
+  settings: {
+    baseUrl(): string;
+    accessTokenTtlSeconds: number;
+    refreshTokenTtlSeconds: number;
+    pollIntervalSeconds: number;
+  };
+}
+
+/** For the audit log: where a request came from. */
+export interface Caller {
+  address?: string | undefined;
+  requestId?: string | undefined;
+}
+
+export interface RedeemRequest extends Caller {
+  deviceCode: string | undefined;
+  clientId: string | undefined;
+  resource?: string | undefined;
+}
+
+export interface RefreshRequest extends Caller {
+  refreshToken: string | undefined;
+  clientId: string | undefined;
+  resource?: string | undefined;
+  scope?: string | undefined;
+}
+
+/** The hint of RFC 7009 section 2.1 is not needed: no refresh token looks like an access token. */
+export interface RevokeRequest extends Caller {
+  token: string | undefined;
+  clientId: string | undefined;
+}
+
+/** The answer of the token endpoint on the wire (RFC 6749 section 5.1; client-and-auth.md section 2.4). */
+export interface TokenAnswer {
+  access_token: string;
+  token_type: "Bearer";
+  expires_in: number;
+  /** Unix seconds */
+  expires_at: number;
+  refresh_token?: string;
+  scope: string;
+}
+
+/** What a transaction granted; signed into an answer once it is committed. */
+interface Issued {
+  user: User;
+  grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
+  scope: string;
+  refreshToken: string | undefined;
+}
+
+/** Grants and their tokens; made once, in domain.ts. */
+export class Grants {
+  readonly #polls = new PollTimes(POLL_TIMES_MAX);
+
+  constructor(private readonly own: GrantsDependencies) {}
+
+  /**
+   * Answers one poll of a workstation: tokens once, to one caller. A poll before the decision reads one row and writes
+   * nothing.
+   * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_grant`, `slow_down`,
+   *   `expired_token`, `authorization_pending`, `access_denied`, `invalid_target`, and `invalid_grant` again when the
+   *   approving login session is over or the user is not active
+   * @source RFC 8628 sections 3.4 and 3.5; client-and-auth.md section 2.5
+   */
+  async redeem(request: RedeemRequest): Promise<TokenAnswer> {
+    const deviceCode = needParameter("device_code", request.deviceCode);
+    const clientId = needClient(request.clientId);
+    const login = deviceLogins.ofDeviceCode(this.own.db.read, sha256Hex(deviceCode));
+    if (login?.clientId !== clientId) throw deadDeviceCode();
+    this.#answerPoll(login);
+    const resource = needResource(request.resource, login.resource ?? this.own.settings.baseUrl());
+    const issued = await this.own.db.write((tx) => this.#redeem(tx, login, { resource, request }), "access");
+    this.#polls.forget(login.id);
+    return this.#sign(issued);
+  }
+
+  /**
+   * Exchanges a refresh token for the next one. The old one works for another REFRESH_GRACE_SECONDS, because clients
+   * share one file without a lock; after that it counts as stolen and ends this grant, no other.
+   * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`,
+   *   `invalid_scope`, `slow_down` after REFRESH_SUCCESSORS_MAX exchanges of one token
+   * @source RFC 6749 section 6; RFC 9700 section 4.14.2; client-and-auth.md sections 3.2 to 3.4
+   */
+  async refresh(request: RefreshRequest): Promise<TokenAnswer> {
+    const refreshToken = needParameter("refresh_token", request.refreshToken);
+    const clientId = needClient(request.clientId);
+    const tokenHash = sha256Hex(refreshToken);
+    const issued = await this.own.db.write((tx) => {
+      const token = store.findToken(tx, tokenHash);
+      if (token?.grant.clientId !== clientId) throw deadRefreshToken();
+      return this.#refresh(tx, token, request);
+    }, "access");
+    // The revocation of a stolen family is committed; only then is its caller refused.
+    if (!issued) throw deadRefreshToken();
+    return this.#sign(issued);
+  }
+
+  /**
+   * Ends the grant of a refresh token, also of a rotated one: its access tokens end with it. An unknown or dead token
+   * is fine.
+   * @throws OAuthError `invalid_client` (unauthenticated), `invalid_request`, `unsupported_token_type` for an access token
+   * @source RFC 7009 section 2; client-and-auth.md section 3.5
+   */
+  async revoke({ token, clientId, ...caller }: RevokeRequest): Promise<void> {
+    const known = needIdentifiedClient(clientId);
+    const text = needParameter("token", token);
+    const { db, accessTokens } = this.own;
+    const found = store.findToken(db.read, sha256Hex(text));
+    if (found?.grant.clientId === known) {
+      return await db.write(
+        (tx) => this.#revoke(tx, found.grant, { reason: "revoked_by_client", caller }),
+        "access",
+      );
+    }
+    const isAccessToken = await accessTokens.read(text).then(
+      () => true,
+      () => false, // not ours, or dead: nothing to revoke, and RFC 7009 section 2.2 wants no error
+    );
+    if (isAccessToken) throw notRevocable();
+  }
+
+  /** @throws OAuthError unless the table says that a poll is answered with tokens */
+  #answerPoll(login: DeviceLoginRow): void {
+    const nowMs = this.own.clock.nowMs();
+    const { poll } = DEVICE_LOGIN[stateAt(login, nowMs)];
+    if (poll === "invalid_grant") throw deadDeviceCode();
+    const intervalMs = this.own.settings.pollIntervalSeconds * SECOND_MS;
+    if (!this.#polls.accept(login.id, { nowMs, intervalMs })) throw pollRefusal("slow_down");
+    if (poll !== "tokens") throw pollRefusal(poll);
+  }
+
+  #redeem(
+    tx: Tx,
+    login: DeviceLoginRow,
+    { resource, request }: { resource: string; request: Caller },
+  ): Issued {
+    const { clock, ids, identity, settings, audit } = this.own;
+    const nowMs = clock.nowMs();
+    const spent = deviceLogins.redeem(tx, { id: login.id, nowMs });
+    const user = spent?.userId ? identity.findUserById(tx, spent.userId) : undefined;
+    if (!spent?.loginSessionId || user?.status !== "active") throw deadDeviceCode();
+    const keepsGoing = asksForRefreshToken(spent.scope);
+    const ttlSeconds = keepsGoing ? settings.refreshTokenTtlSeconds : settings.accessTokenTtlSeconds;
+    const grant: store.NewGrant = {
+      id: ids.uuid(),
+      userId: user.id,
+      loginSessionId: spent.loginSessionId,
+      clientId: spent.clientId,
+      scope: grantedScope(spent.scope),
+      resource,
+      address: spent.address,
+      createdAtMs: nowMs,
+      refreshedAtMs: nowMs,
+      expiresAtMs: nowMs + ttlSeconds * SECOND_MS,
+    };
+    store.insert(tx, grant);
+    const after = { device_login: spent.id, login_session: grant.loginSessionId, scope: grant.scope };
+    audit.record(tx, { actor: actorOf(user, request), action: "grant.create", target: grant.id, after });
+    const refreshToken = keepsGoing ? this.#addToken(tx, grant.id, nowMs) : undefined;
+    return { user, grant, scope: grant.scope, refreshToken };
+  }
+
+  /** @returns nothing when the family was revoked instead, which must be committed */
+  #refresh(tx: Tx, token: store.FamilyMember, request: RefreshRequest): Issued | undefined {
+    const { clock, identity, settings } = this.own;
+    const { grant } = token;
+    const nowMs = clock.nowMs();
+    const verdict = refreshVerdict(token, nowMs);
+    if (verdict === "dead") throw deadRefreshToken();
+    if (verdict === "reused") {
+      this.#revoke(tx, grant, { reason: "refresh_token_reused", caller: request });
+      return undefined;
+    }
+    const user = identity.findUserById(tx, grant.userId);
+    if (user?.status !== "active") throw deadRefreshToken();
+    needResource(request.resource, grant.resource);
+    const scope = narrowScope(grant.scope, request.scope);
+    if (verdict === "exhausted") throw exhaustedRefreshToken();
+    const { tokenHash, successors, rotatedAtMs } = token;
+    const isRotated = store.rotate(tx, { tokenHash, successors, rotatedAtMs: rotatedAtMs ?? nowMs });
+    invariant(isRotated, "nothing changes a refresh token between two statements of one transaction");
+    const refreshToken = this.#addToken(tx, grant.id, nowMs);
+    const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;
+    store.prolong(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
+    return { user, grant, scope, refreshToken };
+  }
+
+  #revoke(tx: Tx, grant: store.GrantRow, { reason, caller }: { reason: string; caller: Caller }): void {
+    const { clock, identity, audit } = this.own;
+    if (!endGrant(tx, { grantId: grant.id, reason, nowMs: clock.nowMs() })) return;
+    const user = identity.findUserById(tx, grant.userId);
+    invariant(user, "a grant belongs to a user");
+    audit.record(tx, {
+      actor: actorOf(user, caller),
+      action: "grant.revoke",
+      target: grant.id,
+      after: { reason },
+    });
+  }
+
+  #addToken(tx: Tx, grantId: string, nowMs: number): string {
+    const refreshToken = randomToken(this.own.ids);
+    const expiresAtMs = nowMs + this.own.settings.refreshTokenTtlSeconds * SECOND_MS;
+    store.addToken(tx, { tokenHash: sha256Hex(refreshToken), grantId, createdAtMs: nowMs, expiresAtMs });
+    return refreshToken;
+  }
+
+  #sign({ user, grant, scope, refreshToken }: Issued): TokenAnswer {
+    const { accessTokens, clock } = this.own;
+    const minted = accessTokens.mint({ user, grant, scope, sid: grant.loginSessionId, nowMs: clock.nowMs() });
+    return {
+      access_token: minted.accessToken,
+      token_type: "Bearer",
+      expires_in: minted.expiresInSeconds,
+      expires_at: minted.expiresAtSeconds,
+      ...(refreshToken && { refresh_token: refreshToken }),
+      scope,
+    };
+  }
+}
+
+const actorOf = (user: User, { address, requestId }: Caller): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  organizationId: user.organizationId,
+  ...(address !== undefined && { address }),
+  ...(requestId !== undefined && { requestId }),
+});

@@ -1,0 +1,127 @@
+// The device login (RFC 8628) as one table, its codes, and the named limits of device logins and grants.
+// Pure rules only: rows are in device-logins-store.ts, who may do what is in device-logins.ts and grants.ts.
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+
+/** What a row says; `expired` is never written, the clock decides it. */
+export const STORED_STATES = ["pending", "approved", "refused", "redeemed"] as const;
+export type StoredState = (typeof STORED_STATES)[number];
+export type DeviceLoginState = StoredState | "expired";
+
+/** What a polling workstation hears (RFC 8628 section 3.5). */
+export type PollAnswer =
+  | "tokens"
+  | "authorization_pending"
+  | "access_denied"
+  | "expired_token"
+  | "invalid_grant";
+
+/** `claim`: the first signed-in user that opens the login binds it. `redeem`: the workstation gets its tokens. */
+export type DeviceLoginEvent = "claim" | "approve" | "refuse" | "redeem";
+
+interface StateRule {
+  poll: PollAnswer;
+  /** the state each allowed event leads to; anything else is refused */
+  on: Partial<Record<DeviceLoginEvent, StoredState>>;
+}
+
+/** The whole machine. Code and tests follow from this table (RFC 8628 section 3.5; client-and-auth.md section 2.5). */
+export const DEVICE_LOGIN: Readonly<Record<DeviceLoginState, StateRule>> = {
+  pending: {
+    poll: "authorization_pending",
+    on: { claim: "pending", approve: "approved", refuse: "refused" },
+  },
+  approved: { poll: "tokens", on: { redeem: "redeemed" } },
+  refused: { poll: "access_denied", on: {} },
+  expired: { poll: "expired_token", on: {} },
+  redeemed: { poll: "invalid_grant", on: {} },
+};
+
+export interface Transition {
+  from: StoredState;
+  to: StoredState;
+}
+
+/** @returns the one step of the table that an event takes; a conditional update writes it */
+export function transitionOf(event: DeviceLoginEvent): Transition {
+  for (const from of STORED_STATES) {
+    const to = DEVICE_LOGIN[from].on[event];
+    if (to) return { from, to };
+  }
+  throw new Error(`no state of a device login allows ${event}`);
+}
+
+/** @returns the state a row is in now; a redeemed code stays redeemed for ever */
+export function stateAt(row: { state: StoredState; expiresAtMs: number }, nowMs: number): DeviceLoginState {
+  return row.state !== "redeemed" && nowMs >= row.expiresAtMs ? "expired" : row.state;
+}
+
+/** Undecided device logins that may be on the disk at once: strangers can ask, so this bounds what they can fill. */
+export const DEVICE_LOGINS_PENDING_MAX = 100_000;
+/** New user codes drawn when one is taken; a second draw is already rare. */
+export const USER_CODE_DRAWS_MAX = 5;
+/** Device logins whose last poll is remembered; forgetting one lets one poll through early. */
+export const POLL_TIMES_MAX = 100_000;
+
+/** How long a rotated refresh token still works: clients share one file without a lock (PRODUCT.md decision 8). */
+export const REFRESH_GRACE_SECONDS = 60;
+/** Tokens that one refresh token can be exchanged for inside the grace window. */
+export const REFRESH_SUCCESSORS_MAX = 32;
+
+export const LOGINS_PER_PAGE_MAX = 100;
+
+/** How long an expired device login still answers `expired_token` instead of `invalid_grant`. */
+export const DEVICE_LOGIN_KEPT_MS = 10 * MINUTE_MS;
+/** How long grants and login sessions stay visible to operators after their end. */
+export const ENDED_LOGIN_KEPT_MS = DAY_MS;
+/** Rows of one kind that one sweeping transaction removes. */
+export const SWEEP_BATCH_ROWS = 500;
+
+const USER_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+export const USER_CODE_LENGTH = 8;
+const USER_CODE = new RegExp(`^[${USER_CODE_ALPHABET}]{${USER_CODE_LENGTH}}$`);
+/** Longer input than any way to write eight characters is not looked at. */
+export const TYPED_CODE_LENGTH_MAX = 64;
+const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * The code is derived, so that only hashes are at rest and the approval page can still show it. 256 is a multiple of
+ * the 32 letters: the low bits of a byte choose one without bias.
+ * @returns eight letters and digits that nobody can read out of the link
+ */
+export function userCodeOf(linkToken: string): string {
+  const digest = Buffer.from(sha256Hex(`user-code\0${linkToken}`), "hex").subarray(0, USER_CODE_LENGTH);
+  return [...digest].map((byte) => USER_CODE_ALPHABET.charAt(byte % USER_CODE_ALPHABET.length)).join("");
+}
+
+/** @param typed letters in any case; spaces and dashes are ignored. @returns nothing when it cannot be a user code */
+export function readUserCode(typed: string): string | undefined {
+  if (typed.length > TYPED_CODE_LENGTH_MAX) return undefined;
+  const code = typed.replace(/[\s-]/g, "").toUpperCase();
+  return USER_CODE.test(code) ? code : undefined;
+}
+
+export const isLinkToken = (text: string): boolean => LINK_TOKEN.test(text);
+
+export type RefreshVerdict = "usable" | "dead" | "reused" | "exhausted";
+
+/** What decides whether a refresh token can be exchanged. */
+export interface RefreshTokenFacts {
+  expiresAtMs: number;
+  /** null until its first use */
+  rotatedAtMs: number | null;
+  successors: number;
+  grant: { expiresAtMs: number; revokedAtMs: number | null };
+}
+
+/**
+ * Judges a refresh token. Only what is still alive can be reused: of a dead family there is nothing left to take.
+ * @source RFC 9700 section 4.14.2; client-and-auth.md section 3.4
+ */
+export function refreshVerdict(token: RefreshTokenFacts, nowMs: number): RefreshVerdict {
+  if (token.grant.revokedAtMs !== null || nowMs >= token.grant.expiresAtMs) return "dead";
+  if (nowMs >= token.expiresAtMs) return "dead";
+  if (token.rotatedAtMs === null) return "usable";
+  if (nowMs > token.rotatedAtMs + REFRESH_GRACE_SECONDS * SECOND_MS) return "reused";
+  return token.successors < REFRESH_SUCCESSORS_MAX ? "usable" : "exhausted";
+}

@@ -1,0 +1,55 @@
+// The job that removes dead rows of this area, a bounded batch per transaction, so that requests get their turn in
+// between. When it runs is the scheduler's business; that a row is dead never depends on it.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import * as budgets from "./budgets.ts";
+import * as deviceLogins from "./device-logins-store.ts";
+import * as grants from "./grants-store.ts";
+import type { LoginSessions } from "./login-sessions.ts";
+import { DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS } from "./model.ts";
+
+export interface SweepDependencies {
+  db: Db;
+  clock: Clock;
+  sessions: Pick<LoginSessions, "sweep">;
+}
+
+/** How many rows of each kind a run removed. */
+export interface Swept {
+  deviceLogins: number;
+  refreshTokens: number;
+  grants: number;
+  loginSessions: number;
+  budgets: number;
+}
+
+/**
+ * Removes what has been dead for long enough. Tokens go before their grants, and both before the sessions they name:
+ * removing a grant would take any number of tokens with it in one transaction.
+ * @param signal ends the run between two batches
+ */
+export async function sweepLogins(
+  { db, clock, sessions }: SweepDependencies,
+  signal: AbortSignal,
+): Promise<Swept> {
+  const nowMs = clock.nowMs();
+  const all = (remove: (tx: Tx) => number) => removeAll(db, remove, signal);
+  return {
+    deviceLogins: await all((tx) => deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS)),
+    refreshTokens: await all((tx) => grants.removeExpiredTokens(tx, nowMs)),
+    grants: await all((tx) => grants.removeExpired(tx, nowMs - ENDED_LOGIN_KEPT_MS)),
+    loginSessions: await all((tx) => sessions.sweep(tx)),
+    budgets: await all((tx) => budgets.sweep(tx, nowMs)),
+  };
+}
+
+/** Repeats until a batch finds nothing. */
+async function removeAll(db: Db, remove: (tx: Tx) => number, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  while (!signal.aborted) {
+    const batch = await db.write(remove, "access");
+    if (batch === 0) break;
+    removed += batch;
+  }
+  return removed;
+}
