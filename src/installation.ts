@@ -6,7 +6,7 @@ import { DomainError } from "./domain/errors.ts";
 import { openBlobs } from "./platform/blobs.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
-import { type DataDirectory, isServerRunning } from "./platform/data-directory.ts";
+import { type DataDirectory, isServerRunning, openDataDirectory } from "./platform/data-directory.ts";
 import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
@@ -55,29 +55,35 @@ export async function openInstallation(
   return { directory, db, domain, schema, close: () => db.close() };
 }
 
+/** An installation that was set up: it has its organisation. */
+export interface ExistingInstallation extends Installation {
+  organizationId: string;
+}
+
 /**
- * Opens the directory for a command, which neither begins an installation nor changes its schema under a running service.
- * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.in_use` beside those of openInstallation
+ * Opens the data directory for a command, which neither begins an installation nor changes its schema under a running
+ * service.
+ * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.*` beside those of openInstallation
  */
-export async function openExisting(
-  directory: DataDirectory,
-  options: InstallationOptions,
-): Promise<Installation> {
-  if (!existsSync(directory.database)) {
-    throw new DomainError(
-      "not_found",
-      "data_dir.empty",
-      `there is no Quartermaster data in ${directory.path}`,
-      {
-        hint: "name the right directory with --data-dir, or begin a new one with `quartermaster setup`",
-      },
-    );
-  }
+export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
+  const path = options.config.get("data_dir");
+  if (!existsSync(path)) throw emptyDirectory(path);
+  const directory = openDataDirectory(path);
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
   };
-  return await openInstallation(directory, { ...options, beforeChange });
+  const installation = await openInstallation(directory, { ...options, beforeChange });
+  const organization = installation.domain.identity.findOrganization(installation.db.read);
+  if (organization) return { ...installation, organizationId: organization.id };
+  await installation.close();
+  throw emptyDirectory(path);
 }
+
+const emptyDirectory = (path: string) =>
+  new DomainError("not_found", "data_dir.empty", `there is no Quartermaster data in ${path}`, {
+    hint: "name the right directory with --data-dir, or begin a new one with `quartermaster setup`",
+  });
 
 const olderServer = (directory: DataDirectory) =>
   new DomainError(

@@ -109,17 +109,27 @@ const childOf = (document: Document.Parsed, parent: unknown, token: string) => {
  * @returns every package in its order and in the shape of the answer
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */
-export const parseCatalog = (bytes: Uint8Array, fileName: string): ManagedPackage[] => {
+export const parseCatalog = (bytes: Uint8Array, fileName: string): ManagedPackage[] =>
+  parseCatalogText(bytes, fileName).packages;
+
+/** As parseCatalog. @returns also the text, in which later findings can be located */
+export const parseCatalogText = (
+  bytes: Uint8Array,
+  fileName: string,
+): { packages: ManagedPackage[]; text: CatalogText } => {
   const text = readCatalogText(bytes);
   if (text.problemCount > 0) throw invalidCatalog(fileName, text.problemCount, text.problems);
   const { packages, problems, problemCount } = checkPackages(text.packages);
-  if (problemCount === 0) return packages;
-  const located = problems.map(({ pointer, detail }) => {
+  if (problemCount === 0) return { packages, text };
+  throw invalidCatalog(fileName, problemCount, locate(text, problems));
+};
+
+/** @param problems with pointers into the list @returns the same with pointers into the file, and lines */
+export const locate = (text: CatalogText, problems: readonly Problem[]): Problem[] =>
+  problems.map(({ pointer, detail }) => {
     const line = text.lineOf(pointer);
     return { pointer: text.root + pointer, detail, ...(line === undefined ? {} : { line }) };
   });
-  throw invalidCatalog(fileName, problemCount, located);
-};
 
 const invalidCatalog = (fileName: string, count: number, problems: readonly Problem[]): DomainError =>
   new DomainError(

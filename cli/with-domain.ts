@@ -1,0 +1,39 @@
+// Opens the data directory for one command and closes it again, whatever happens. The command acts as the operator.
+import { userInfo } from "node:os";
+import type { Actor } from "../src/domain/actor.ts";
+import type { Domain } from "../src/domain/domain.ts";
+import type { Config } from "../src/platform/config.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * @param work gets the domain and the operator as its actor
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`, and whatever `work` throws
+ */
+export async function withDomain<T>(
+  context: Context,
+  config: Config,
+  work: (domain: Domain, actor: Actor) => Promise<T>,
+): Promise<T> {
+  const { openExisting } = await import("../src/installation.ts");
+  const { clock, ids, runId } = context;
+  const label = operatorName(); // asked first: opening may change the user to the directory's owner
+  const baseUrl = () => config.get("server.public_url") ?? "";
+  const installation = await openExisting({ config, clock, ids, baseUrl });
+  const { domain, organizationId } = installation;
+  try {
+    return await work(domain, { kind: "operator", id: null, label, organizationId, requestId: runId });
+  } finally {
+    await installation.close();
+  }
+}
+
+/** The audit log names the login of whoever ran the command, and who that was before `sudo`. */
+export const operatorName = (): string => process.env.SUDO_USER ?? nameOfUser();
+
+function nameOfUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`; // a container may run a user id without a name
+  }
+}

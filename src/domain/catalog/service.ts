@@ -1,0 +1,79 @@
+// The organisation's catalog of packages pinned by digest: what is offered, seeding it, and whether the bytes we keep
+// are still the ones promised. Publishing a package to workstations is the governance area's.
+import { parseDigest } from "../../platform/blobs.ts";
+import type { Actor } from "../actor.ts";
+import { DomainError } from "../errors.ts";
+import type { ManagedPackage } from "./model.ts";
+import { createSeed, type SeedDependencies } from "./seed.ts";
+import * as store from "./store.ts";
+
+export type { LocalFiles, ReportProgress } from "./local-archives.ts";
+export type { ManagedPackage } from "./model.ts";
+export type { SeedPlan } from "./plan.ts";
+export { isUnchanged } from "./plan.ts";
+export type { SeedRequest } from "./seed.ts";
+
+export type Catalog = ReturnType<typeof createCatalog>;
+
+/** What a look at the stored bytes found. */
+export interface ArtifactCheck {
+  artifactId: string;
+  sha256: string;
+  sizeBytes: number;
+  result: "intact" | "damaged" | "missing";
+}
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createCatalog(dependencies: SeedDependencies) {
+  const { db, audit, blobs } = dependencies;
+  return {
+    seed: createSeed(dependencies),
+
+    /** Grows whenever the catalog may have changed, by us or by another process. */
+    revision: (): number => db.revision("catalog"),
+
+    /** @returns the JSON array of every ManagedPackage in the catalog's order, as bytes ready to send */
+    listing(organizationId: string): Uint8Array<ArrayBuffer> {
+      const entries = store.listPackages(db.read, organizationId).map(({ entry }) => entry);
+      return Buffer.from(`[${entries.join(",")}]`);
+    },
+
+    /** @returns every package in the catalog's order */
+    list: (organizationId: string): ManagedPackage[] =>
+      store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
+
+    /** @throws DomainError `catalog.not_found` */
+    get(organizationId: string, id: string): ManagedPackage {
+      const row = store.findPackage(db.read, organizationId, id);
+      if (!row) throw notFound(id);
+      return JSON.parse(row.entry);
+    },
+
+    /**
+     * Takes one package off the list; its artifact stays, for policies that name it.
+     * @throws DomainError `catalog.not_found`
+     */
+    remove: (actor: Actor, id: string): Promise<void> =>
+      db.write((tx) => {
+        const removed = store.takePackage(tx, actor.organizationId, id);
+        if (!removed) throw notFound(id);
+        const { version, sha256 } = removed;
+        audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
+      }, "catalog"),
+
+    /** Reads every stored artifact again; yields one result after the other, so that a face can show progress. */
+    async *verify(organizationId: string): AsyncGenerator<ArtifactCheck> {
+      for (let page = store.listArtifacts(db.read, organizationId, ""); page.length > 0; ) {
+        for (const { id, sha256, sizeBytes } of page) {
+          yield { artifactId: id, sha256, sizeBytes, result: await blobs.verify(parseDigest(sha256)) };
+        }
+        page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
+      }
+    },
+  };
+}
+
+const notFound = (id: string) =>
+  new DomainError("not_found", "catalog.not_found", `the catalog has no package ${id}`, {
+    hint: "see `quartermaster catalog list`",
+  });

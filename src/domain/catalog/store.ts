@@ -1,0 +1,102 @@
+// SQL of the catalog: its entries in their order, and the artifacts they name.
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { PACKAGES_MAX } from "./model.ts";
+import { artifacts, catalogPackages } from "./tables.ts";
+
+export type PackageRow = typeof catalogPackages.$inferSelect;
+export type ArtifactRow = typeof artifacts.$inferSelect;
+
+/** Artifacts handed out at once; the caller asks on from the last id. */
+export const ARTIFACT_PAGE_MAX = 500;
+
+/** @returns every entry in the catalog's own order */
+export const listPackages = (connection: Connection, organizationId: string): PackageRow[] =>
+  connection
+    .select()
+    .from(catalogPackages)
+    .where(eq(catalogPackages.organizationId, organizationId))
+    .orderBy(asc(catalogPackages.position), asc(catalogPackages.id))
+    .limit(PACKAGES_MAX)
+    .all();
+
+export const findPackage = (
+  connection: Connection,
+  organizationId: string,
+  id: string,
+): PackageRow | undefined =>
+  connection
+    .select()
+    .from(catalogPackages)
+    .where(and(eq(catalogPackages.organizationId, organizationId), eq(catalogPackages.id, id)))
+    .limit(1)
+    .get();
+
+const upsert = statement((connection) =>
+  connection
+    .insert(catalogPackages)
+    .values({
+      organizationId: sql.placeholder("organizationId"),
+      id: sql.placeholder("id"),
+      position: sql.placeholder("position"),
+      version: sql.placeholder("version"),
+      sha256: sql.placeholder("sha256"),
+      entry: sql.placeholder("entry"),
+      updatedAtMs: sql.placeholder("updatedAtMs"),
+    })
+    .onConflictDoUpdate({
+      target: [catalogPackages.organizationId, catalogPackages.id],
+      set: {
+        position: sql`excluded.position`,
+        version: sql`excluded.version`,
+        sha256: sql`excluded.sha256`,
+        entry: sql`excluded.entry`,
+        updatedAtMs: sql`excluded.updated_at_ms`,
+      },
+    })
+    .prepare(),
+);
+
+export function putPackage(tx: Tx, row: PackageRow): void {
+  upsert(tx).run(row);
+}
+
+/** @returns the entry that was there */
+export const takePackage = (tx: Tx, organizationId: string, id: string): PackageRow | undefined =>
+  tx
+    .delete(catalogPackages)
+    .where(and(eq(catalogPackages.organizationId, organizationId), eq(catalogPackages.id, id)))
+    .returning()
+    .get();
+
+export function removePackages(tx: Tx, organizationId: string, ids: readonly string[]): void {
+  tx.delete(catalogPackages)
+    .where(and(eq(catalogPackages.organizationId, organizationId), inArray(catalogPackages.id, [...ids])))
+    .run();
+}
+
+export function addArtifact(tx: Tx, row: ArtifactRow): void {
+  tx.insert(artifacts).values(row).onConflictDoNothing().run();
+}
+
+export const findArtifactByDigest = (
+  connection: Connection,
+  organizationId: string,
+  sha256: string,
+): ArtifactRow | undefined =>
+  connection
+    .select()
+    .from(artifacts)
+    .where(and(eq(artifacts.organizationId, organizationId), eq(artifacts.sha256, sha256)))
+    .limit(1)
+    .get();
+
+/** @param after the last id of the page before; empty for the first page */
+export const listArtifacts = (connection: Connection, organizationId: string, after: string): ArtifactRow[] =>
+  connection
+    .select()
+    .from(artifacts)
+    .where(and(eq(artifacts.organizationId, organizationId), sql`${artifacts.id} > ${after}`))
+    .orderBy(asc(artifacts.id))
+    .limit(ARTIFACT_PAGE_MAX)
+    .all();
