@@ -1,0 +1,148 @@
+// A world with the access area joined to the real identity area, one member who can sign in, and shortcuts for rows that
+// device login would make.
+import { join } from "node:path";
+import { createAccessTokens } from "../../../src/domain/access/access-tokens.ts";
+import { createAuthenticator } from "../../../src/domain/access/authenticate.ts";
+import { endLogins } from "../../../src/domain/access/end-logins.ts";
+import { LoginSessions } from "../../../src/domain/access/login-sessions.ts";
+import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
+import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
+import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
+import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
+import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import type { Tx } from "../../../src/platform/database.ts";
+import { randomToken, sha256Hex } from "../../../src/platform/ids.ts";
+import { createPasswords } from "../../../src/platform/passwords.ts";
+import { openSealing } from "../../../src/platform/sealing.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { createWorld, type World } from "../../support/world.ts";
+
+export const BASE_URL = "https://control.example.com";
+export const PASSWORD = "correct horse battery";
+/** argon2id that costs a test nothing */
+const CHEAP = { memoryKib: 64, passes: 1 };
+
+export const SETTINGS: AccessSettings = {
+  baseUrl: () => BASE_URL,
+  accessTokenTtlSeconds: 900,
+  refreshTokenTtlSeconds: 2_592_000,
+  browserSessionTtlSeconds: 43_200,
+  deviceCodeTtlSeconds: 600,
+  pollIntervalSeconds: 5,
+  signingKeyRotationDays: 30,
+  identityMode: "password",
+};
+
+export const LIMITS: LimitSettings = {
+  passwordGuessesPerAccount: 3,
+  passwordGuessesPerAddress: 5,
+  userCodeGuessesPerUser: 5,
+  userCodeGuessesPerAddress: 20,
+  deviceCodesPerAddress: 60,
+  invitationsPerActor: 100,
+  windowSeconds: 900,
+};
+
+export interface Grant {
+  id: string;
+  clientId: string;
+  resource: string;
+  sid: string;
+}
+
+export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
+
+export async function createAccessWorld(settings: Partial<AccessSettings> = {}) {
+  const world = await createWorld();
+  const parts = joinParts(world, { ...SETTINGS, ...settings });
+  await parts.keys.ensure(world.system);
+  const member = await parts.identity.users.create(world.system, {
+    email: "ada@example.com",
+    role: "member",
+    password: new Secret(PASSWORD),
+  });
+  return { ...world, ...parts, user: member.user, addPublicKey: (jwk: Jwk) => addPublicKey(world, jwk) };
+}
+
+interface Jwk extends JsonWebKey {
+  kid: string;
+  alg: string;
+  use: string;
+}
+
+/** A retired key of any algorithm that verifies from now on. */
+const addPublicKey = ({ db, clock }: World, jwk: Jwk): Promise<unknown> =>
+  db.write((tx) => {
+    const times = {
+      createdAtMs: clock.nowMs(),
+      retiredAtMs: clock.nowMs(),
+      verifiesUntilMs: clock.nowMs() + DAY_MS,
+    };
+    const key = { kid: jwk.kid, algorithm: jwk.alg, publicJwk: JSON.stringify(jwk), sealedPrivateKey: "" };
+    tx.insert(signingKeys)
+      .values({ ...key, ...times })
+      .run();
+  }, "access");
+
+/** Joins the parts as domain.ts does; `openSealing` reads the keys again, as another process would. */
+function joinParts(world: World, settings: AccessSettings) {
+  const { db, clock, ids, audit, directory } = world;
+  const passwords = createPasswords({ cost: CHEAP });
+  const identity = createIdentity({
+    db,
+    clock,
+    ids,
+    audit,
+    passwords,
+    endLogins,
+    settings: { mode: settings.identityMode, scimConfigured: false, groupRoleMappings: {} },
+  });
+  const sealing = openSealing({ directory: join(directory, "keys"), ids });
+  const keys = new SigningKeys({ db, clock, audit, sealing, settings });
+  const tokens = createAccessTokens({ clock, ids, keys, settings });
+  const sessions = new LoginSessions({ db, clock, ids, audit, identity, settings, limits: LIMITS });
+  const authenticator = createAuthenticator({ db, clock, tokens, keys, sessions, identity });
+  return { passwords, identity, keys, tokens, sessions, authenticator };
+}
+
+/** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */
+export async function addGrant(world: AccessWorld, user: User = world.user): Promise<Grant> {
+  const nowMs = world.clock.nowMs();
+  return await world.db.write((tx) => {
+    const { id: sid } = world.sessions.open(tx, user.id, { address: null, userAgent: null });
+    const grant = { id: world.ids.uuid(), clientId: OAUTH_CLIENT_ID, resource: BASE_URL };
+    const times = { createdAtMs: nowMs, expiresAtMs: nowMs + SETTINGS.refreshTokenTtlSeconds * SECOND_MS };
+    const scope = USER_SCOPES.join(" ");
+    tx.insert(grants)
+      .values({ ...grant, ...times, userId: user.id, loginSessionId: sid, scope, refreshedAtMs: nowMs })
+      .run();
+    const tokenHash = sha256Hex(randomToken(world.ids));
+    tx.insert(refreshTokens)
+      .values({ ...times, tokenHash, grantId: grant.id })
+      .run();
+    addPendingDeviceLogin(tx, world, { userId: user.id, loginSessionId: sid });
+    return { ...grant, sid };
+  }, "access");
+}
+
+function addPendingDeviceLogin(
+  tx: Tx,
+  { ids, clock }: AccessWorld,
+  binding: { userId: string; loginSessionId: string },
+): void {
+  const code = () => sha256Hex(randomToken(ids));
+  const codes = { deviceCodeHash: code(), userCodeHash: code(), linkHash: code() };
+  const nowMs = clock.nowMs();
+  const times = { createdAtMs: nowMs, expiresAtMs: nowMs + SETTINGS.deviceCodeTtlSeconds * SECOND_MS };
+  const row = { id: ids.uuid(), ...codes, ...times, ...binding, clientId: OAUTH_CLIENT_ID, scope: "openid" };
+  tx.insert(deviceLogins)
+    .values({ ...row, state: "pending" })
+    .run();
+}
+
+/** @returns an access token of that grant */
+export function mintToken(world: AccessWorld, grant: Grant, user: User = world.user): string {
+  const request = { user, grant, scope: USER_SCOPES.join(" "), sid: grant.sid, nowMs: world.clock.nowMs() };
+  return world.tokens.mint(request).accessToken;
+}

@@ -1,0 +1,248 @@
+// Bearer tokens and cookies to principals: what counts at once, what costs no query, and what is bounded.
+import { expect, spyOn, test } from "bun:test";
+import { eq, isNotNull } from "drizzle-orm";
+import { VERIFIED_TOKENS_MAX } from "../../../src/domain/access/authenticate.ts";
+import * as store from "../../../src/domain/access/authenticate-store.ts";
+import { endGrant } from "../../../src/domain/access/end-logins.ts";
+import { grants, signingKeys } from "../../../src/domain/access/tables.ts";
+import { USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import { DomainError } from "../../../src/domain/errors.ts";
+import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import { CLOCK_TOLERANCE_SECONDS } from "../../../src/platform/signing.ts";
+import { START_MS } from "../../support/world.ts";
+import { type AccessWorld, addGrant, createAccessWorld, mintToken, SETTINGS } from "./access-world.ts";
+
+/** @returns the reason of the refusal, or the role of the caller who was let in */
+async function outcome(act: () => unknown): Promise<unknown> {
+  try {
+    await act();
+    return "let in";
+  } catch (error) {
+    return error instanceof DomainError ? `${error.kind} ${error.reason}` : error;
+  }
+}
+
+const bearer = (world: AccessWorld, token: string) => outcome(() => world.authenticator.bearer(token));
+const cookie = (world: AccessWorld, token: string) => outcome(() => world.authenticator.session(token));
+
+async function knownToken(world: AccessWorld) {
+  const grant = await addGrant(world);
+  const token = mintToken(world, grant);
+  const principal = await world.authenticator.bearer(token);
+  return { grant, token, principal };
+}
+
+const openSession = (world: AccessWorld) =>
+  world.db.write(
+    (tx) => world.sessions.open(tx, world.user.id, { address: null, userAgent: "Browser/1" }),
+    "access",
+  );
+
+test("a bearer becomes a principal with the database's user and the token's scopes", async () => {
+  await using world = await createAccessWorld();
+  const { grant, principal } = await knownToken(world);
+  expect(principal).toEqual({
+    kind: "bearer",
+    userId: world.user.id,
+    organizationId: world.organizationId,
+    subject: world.user.subject,
+    email: "ada@example.com",
+    role: "member",
+    scopes: new Set(USER_SCOPES),
+    sid: grant.sid,
+    sessionId: null,
+    grantId: grant.id,
+    expiresAtMs: START_MS + 900 * SECOND_MS,
+    issuedAtMs: START_MS,
+    renewed: false,
+  });
+});
+
+test("a token seen before is answered without a promise", async () => {
+  await using world = await createAccessWorld();
+  const { token, principal } = await knownToken(world);
+  expect(world.authenticator.bearer(token)).toBe(await principal);
+});
+
+test("while nothing changed no query runs, however often a token comes", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await knownToken(world);
+  const grantLookUp = spyOn(store, "findGrant");
+  const userLookUp = spyOn(world.identity, "findUserById");
+  for (let i = 0; i < 1_000; i += 1) world.authenticator.bearer(token);
+  expect(grantLookUp).toHaveBeenCalledTimes(0);
+  expect(userLookUp).toHaveBeenCalledTimes(0);
+  await world.db.write((tx) => tx.update(grants).set({ refreshedAtMs: 1 }).run(), "access");
+  for (let i = 0; i < 1_000; i += 1) world.authenticator.bearer(token);
+  expect(grantLookUp).toHaveBeenCalledTimes(1);
+  expect(userLookUp).toHaveBeenCalledTimes(1);
+  grantLookUp.mockRestore();
+});
+
+test("a token counts until the last moment of the tolerance, seen before or not", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  const unseen = mintToken(world, grant);
+  const endMs = START_MS + (SETTINGS.accessTokenTtlSeconds + CLOCK_TOLERANCE_SECONDS) * SECOND_MS;
+  world.clock.set(endMs - 1);
+  expect(await bearer(world, token)).toBe("let in");
+  world.clock.set(endMs);
+  expect(await bearer(world, token)).toBe("unauthenticated access.token_expired");
+  expect(await bearer(world, unseen)).toBe("unauthenticated access.token_expired");
+});
+
+test("a revoked grant is refused by the next call, and by every later one", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  const other = await knownToken(world);
+  await world.db.write(
+    (tx) => endGrant(tx, { grantId: grant.id, reason: "test", nowMs: START_MS }),
+    "access",
+  );
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+  expect(await bearer(world, other.token)).toBe("let in");
+});
+
+test("a revocation by another process is refused by the very next call", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  const script = `${import.meta.dir}/end-grant-child.ts`;
+  const child = Bun.spawnSync([process.execPath, script, world.file, grant.id]);
+  expect(child.stderr.toString()).toBe("");
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+});
+
+test("a grant whose row is gone is refused", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  await world.db.write((tx) => tx.delete(grants).where(eq(grants.id, grant.id)).run());
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+});
+
+test("a suspended user is refused with every credential, and stays out with them after being resumed", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await knownToken(world);
+  const session = await openSession(world);
+  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await bearer(world, token)).toBe("unauthenticated access.user_suspended");
+  expect(await cookie(world, session.token)).toBe("unauthenticated access.session_invalid");
+  await world.identity.users.setStatus(world.system, world.user.id, "active");
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+  expect(await cookie(world, session.token)).toBe("unauthenticated access.session_invalid");
+});
+
+test("a new role counts for the tokens that a change of role leaves, and it ends those before", async () => {
+  await using world = await createAccessWorld();
+  const before = await knownToken(world);
+  await world.identity.users.setRole(world.system, world.user.id, "admin");
+  expect(await bearer(world, before.token)).toBe("unauthenticated access.revoked");
+  const grant = await addGrant(world);
+  // Minted with what the user was: the role in a token is no authority.
+  const after = await world.authenticator.bearer(mintToken(world, grant));
+  expect(after.role).toBe("admin");
+});
+
+test("a token whose signing key was taken away is refused although it was verified before", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await knownToken(world);
+  await world.keys.rotate(world.system);
+  expect(await bearer(world, token)).toBe("let in");
+  await world.db.write((tx) => tx.delete(signingKeys).where(isNotNull(signingKeys.retiredAtMs)).run());
+  expect(await bearer(world, token)).toBe("unauthenticated access.token_invalid");
+});
+
+test("strangers' tokens take no room, however many there are", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await knownToken(world);
+  const keyLookUp = spyOn(world.keys, "find");
+  const header = Buffer.from('{"alg":"EdDSA","typ":"at+jwt","kid":"unknown"}').toString("base64url");
+  for (let i = 0; i < 1_000; i += 1) {
+    expect(await bearer(world, `${header}.e30.${i}`)).toBe("unauthenticated access.token_invalid");
+  }
+  expect(keyLookUp).toHaveBeenCalledTimes(1_000);
+  expect(world.authenticator.bearer(token)).not.toBeInstanceOf(Promise);
+});
+
+test(`of more than ${VERIFIED_TOKENS_MAX} tokens the oldest is forgotten, and still works`, async () => {
+  await using world = await createAccessWorld();
+  const grant = await addGrant(world);
+  const mint = () => mintToken(world, grant);
+  const tokens = Array.from({ length: VERIFIED_TOKENS_MAX }, mint);
+  for (const token of tokens) await world.authenticator.bearer(token);
+  const [oldest = "", second = ""] = tokens;
+  expect(world.authenticator.bearer(oldest)).not.toBeInstanceOf(Promise);
+  await world.authenticator.bearer(mint());
+  expect(world.authenticator.bearer(second)).not.toBeInstanceOf(Promise);
+  const again = world.authenticator.bearer(oldest);
+  expect(again).toBeInstanceOf(Promise);
+  expect((await again).grantId).toBe(grant.id);
+});
+
+test("a cookie becomes a principal with every user scope and no sid", async () => {
+  await using world = await createAccessWorld();
+  const session = await openSession(world);
+  expect(world.authenticator.session(session.token)).toMatchObject({
+    kind: "session",
+    userId: world.user.id,
+    scopes: new Set(USER_SCOPES),
+    sid: null,
+    sessionId: session.id,
+    grantId: null,
+    expiresAtMs: START_MS + 12 * HOUR_MS,
+    issuedAtMs: START_MS,
+    renewed: false,
+  });
+});
+
+test("a login session ends at its last millisecond", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await openSession(world);
+  world.clock.set(START_MS + 12 * HOUR_MS);
+  expect(await cookie(world, token)).toBe("unauthenticated access.session_invalid");
+  world.clock.set(START_MS + 12 * HOUR_MS - 1);
+  expect(await cookie(world, token)).toBe("let in");
+});
+
+test("use prolongs a login session, but writes at most once an hour", async () => {
+  await using world = await createAccessWorld();
+  const { token } = await openSession(world);
+  const write = spyOn(world.db, "write");
+  world.clock.advance(HOUR_MS - 1);
+  expect(world.authenticator.session(token).renewed).toBe(false);
+  expect(write).toHaveBeenCalledTimes(0);
+  world.clock.advance(1);
+  const renewed = world.authenticator.session(token);
+  expect(renewed).toMatchObject({ renewed: true, expiresAtMs: START_MS + 13 * HOUR_MS });
+  expect(world.authenticator.session(token).renewed).toBe(false);
+  expect(write).toHaveBeenCalledTimes(1);
+  await world.db.write(() => undefined, "access"); // the prolongation is in front of this
+  world.clock.set(START_MS + 13 * HOUR_MS - 1);
+  expect(await cookie(world, token)).toBe("let in");
+});
+
+test.each([0, 1, 42, 43, 44, 10_000])("a cookie of %p unknown characters is refused", async (length) => {
+  await using world = await createAccessWorld();
+  expect(await cookie(world, "x".repeat(length))).toBe("unauthenticated access.session_invalid");
+});
+
+test("every refusal reads alike, so that a guess teaches nothing", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  await world.db.write(
+    (tx) => endGrant(tx, { grantId: grant.id, reason: "test", nowMs: START_MS }),
+    "access",
+  );
+  const messages = await Promise.all(
+    [token, "nonsense", `${token}x`].map(async (presented) => {
+      try {
+        await world.authenticator.bearer(presented);
+        return undefined;
+      } catch (error) {
+        return String(error);
+      }
+    }),
+  );
+  expect(new Set(messages).size).toBe(1);
+  expect(messages[0]).toContain("sign in again");
+});

@@ -1,0 +1,183 @@
+// Password sign-in: who gets in, what a guess costs, what is kept; and how a login session ends.
+import { expect, test } from "bun:test";
+import type { SignInRequest } from "../../../src/domain/access/login-sessions.ts";
+import { SESSIONS_LISTED_MAX } from "../../../src/domain/access/login-sessions-store.ts";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { DomainError } from "../../../src/domain/errors.ts";
+import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { START_MS } from "../../support/world.ts";
+import {
+  type AccessWorld,
+  addGrant,
+  createAccessWorld,
+  LIMITS,
+  mintToken,
+  PASSWORD,
+} from "./access-world.ts";
+import { isAtRest } from "./at-rest.ts";
+
+const request = (overrides: Partial<Omit<SignInRequest, "password">> & { password?: string } = {}) => ({
+  email: "ada@example.com",
+  address: "192.0.2.1",
+  userAgent: "Browser/1",
+  ...overrides,
+  password: new Secret(overrides.password ?? PASSWORD),
+});
+
+type Attempt = Parameters<typeof request>[0];
+
+const signIn = (world: AccessWorld, attempt: Attempt = {}): Promise<string> =>
+  world.sessions.signIn(request(attempt)).then(
+    () => "in",
+    (error: unknown) => (error instanceof DomainError ? `${error.kind} ${error.reason}` : String(error)),
+  );
+
+const FAILED = "unauthenticated access.sign_in_failed";
+const TOO_MANY = "too_many access.too_many_attempts";
+
+async function fail(world: AccessWorld, times: number, attempt: Attempt = {}): Promise<void> {
+  for (let i = 0; i < times; i += 1)
+    expect(await signIn(world, { ...attempt, password: "wrong" })).toBe(FAILED);
+}
+
+test("the right password opens a session that the cookie's token finds", async () => {
+  await using world = await createAccessWorld();
+  const { session, user } = await world.sessions.signIn(request({ email: " ADA@Example.com " }));
+  expect(user).toEqual(world.user);
+  expect(session.token).toMatch(/^[\w-]{43}$/);
+  expect(session.expiresAtMs).toBe(START_MS + 12 * HOUR_MS);
+  expect(world.authenticator.session(session.token)).toMatchObject({
+    sessionId: session.id,
+    userId: user.id,
+  });
+});
+
+test("an unknown account, a wrong password and a suspended user fail alike", async () => {
+  await using world = await createAccessWorld();
+  const message = (attempt: Attempt) => world.sessions.signIn(request(attempt)).catch(String);
+  const wrong = await message({ password: "wrong" });
+  expect(wrong).toContain("e-mail or password is wrong");
+  expect(await message({ email: "nobody@example.com" })).toBe(wrong);
+  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await message({})).toBe(wrong);
+});
+
+test("whoever is suspended while the password is checked is not let in", async () => {
+  await using world = await createAccessWorld();
+  world.clock.advance(1);
+  const pending = signIn(world);
+  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await pending).toBe(FAILED);
+  expect(world.sessions.list(world.user.id)).toEqual([]);
+});
+
+test("an account allows its wrong passwords and no more, known or not, however it is written", async () => {
+  await using world = await createAccessWorld();
+  for (const email of ["ada@example.com", "nobody@example.com"]) {
+    await fail(world, LIMITS.passwordGuessesPerAccount - 1, { email, address: null });
+    await fail(world, 1, { email: ` ${email.toUpperCase()}`, address: null });
+    expect(await signIn(world, { email, address: null })).toBe(TOO_MANY);
+  }
+  world.clock.advance(LIMITS.windowSeconds * SECOND_MS);
+  expect(await signIn(world)).toBe("in");
+});
+
+test("an address allows its wrong passwords over all accounts and no more", async () => {
+  await using world = await createAccessWorld();
+  const tries = Array.from({ length: LIMITS.passwordGuessesPerAddress }, (_, i) => `user${i}@example.com`);
+  for (const email of tries) await fail(world, 1, { email });
+  expect(await signIn(world)).toBe(TOO_MANY);
+  expect(await signIn(world, { address: "192.0.2.2" })).toBe("in");
+});
+
+test("guesses at the same moment cannot pass together", async () => {
+  await using world = await createAccessWorld();
+  const attempts = Array.from({ length: 20 }, () => signIn(world, { password: "wrong", address: null }));
+  const outcomes = await Promise.all(attempts);
+  expect(outcomes.filter((outcome) => outcome === FAILED)).toHaveLength(LIMITS.passwordGuessesPerAccount);
+});
+
+test("a success forgets the account's guesses, but not the address's", async () => {
+  await using world = await createAccessWorld();
+  await fail(world, LIMITS.passwordGuessesPerAccount - 1);
+  expect(await signIn(world)).toBe("in");
+  await fail(world, LIMITS.passwordGuessesPerAccount - 1);
+  expect(await signIn(world)).toBe("in");
+  // Four wrong ones so far; the right ones between cost nothing.
+  await fail(world, 1);
+  expect(await signIn(world)).toBe(TOO_MANY);
+});
+
+test("with an identity provider only the protected administrator signs in with a password", async () => {
+  await using world = await createAccessWorld({ identityMode: "oidc" });
+  expect(await signIn(world)).toBe("forbidden access.password_sign_in_off");
+  expect(await signIn(world, { password: "wrong" })).toBe(FAILED);
+  const admin = { email: "root@example.com", password: "another long password" };
+  await world.identity.bootstrap({
+    organizationName: "Test",
+    adminEmail: admin.email,
+    adminPassword: new Secret(admin.password),
+    generatePassword: false,
+  });
+  expect(await signIn(world, admin)).toBe("in");
+});
+
+test("neither the token nor the password is kept, and a success is in the audit log", async () => {
+  await using world = await createAccessWorld();
+  const { session } = await world.sessions.signIn({ ...request(), requestId: "request-1" });
+  await signIn(world, { password: "wrong guess" });
+  expect(isAtRest(world.file, session.id)).toBe(true);
+  for (const secret of [session.token, PASSWORD, "wrong guess"])
+    expect(isAtRest(world.file, secret)).toBe(false);
+  const entries = world.db.read.select().from(auditEntries).all();
+  expect(entries.filter(({ action }) => action === "login_session.open")).toMatchObject([
+    { target: session.id, actorId: world.user.id, address: "192.0.2.1", requestId: "request-1" },
+  ]);
+});
+
+test("signing out ends the session at once and leaves the grants it approved", async () => {
+  await using world = await createAccessWorld();
+  const grant = await addGrant(world);
+  const { session } = await world.sessions.signIn(request());
+  const actor = { ...world.system, kind: "user" as const, id: world.user.id };
+  await world.sessions.end(session.token, actor);
+  await world.sessions.end(session.token, actor);
+  expect(world.sessions.find(session.token)).toBeUndefined();
+  expect((await world.authenticator.bearer(mintToken(world, grant))).grantId).toBe(grant.id);
+  const entries = world.db.read.select().from(auditEntries).all();
+  expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
+});
+
+test("a list shows a user's open sessions without their tokens, a bounded number", async () => {
+  await using world = await createAccessWorld();
+  const origin = { address: "192.0.2.1", userAgent: "x".repeat(300) };
+  await world.db.write((tx) => {
+    for (let i = 0; i <= SESSIONS_LISTED_MAX; i += 1) world.sessions.open(tx, world.user.id, origin);
+  }, "access");
+  const listed = world.sessions.list(world.user.id);
+  expect(listed).toHaveLength(SESSIONS_LISTED_MAX);
+  expect(Object.keys(listed[0] ?? {}).sort()).toEqual([
+    "address",
+    "createdAtMs",
+    "expiresAtMs",
+    "id",
+    "renewedAtMs",
+    "userAgent",
+    "userId",
+  ]);
+  expect(listed[0]?.userAgent).toHaveLength(256);
+  world.clock.advance(12 * HOUR_MS);
+  expect(world.sessions.list(world.user.id)).toEqual([]);
+});
+
+test("sweeping removes expired sessions that no grant names any more", async () => {
+  await using world = await createAccessWorld();
+  const grant = await addGrant(world);
+  await world.sessions.signIn(request());
+  const sweep = () => world.db.write((tx) => world.sessions.sweep(tx), "access");
+  expect(await sweep()).toBe(0);
+  world.clock.advance(12 * HOUR_MS);
+  expect(await sweep()).toBe(1);
+  expect(isAtRest(world.file, grant.sid)).toBe(true);
+});
