@@ -4,12 +4,13 @@ import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as config from "./commands/config.ts";
 import * as help from "./commands/help.ts";
+import * as serve from "./commands/serve.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { hasColor } from "./output.ts";
 
-const NOUNS = [config, version, help];
+const NOUNS = [serve, config, version, help];
 
 /** @returns the whole tree */
 export function programFor(context: Context): CliCommand {
@@ -38,13 +39,18 @@ export function programFor(context: Context): CliCommand {
 /**
  * Runs one command line.
  * @param args without the program's own name
+ * @param program the tree; tests hang commands of their own on it
  * @returns the exit code; everything printed has been handed to the operating system
  */
-export async function run(args: readonly string[], context: Context): Promise<number> {
+export async function run(
+  args: readonly string[],
+  context: Context,
+  program = programFor(context),
+): Promise<number> {
   const { stdout, stderr } = context;
   leaveWithReader(stdout);
   try {
-    await programFor(context).parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
     return EXIT.done;
   } catch (error) {
     return isAnswered(error) ? EXIT.done : fail(error, args, context);
