@@ -180,7 +180,9 @@ function registerJobs(scheduler: Scheduler, { domain }: Installation, actor: Act
     ...shared,
     name: "access-sweep",
     everyMs: SWEEP_EVERY_MS,
-    run: (signal) => domain.access.sweep(signal),
+    async run(signal) {
+      await domain.access.sweep(signal);
+    },
   });
   scheduler.register({
     ...shared,

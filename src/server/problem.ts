@@ -75,7 +75,11 @@ export function failureOf(error: unknown): Failure | undefined {
 function headersOf(error: DomainError, status: number): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
-  if (status === 401) headers["www-authenticate"] = 'Bearer error="invalid_token"';
+  // RFC 6750 section 3.1: who sent no credential is told the scheme and nothing more.
+  if (status === 401) {
+    const isMissing = error.reason === "access.credential_missing";
+    headers["www-authenticate"] = isMissing ? "Bearer" : 'Bearer error="invalid_token"';
+  }
   return headers;
 }
 

@@ -10,12 +10,15 @@ import { createAuthenticator } from "./authenticate.ts";
 import { DeviceLogins } from "./device-logins.ts";
 import { Grants } from "./grants.ts";
 import { LoginSessions } from "./login-sessions.ts";
+import { Logins } from "./logins.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { SigningKeys } from "./signing-keys.ts";
+import { type Swept, sweepLogins } from "./sweep.ts";
 
 export type { Authenticator, Principal } from "./authenticate.ts";
 export type { DeviceLoginView } from "./device-logins.ts";
 export type { TokenAnswer } from "./grants.ts";
+export type { LoginView } from "./logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { SigningKeyView } from "./signing-keys.ts";
 
@@ -37,7 +40,7 @@ export function createAccess(dependencies: AccessDependencies) {
   const { settings } = dependencies;
   const keys = new SigningKeys(dependencies);
   const tokens = createAccessTokens({ ...dependencies, keys });
-  const sessions = new LoginSessions({ ...dependencies, identityMode: settings.identityMode });
+  const sessions = new LoginSessions(dependencies);
   return {
     settings,
     keys,
@@ -46,5 +49,8 @@ export function createAccess(dependencies: AccessDependencies) {
     authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions }),
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
+    logins: new Logins(dependencies),
+    /** Removes dead rows; a job of the service. */
+    sweep: (signal: AbortSignal): Promise<Swept> => sweepLogins({ ...dependencies, sessions }, signal),
   };
 }

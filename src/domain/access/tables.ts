@@ -1,3 +1,4 @@
+// The tables of logins, keys and budgets; the SQL that made them is in migrations/.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const loginSessions = sqliteTable("login_sessions", {

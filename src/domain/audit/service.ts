@@ -21,6 +21,7 @@ export interface AuditEvent {
 
 export type Audit = ReturnType<typeof createAudit>;
 
+/** @returns the one operation of the area; made once, in domain.ts */
 export function createAudit({ clock }: { clock: Clock }) {
   return {
     /** Appends one entry; commits or rolls back with the change it describes. */

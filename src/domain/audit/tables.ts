@@ -1,3 +1,4 @@
+// The table of audit entries; the SQL that made it is in migrations/.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const auditEntries = sqliteTable("audit_entries", {

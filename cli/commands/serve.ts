@@ -1,0 +1,113 @@
+// `quartermaster serve`: runs the service until it is told to stop, and says in a few lines what it is.
+// Starting and stopping in order is src/service.ts.
+import { writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Config } from "../../src/platform/config.ts";
+import type { Log } from "../../src/platform/log.ts";
+import type { Service } from "../../src/service.ts";
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { Interrupted } from "../exit.ts";
+import { planInWords } from "../plan-text.ts";
+import { addSettingOptions, loadSettings } from "../settings.ts";
+
+/** Adds the command to the tree (operator-experience.md SVC-4, SVC-8). */
+export function register(program: CliCommand, context: Context): void {
+  const command = program
+    .command("serve")
+    .description("Runs the service until SIGTERM or SIGINT; SIGHUP reads the catalog file again.")
+    .examples(
+      "quartermaster serve --data-dir /var/lib/quartermaster",
+      "quartermaster serve --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster serve --catalog catalog.yaml --server-listen 127.0.0.1:9000",
+    )
+    .action((_options: unknown, self: CliCommand) => serve(context, self));
+  addSettingOptions(command);
+}
+
+async function serve(context: Context, command: CliCommand): Promise<void> {
+  const stop = context.stopSignal();
+  const config = await loadSettings(context, command);
+  const { startService } = await import("../../src/service.ts");
+  const voice = await voiceOf(context, config);
+  const { log } = voice;
+  const { clock, ids } = context;
+  const service = await startService({ config, clock, ids, log });
+  const reload = () =>
+    void service.reload().catch((error: unknown) => log.error("catalog.failed", { error }));
+  process.on("SIGHUP", reload);
+  try {
+    await announce(service, voice, context);
+    await aborted(stop);
+    log.info("service.stopping");
+  } finally {
+    process.off("SIGHUP", reload);
+    await service.stop();
+  }
+  log.info("service.stopped");
+}
+
+/** Resolves when the operator or the service manager asks to stop: that is how a service ends well, with code 0. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  if (!(signal.reason instanceof Interrupted)) throw signal.reason;
+}
+
+interface Voice {
+  log: Log;
+  /** whether stdout is for a person, and not for JSON lines */
+  isText: boolean;
+}
+
+/** Under systemd the journal takes JSON from stdout; a person reads the log on stderr, beside the results on stdout. */
+async function voiceOf({ env, stdout, stderr, clock }: Context, config: Config): Promise<Voice> {
+  const { createLog } = await import("../../src/platform/log.ts");
+  const journald = env.JOURNAL_STREAM !== undefined;
+  const format = config.get("log.format");
+  const isText = format === "text" || (format === "auto" && !journald);
+  const stream = isText ? stderr : stdout;
+  const log = createLog({
+    level: config.get("log.level"),
+    format: isText ? "text" : "json",
+    write: (line) => void stream.write(line),
+    clock,
+    journald,
+  });
+  return { log, isText };
+}
+
+async function announce(service: Service, { log, isText }: Voice, context: Context): Promise<void> {
+  const { address, baseUrl, bootstrap, installation } = service;
+  log.info("service.started", { address, base_url: baseUrl, schema: installation.schema.to });
+  if (isText) context.stdout.write(await linesFor(service));
+  else if (bootstrap.generatedPassword) {
+    const path = join(installation.directory.path, PASSWORD_FILE);
+    writeFileSync(path, `${bootstrap.generatedPassword.reveal()}\n`, { mode: 0o600, flush: true });
+    log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
+  }
+}
+
+/** Where a generated password goes when stdout is a journal that many may read. */
+const PASSWORD_FILE = "initial-admin-password";
+
+async function linesFor({ baseUrl, bootstrap, installation, seeded }: Service): Promise<string> {
+  const { VERSION } = await import("../../src/platform/version.ts");
+  const { directory, schema } = installation;
+  const { admin, generatedPassword } = bootstrap;
+  const lines = [
+    `Quartermaster ${VERSION} listens on ${baseUrl}`,
+    `  data      ${directory.path} (schema ${schema.to})`,
+    `  sign in   ${admin.email} at ${baseUrl}/login`,
+    ...(generatedPassword
+      ? [`  password  ${generatedPassword.reveal()} (shown this once: keep it now)`]
+      : []),
+    ...(seeded ? [`  catalog   ${planInWords(seeded)}`] : []),
+    `  next      ${programName()} catalog list --data-dir ${directory.path}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** From source the program has no name of its own. */
+const programName = (): string =>
+  Bun.isStandaloneExecutable ? basename(process.execPath) : "bun src/main.ts";
