@@ -6,6 +6,7 @@ import type { Ids } from "../platform/ids.ts";
 import type { Passwords } from "../platform/passwords.ts";
 import type { Sealing } from "../platform/sealing.ts";
 import { endLogins } from "./access/end-logins.ts";
+import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { createAudit } from "./audit/service.ts";
@@ -29,7 +30,10 @@ export type Domain = ReturnType<typeof openDomain>;
 export function openDomain({ settings, ...machine }: DomainOptions) {
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
-  const identity = createIdentity({ ...shared, endLogins, settings: settings.identity });
-  const access = createAccess({ ...shared, identity, settings: settings.access, limits: settings.limits });
-  return { identity, access, catalog: createCatalog(shared), branding: createBranding(shared) };
+  const { limits } = settings;
+  const spendInvitation = createInvitationBudget({ ...machine, limits });
+  const identity = createIdentity({ ...shared, endLogins, spendInvitation, settings: settings.identity });
+  const access = createAccess({ ...shared, identity, settings: settings.access, limits });
+  const branding = createBranding({ ...shared, identity });
+  return { identity, access, catalog: createCatalog(shared), branding };
 }

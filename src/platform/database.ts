@@ -10,7 +10,7 @@ export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
 
 /** What a cache is about. A write that names its topic leaves the other topics' caches alone. */
-export type Topic = "access" | "catalog" | "jobs";
+export type Topic = "access" | "branding" | "catalog" | "jobs";
 
 /** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;

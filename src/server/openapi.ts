@@ -31,6 +31,11 @@ export const operation = (operationId: string, summary: string, { tags, answers 
   "x-answers": answers,
 });
 
+/** @returns `operation` for a routes file whose operations share one tag */
+export const operationsOf =
+  (tag: string) => (operationId: string, summary: string, answers: OperationText["answers"]) =>
+    operation(operationId, summary, { tags: [tag], answers });
+
 /** The part of a registered route that the document needs. */
 export interface DocumentedRoute {
   method: string;
@@ -131,28 +136,33 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
   const mediaType = accepts === "form" ? "application/x-www-form-urlencoded" : "application/json";
   return {
     ...detail,
-    parameters: [...pathParameters(path), ...queryParameters(hooks.query)],
+    parameters: [...pathParameters(path, hooks.params), ...queryParameters(hooks.query)],
     ...(isObject(hooks.body) && {
       requestBody: { required: true, content: { [mediaType]: { schema: hooks.body } } },
     }),
-    responses: { ...refusalsOf({ requires, accepts, path }), ...answersOf(answers) },
+    responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(answers) },
   };
 }
 
-const pathParameters = (path: string): unknown[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+const pathParameters = (path: string, schema: unknown): unknown[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
-    schema: { type: "string" },
+    schema: new Map(membersOf(schema)).get(name) ?? { type: "string" },
   }));
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
+const membersOf = (schema: unknown): [string, unknown][] =>
+  isObject(schema) && "properties" in schema && isObject(schema.properties)
+    ? Object.entries(schema.properties)
+    : [];
+
 function queryParameters(schema: unknown): unknown[] {
-  if (!isObject(schema) || !("properties" in schema) || !isObject(schema.properties)) return [];
-  const required = "required" in schema && Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(schema.properties).map(([name, property]) => ({
+  const required =
+    isObject(schema) && "required" in schema && Array.isArray(schema.required) ? schema.required : [];
+  return membersOf(schema).map(([name, property]) => ({
     name,
     in: "query",
     required: required.includes(name),
@@ -164,10 +174,12 @@ interface RefusalSources {
   requires: Requirement | undefined;
   accepts: Accepted | undefined;
   path: string;
+  hooks: DocumentedRoute["hooks"];
 }
 
-function refusalsOf({ requires, accepts, path }: RefusalSources): Record<string, unknown> {
+function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<string, unknown> {
   const statuses = [
+    ...(isObject(hooks.query) || isObject(hooks.params) ? [400] : []),
     ...(requires === "nobody" ? [] : [401, 403]),
     ...(path.includes(":") ? [404] : []),
     ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415, 422]),

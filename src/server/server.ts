@@ -1,6 +1,5 @@
 // The HTTP face: one Elysia instance from a domain. It answers requests and does not listen (listen.ts does).
 import { Elysia } from "elysia";
-import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -13,7 +12,6 @@ import { createRefusal, unrouted } from "./refusal.ts";
 import { createRoutes, type RouteOptions } from "./routes/index.ts";
 
 export interface ServerOptions extends RouteOptions {
-  clock: Clock;
   ids: Ids;
   log: Log;
   metrics: Metrics;

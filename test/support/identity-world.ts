@@ -70,6 +70,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endings.push(ending);
       endLogins(tx, ending);
     },
+    spendInvitation: () => {},
     settings: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...settings },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };

@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Passwords } from "../../platform/passwords.ts";
+import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Role } from "./model.ts";
 
@@ -17,6 +18,12 @@ export interface IdentitySettings {
 /** Ends every login of a user in the transaction of the change that calls for it; access provides it. */
 export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
 
+/**
+ * Counts an invitation that an actor sends, in the transaction that makes it; access provides it.
+ * @throws DomainError `access.too_many_attempts`
+ */
+export type SpendInvitation = (tx: Tx, actor: Actor) => void;
+
 export interface IdentityDependencies {
   db: Db;
   clock: Clock;
@@ -24,5 +31,6 @@ export interface IdentityDependencies {
   audit: Audit;
   passwords: Passwords;
   endLogins: EndLogins;
+  spendInvitation: SpendInvitation;
   settings: IdentitySettings;
 }

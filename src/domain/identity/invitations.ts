@@ -69,7 +69,8 @@ export class Invitations {
 
   /**
    * Invites an address for INVITATION_TTL_MS. Expired invitations of the address are canceled on the way.
-   * @throws DomainError `invitation.disabled`, `identity.invalid`, `user.exists`, `invitation.pending`
+   * @throws DomainError `invitation.disabled`, `identity.invalid`, `user.exists`, `invitation.pending`,
+   *   `access.too_many_attempts`
    */
   async create(actor: Actor, { email, role }: NewInvitation): Promise<InvitationWithToken> {
     this.#refuseProviderMode();
@@ -80,6 +81,7 @@ export class Invitations {
     const { token, tokenHash } = this.#newToken();
     const invitation = await this.dependencies.db.write((tx) => {
       this.#refuseOccupied(tx, actor, address);
+      this.dependencies.spendInvitation(tx, actor);
       return this.#insert(tx, actor, { email: address, role: known, tokenHash });
     }, "access");
     return { invitation, token };
@@ -133,14 +135,19 @@ export class Invitations {
 
   /**
    * Renews a pending or expired invitation under a new link; the old link stops working.
-   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
+   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`,
+   *   `access.too_many_attempts`
    * @source control-api.md section 19
    */
   async regenerate(actor: Actor, id: string): Promise<InvitationWithToken> {
     this.#refuseProviderMode();
     const { token, tokenHash } = this.#newToken();
     const renewal = { id, tokenHash };
-    const invitation = await this.dependencies.db.write((tx) => this.#renew(tx, actor, renewal), "access");
+    const invitation = await this.dependencies.db.write((tx) => {
+      const renewed = this.#renew(tx, actor, renewal);
+      this.dependencies.spendInvitation(tx, actor);
+      return renewed;
+    }, "access");
     return { invitation, token };
   }
 

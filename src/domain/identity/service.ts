@@ -12,7 +12,7 @@ import * as store from "./store.ts";
 import { Users } from "./users.ts";
 
 export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
-export type { EndLogins, IdentityDependencies, IdentitySettings } from "./dependencies.ts";
+export type { EndLogins, IdentityDependencies, IdentitySettings, SpendInvitation } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;

@@ -3,6 +3,7 @@ import type { Db } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, type Problem } from "../errors.ts";
+import type { Identity } from "../identity/service.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -10,9 +11,24 @@ export type BrandingService = ReturnType<typeof createBranding>;
 
 const NONE: Branding = { logoUrl: null, faviconUrl: null };
 
+export interface BrandingDependencies {
+  db: Db;
+  audit: Audit;
+  identity: Pick<Identity, "findOrganization">;
+}
+
 /** @returns the operations on branding; made once, in domain.ts */
-export function createBranding({ db, audit }: { db: Db; audit: Audit }) {
+export function createBranding({ db, audit, identity }: BrandingDependencies) {
   return {
+    /** Grows whenever a branding may have changed, by us or by another process. */
+    revision: (): number => db.revision("branding"),
+
+    /** @returns the branding of the organization of this data directory, for callers who belong to none */
+    current(): Branding {
+      const organization = identity.findOrganization(db.read);
+      return (organization && store.findBranding(db.read, organization.id)) ?? NONE;
+    },
+
     get: (organizationId: string): Branding => store.findBranding(db.read, organizationId) ?? NONE,
 
     /**
@@ -31,7 +47,7 @@ export function createBranding({ db, audit }: { db: Db; audit: Audit }) {
         const summaries = { before: { ...before }, after: { ...after } };
         audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
         return after;
-      });
+      }, "branding");
     },
   };
 }

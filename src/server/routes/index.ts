@@ -1,6 +1,7 @@
 // All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
 import { Elysia } from "elysia";
 import type { Domain } from "../../domain/domain.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { createGuard } from "../guard.ts";
@@ -8,11 +9,17 @@ import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { Readiness } from "../readiness.ts";
 import type { Guard } from "../router.ts";
+import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { identityRoutes } from "./identity.ts";
+import { invitationRoutes } from "./invitations.ts";
+import { meRoutes } from "./me.ts";
 import { openApiRoutes, systemRoutes } from "./system.ts";
+import { userRoutes } from "./users.ts";
 
 export interface RouteOptions {
   domain: Domain;
+  clock: Clock;
   metrics: Metrics;
   /** opens /metrics to whoever holds it */
   metricsToken: Secret | undefined;
@@ -38,5 +45,10 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
   return new Elysia({ name: "routes" })
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
-    .use(catalogRoutes(context));
+    .use(meRoutes(context))
+    .use(catalogRoutes(context))
+    .use(userRoutes(context))
+    .use(invitationRoutes(context))
+    .use(identityRoutes(context))
+    .use(brandingRoutes(context));
 }

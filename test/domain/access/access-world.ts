@@ -96,6 +96,7 @@ function joinParts(world: World, settings: AccessSettings) {
     audit,
     passwords,
     endLogins,
+    spendInvitation: () => {},
     settings: { mode: settings.identityMode, scimConfigured: false, groupRoleMappings: {} },
   });
   const sealing = openSealing({ directory: join(directory, "keys"), ids });

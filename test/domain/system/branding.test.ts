@@ -7,11 +7,17 @@ import { createWorld, type World } from "../../support/world.ts";
 
 const LOGO = "https://cdn.example.com/logo.svg";
 
+const brandingOf = (world: World) =>
+  createBranding({
+    ...world,
+    identity: { findOrganization: () => ({ id: world.organizationId, name: "Test" }) },
+  });
+
 const auditCount = ({ db }: World) => db.read.$count(auditEntries);
 
 test("an organization has no branding until an administrator gives it one", async () => {
   await using world = await createWorld();
-  const branding = createBranding(world);
+  const branding = brandingOf(world);
   expect(toBranding(branding.get(world.organizationId))).toEqual({ logo_url: null, favicon_url: null });
   await branding.update(world.system, { logoUrl: `  ${LOGO} `, faviconUrl: " " });
   expect(toBranding(branding.get(world.organizationId))).toEqual({ logo_url: LOGO, favicon_url: null });
@@ -19,7 +25,7 @@ test("an organization has no branding until an administrator gives it one", asyn
 
 test("an update replaces both addresses", async () => {
   await using world = await createWorld();
-  const branding = createBranding(world);
+  const branding = brandingOf(world);
   await branding.update(world.system, { logoUrl: LOGO });
   expect(await branding.update(world.system, { faviconUrl: LOGO })).toEqual({
     logoUrl: null,
@@ -31,7 +37,7 @@ test("an update replaces both addresses", async () => {
 
 test("the same branding again is no change", async () => {
   await using world = await createWorld();
-  const branding = createBranding(world);
+  const branding = brandingOf(world);
   await branding.update(world.system, {});
   expect(await auditCount(world)).toBe(0);
   await branding.update(world.system, { logoUrl: LOGO });
@@ -41,7 +47,7 @@ test("the same branding again is no change", async () => {
 
 test("branding belongs to one organization", async () => {
   await using world = await createWorld();
-  const branding = createBranding(world);
+  const branding = brandingOf(world);
   const other = world.ids.uuid();
   await world.db.write((tx) => {
     tx.insert(organizations).values({ id: other, name: "Other", createdAtMs: 0 }).run();
@@ -59,7 +65,7 @@ test.each([
   "HTTPS://Example.com",
 ])("%p may be shown", async (url) => {
   await using world = await createWorld();
-  expect(await createBranding(world).update(world.system, { logoUrl: url })).toMatchObject({ logoUrl: url });
+  expect(await brandingOf(world).update(world.system, { logoUrl: url })).toMatchObject({ logoUrl: url });
 });
 
 test.each([
@@ -77,7 +83,7 @@ test.each([
   "ftp://example.com/logo.png",
 ])("%p is refused", async (url) => {
   await using world = await createWorld();
-  const update = createBranding(world).update(world.system, { logoUrl: url, faviconUrl: url });
+  const update = brandingOf(world).update(world.system, { logoUrl: url, faviconUrl: url });
   await expect(update).rejects.toMatchObject({
     kind: "invalid",
     reason: "branding.invalid",
@@ -93,7 +99,7 @@ test.each([
 ])("an address of %p characters is accepted: %p", async (length, accepted) => {
   await using world = await createWorld();
   const logoUrl = `${LOGO}?`.padEnd(length, "x");
-  const update = createBranding(world).update(world.system, { logoUrl });
+  const update = brandingOf(world).update(world.system, { logoUrl });
   expect(
     await update.then(
       () => true,

@@ -1,0 +1,64 @@
+// The branding: read by everybody from bytes made once per change, replaced by administrators.
+import { Type } from "@sinclair/typebox";
+import { BRANDING_URL_LENGTH_MAX, BrandingSchema, toBranding } from "../../domain/system/model.ts";
+import { json } from "../answers.ts";
+import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import { actorOf } from "../exchange.ts";
+import { operation } from "../openapi.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+const address = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], {
+    description: `An https URL of at most ${BRANDING_URL_LENGTH_MAX} characters; absent, null and blank clear it`,
+  }),
+);
+const BrandingUpdate = Type.Object(
+  { logo_url: address, favicon_url: address },
+  { additionalProperties: false },
+);
+
+/** @returns both operations on the branding (openapi.yaml getBranding, updateBranding) */
+export function brandingRoutes({ guard, domain }: RouteContext) {
+  const { branding } = domain;
+  let prepared: { revision: number; answer: PreparedAnswer } | undefined;
+
+  const current = (): PreparedAnswer => {
+    const revision = branding.revision();
+    if (prepared?.revision === revision) return prepared.answer;
+    const answer = prepareAnswer(Buffer.from(JSON.stringify(toBranding(branding.current()))), {
+      contentType: "application/json",
+      cacheControl: "public, no-cache",
+    });
+    prepared = { revision, answer };
+    return answer;
+  };
+
+  return createRouter(guard, "branding")
+    .get("/branding", ({ request }) => answerConditionally(request, current()), {
+      requires: "nobody",
+      detail: operation("getBranding", "Logo and icon of the organization", {
+        tags: ["System"],
+        answers: {
+          200: { description: "Current branding", schema: BrandingSchema },
+          304: { description: "Unchanged since the ETag in If-None-Match" },
+        },
+      }),
+    })
+    .put(
+      "/admin/branding",
+      async ({ request, body }) => {
+        const update = { logoUrl: body.logo_url, faviconUrl: body.favicon_url };
+        return json(toBranding(await branding.update(actorOf(request), update)));
+      },
+      {
+        requires: "administrator",
+        accepts: "json",
+        body: BrandingUpdate,
+        detail: operation("updateBranding", "Replace the branding", {
+          tags: ["Administration"],
+          answers: { 200: { description: "Saved branding", schema: BrandingSchema } },
+        }),
+      },
+    );
+}

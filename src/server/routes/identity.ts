@@ -1,0 +1,21 @@
+// How people sign in and who provisions them, for administrators.
+import { IdentityStatus } from "../../domain/identity/model.ts";
+import { json } from "../answers.ts";
+import { operation } from "../openapi.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+/** @returns the identity status (openapi.yaml getIdentityStatus) */
+export function identityRoutes({ guard, domain }: RouteContext) {
+  return createRouter(guard, "identity").get(
+    "/admin/identity/status",
+    () => json(domain.identity.identityStatus()),
+    {
+      requires: "administrator",
+      detail: operation("getIdentityStatus", "Sign-in mode and provisioning, without secrets", {
+        tags: ["User management"],
+        answers: { 200: { description: "Identity status", schema: IdentityStatus } },
+      }),
+    },
+  );
+}

@@ -1,0 +1,142 @@
+// Invitations as administrators handle them. The link is in the answer that makes it, once, and nowhere else.
+import { Type } from "@sinclair/typebox";
+import type { InvitationWithToken } from "../../domain/identity/invitations.ts";
+import {
+  AdminInvitation,
+  AdminInvitationPage,
+  INVITATION_FILTERS,
+  type Invitation,
+  ROLES,
+  toAdminInvitation,
+} from "../../domain/identity/model.ts";
+import { toPageEnvelope } from "../../domain/page.ts";
+import { json, noContent } from "../answers.ts";
+import { actorOf, principalOf } from "../exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { PageParameters, parameter, toPageQuery } from "../paging.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+const InvitationParameters = Type.Object(
+  { ...PageParameters, role: parameter({ enum: ROLES }), status: parameter({ enum: INVITATION_FILTERS }) },
+  { additionalProperties: false },
+);
+
+const NewInvitation = Type.Object(
+  { email: Type.String(), role: Type.String({ enum: ROLES }) },
+  { additionalProperties: false },
+);
+
+const InvitationWithLink = Type.Object({
+  ...AdminInvitation.properties,
+  invitation_url: Type.String({ description: "Where the invited person sets a password; shown only here" }),
+});
+
+const oneInvitation = { 200: { description: "The invitation", schema: AdminInvitation } };
+const closed = { 409: { description: "Accepted or canceled, or an identity provider manages sign-in" } };
+const limited = { 429: { description: "The administrator sent too many invitations" } };
+
+const documented = operationsOf("User management");
+
+const described = {
+  listInvitations: documented("listInvitations", "Invitations of the organization, newest first", {
+    200: { description: "Numbered page", schema: AdminInvitationPage },
+  }),
+  createInvitation: documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
+    201: { description: "Created", schema: InvitationWithLink },
+    409: { description: "A user or invited already, or an identity provider manages sign-in" },
+    ...limited,
+  }),
+  getInvitation: documented("getInvitation", "One invitation", oneInvitation),
+  cancelInvitation: documented("cancelInvitation", "Cancel a pending or expired invitation", {
+    204: { description: "Canceled, now or before" },
+    409: { description: "Already accepted" },
+  }),
+  resendInvitation: documented("resendInvitation", "Renew an invitation for 24 hours under the same link", {
+    ...oneInvitation,
+    ...closed,
+  }),
+  regenerateInvitation: documented(
+    "regenerateInvitation",
+    "Renew an invitation for 24 hours under a new link",
+    {
+      200: { description: "Renewed; the old link no longer works", schema: InvitationWithLink },
+      ...closed,
+      ...limited,
+    },
+  ),
+};
+
+/** @returns the operations on invitations (openapi.yaml, User management; control-api.md section 19) */
+export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext) {
+  const { invitations } = domain.identity;
+  const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());
+  const withLink = ({ invitation, token }: InvitationWithToken) => ({
+    ...onWire(invitation),
+    invitation_url: `${baseUrl()}/accept-invitation?token=${token.reveal()}`,
+  });
+
+  return createRouter(guard, "invitations")
+    .get(
+      "/admin/invitations",
+      ({ request, query }) => {
+        const wanted = { ...toPageQuery(query), role: query.role, status: query.status };
+        return json(toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire));
+      },
+      {
+        requires: "administrator",
+        query: InvitationParameters,
+        detail: described.listInvitations,
+      },
+    )
+    .post(
+      "/admin/invitations",
+      async ({ request, body }) =>
+        json(withLink(await invitations.create(actorOf(request), body)), { status: 201 }),
+      {
+        requires: "administrator",
+        accepts: "json",
+        body: NewInvitation,
+        detail: described.createInvitation,
+      },
+    )
+    .get(
+      "/admin/invitations/:id",
+      ({ request, params }) => json(onWire(invitations.show(principalOf(request).organizationId, params.id))),
+      {
+        requires: "administrator",
+        detail: described.getInvitation,
+      },
+    )
+    .delete(
+      "/admin/invitations/:id",
+      async ({ request, params }) => {
+        await invitations.cancel(actorOf(request), params.id);
+        return noContent();
+      },
+      {
+        requires: "administrator",
+        accepts: "nothing",
+        detail: described.cancelInvitation,
+      },
+    )
+    .post(
+      "/admin/invitations/:id/resend",
+      async ({ request, params }) => json(onWire(await invitations.resend(actorOf(request), params.id))),
+      {
+        requires: "administrator",
+        accepts: "nothing",
+        detail: described.resendInvitation,
+      },
+    )
+    .post(
+      "/admin/invitations/:id/regenerate",
+      async ({ request, params }) =>
+        json(withLink(await invitations.regenerate(actorOf(request), params.id))),
+      {
+        requires: "administrator",
+        accepts: "nothing",
+        detail: described.regenerateInvitation,
+      },
+    );
+}
