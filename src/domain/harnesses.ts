@@ -2,6 +2,8 @@
 // and which package components it accepts. Pure facts and lookups; the packages themselves are checked in catalog/,
 // policies in governance/.
 
+import { invariant } from "./errors.ts";
+
 /** Canonical keys in published order; the only spelling valid in policies, packages and uploads. */
 export const HARNESS_KEYS = ["codex", "claude", "kimi", "opencode"] as const;
 export type HarnessKey = (typeof HARNESS_KEYS)[number];
@@ -223,7 +225,7 @@ export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.h
 /** @returns the registry entry of a canonical key */
 export const getHarness = (key: HarnessKey): Harness => {
   const found = harnessByKey.get(key);
-  if (!found) throw new Error(`invariant violated: harness ${key} is not registered`);
+  invariant(found, `harness ${key} is registered`);
   return found;
 };
 
