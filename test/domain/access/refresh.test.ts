@@ -1,0 +1,185 @@
+// Refreshing: rotation with a grace window, reuse after it, and each refusal (client-and-auth.md sections 3.2 to 3.4).
+import { expect, test } from "bun:test";
+import { REFRESH_GRACE_SECONDS, REFRESH_SUCCESSORS_MAX } from "../../../src/domain/access/model.ts";
+import { grants, refreshTokens } from "../../../src/domain/access/tables.ts";
+import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import { BASE_URL } from "./access-world.ts";
+import {
+  afterSeconds,
+  audited,
+  createLoginWorld,
+  type LoginWorld,
+  logIn,
+  refresh,
+  refusalOf,
+  revokedReasonOf,
+} from "./login-world.ts";
+
+const DAY_SECONDS = 86_400;
+
+const ask = (
+  world: LoginWorld,
+  form: { refreshToken?: string; clientId?: string; resource?: string; scope?: string },
+) =>
+  refusalOf(
+    world.grants.refresh({
+      refreshToken: undefined,
+      clientId: OAUTH_CLIENT_ID,
+      ...form,
+    }),
+  );
+
+test("a refresh gives a new pair of the same grant and the same session", async () => {
+  await using world = await createLoginWorld();
+  const before = await logIn(world);
+  afterSeconds(world, 900);
+  const after = await refresh(world, before.refreshToken);
+  expect(after).toMatchObject({ token_type: "Bearer", expires_in: 900, scope: USER_SCOPES.join(" ") });
+  expect(after.refresh_token).not.toBe(before.refreshToken);
+  const { claims } = await world.tokens.read(after.access_token);
+  expect(claims).toMatchObject({
+    sid: before.browser.loginSessionId,
+    grant_id: before.grantId,
+    aud: BASE_URL,
+  });
+});
+
+test("a browser that signs out leaves its workstations signed in", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, browser } = await logIn(world);
+  await world.sessions.end(browser.sessionToken, browser.actor);
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("fine");
+});
+
+test("missing parameters, clients and unknown tokens are named", async () => {
+  await using world = await createLoginWorld();
+  expect(await ask(world, {})).toBe("invalid_request");
+  expect(await ask(world, { refreshToken: "" })).toBe("invalid_request");
+  expect(await ask(world, { refreshToken: "unknown", clientId: "" })).toBe("invalid_request");
+  expect(await ask(world, { refreshToken: "unknown", clientId: "other" })).toBe("invalid_client");
+  expect(await ask(world, { refreshToken: "unknown" })).toBe("invalid_grant");
+});
+
+test("a token of another OAuth client is not valid, and is not spent", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  const setClient = (clientId: string) =>
+    world.db.write((tx) => void tx.update(grants).set({ clientId }).run());
+  await setClient("other");
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
+  await setClient(OAUTH_CLIENT_ID);
+  expect(world.db.read.select().from(refreshTokens).all()).toMatchObject([
+    { rotatedAtMs: null, successors: 0 },
+  ]);
+});
+
+test("an access token is no refresh token", async () => {
+  await using world = await createLoginWorld();
+  const { access_token: refreshToken } = await logIn(world);
+  expect(await ask(world, { refreshToken })).toBe("invalid_grant");
+});
+
+test("a narrower scope narrows that access token only, never the grant", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  const form = { clientId: OAUTH_CLIENT_ID, scope: "session:write" };
+  const narrow = await world.grants.refresh({ refreshToken, ...form });
+  expect(narrow.scope).toBe("session:write");
+  expect((await world.tokens.read(narrow.access_token)).claims.scope).toBe("session:write");
+  expect((await refresh(world, narrow.refresh_token)).scope).toBe(USER_SCOPES.join(" "));
+});
+
+test("a wider scope or another resource is refused and spends nothing", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world, { scope: "governance:read offline_access" });
+  expect(await ask(world, { refreshToken, scope: "governance:read session:write" })).toBe("invalid_scope");
+  expect(await ask(world, { refreshToken, scope: "offline_access" })).toBe("invalid_scope");
+  expect(await ask(world, { refreshToken, resource: `${BASE_URL}/` })).toBe("invalid_target");
+  expect(world.db.read.select().from(refreshTokens).all()).toMatchObject([
+    { rotatedAtMs: null, successors: 0 },
+  ]);
+  expect(await ask(world, { refreshToken, scope: "governance:read", resource: BASE_URL })).toBe("fine");
+});
+
+test("a suspended user cannot refresh, not even after being resumed", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
+  await world.identity.users.setStatus(world.system, world.user.id, "active");
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
+});
+
+test("ten processes that refresh one token at the same moment all succeed, each with a pair that works", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(world, refreshToken)));
+  const next = answers.map(({ refresh_token }) => refresh_token);
+  expect(new Set(next).size).toBe(10);
+  for (const token of next) expect(await refusalOf(refresh(world, token))).toBe("fine");
+  expect(revokedReasonOf(world, grantId)).toBeNull();
+});
+
+test("to the end of the grace window the old token works, a moment later it ends its family and no other", async () => {
+  await using world = await createLoginWorld();
+  const stolen = await logIn(world);
+  const other = await logIn(world);
+  const { refresh_token: next } = await refresh(world, stolen.refreshToken);
+  afterSeconds(world, REFRESH_GRACE_SECONDS - 0.001);
+  expect(await refusalOf(refresh(world, stolen.refreshToken))).toBe("fine");
+  afterSeconds(world, 0.001);
+  expect(await refusalOf(refresh(world, stolen.refreshToken))).toBe("fine");
+  afterSeconds(world, 0.001);
+  expect(await refusalOf(refresh(world, stolen.refreshToken))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, stolen.grantId)).toBe("refresh_token_reused");
+  expect(await refusalOf(refresh(world, next))).toBe("invalid_grant");
+  expect(() => world.authenticator.bearer(stolen.access_token)).toThrow();
+  expect(await refusalOf(refresh(world, other.refreshToken))).toBe("fine");
+});
+
+test("a reuse is audited once, with its user", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  await refresh(world, refreshToken);
+  afterSeconds(world, REFRESH_GRACE_SECONDS + 1);
+  const reused = { refreshToken, clientId: OAUTH_CLIENT_ID, address: "203.0.113.9", requestId: "r-1" };
+  await refusalOf(world.grants.refresh(reused));
+  await refusalOf(world.grants.refresh(reused));
+  expect(audited(world, "grant.revoke")).toMatchObject([
+    { target: grantId, actorId: world.user.id, address: "203.0.113.9", requestId: "r-1" },
+  ]);
+  expect(audited(world, "grant.revoke")[0]?.after).toContain("refresh_token_reused");
+});
+
+test("the grace window counts from the first exchange, not from the latest", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  await refresh(world, refreshToken);
+  afterSeconds(world, REFRESH_GRACE_SECONDS);
+  await refresh(world, refreshToken);
+  afterSeconds(world, 1);
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
+});
+
+test("one token can be exchanged REFRESH_SUCCESSORS_MAX times; more is put off and ends nothing", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  const times = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => refusalOf(refresh(world, refreshToken))));
+  expect(new Set(await times(REFRESH_SUCCESSORS_MAX - 1))).toEqual(new Set(["fine"]));
+  expect(await times(1)).toEqual(["fine"]);
+  expect(await times(2)).toEqual(["slow_down", "slow_down"]);
+  expect(revokedReasonOf(world, grantId)).toBeNull();
+});
+
+test("each refresh gives another thirty days; a month without one ends the login", async () => {
+  await using world = await createLoginWorld();
+  const first = await logIn(world);
+  afterSeconds(world, 30 * DAY_SECONDS - 1);
+  const { refresh_token: second } = await refresh(world, first.refreshToken);
+  afterSeconds(world, 30 * DAY_SECONDS - 1);
+  const { refresh_token: third } = await refresh(world, second);
+  afterSeconds(world, 30 * DAY_SECONDS);
+  expect(await refusalOf(refresh(world, third))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, first.grantId)).toBeNull();
+});
