@@ -20,7 +20,7 @@ export interface Listing<Row> {
 export interface Output {
   /** the command was given `--json` */
   readonly isJson: boolean;
-  /** Prints one JSON document, or the text that says the same (its line break is added). */
+  /** Prints one JSON document, or the text that says the same (its line break is added; make foreign parts `printable`). */
   result(json: object, text: string): void;
   /** Prints a table, or one document `{"items": [...]}` with what `more` adds. */
   list<Row>(rows: readonly Row[], listing: Listing<Row>, more?: object): void;
@@ -57,7 +57,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
     },
     stream: async (rows, line) => {
       for await (const row of rows) {
-        const text = isJson ? JSON.stringify(line.json(row)) : line.text(row);
+        const text = isJson ? JSON.stringify(line.json(row)) : printable(line.text(row));
         if (!stdout.write(`${text}\n`)) await once(stdout, "drain");
       }
     },

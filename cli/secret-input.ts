@@ -1,7 +1,6 @@
 // Secrets on their way in: from a file, from stdin, or from a prompt without echo, never from an argument (CLI-10).
 // How a question is asked is for prompt.ts.
 import { resolve } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { Option } from "commander";
 import { DomainError } from "../src/domain/errors.ts";
 import { readSmallFile } from "../src/platform/config-read.ts";
@@ -33,7 +32,7 @@ export async function readSecret(
   const given =
     typeof path === "string"
       ? fromFile(resolve(context.cwd, path))
-      : options[`${name}Stdin`] === true
+      : options[`${name}Stdin`] === true && !context.stdin.isTTY // typed text would be shown
         ? await fromStream(context)
         : await askSecret(context, command, {
             question: `The ${name}:`,
@@ -53,10 +52,15 @@ function fromFile(path: string): string {
 }
 
 async function fromStream({ stdin }: Context): Promise<string> {
-  const bytes = await buffer(stdin);
-  if (bytes.length > SECRET_INPUT_BYTES_MAX)
-    throw refused("secret.too_long", `standard input is longer than ${SECRET_INPUT_BYTES_MAX} bytes`);
-  return bytes.toString("utf8");
+  const parts: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const part of stdin) {
+    sizeBytes += part.length;
+    if (sizeBytes > SECRET_INPUT_BYTES_MAX)
+      throw refused("secret.too_long", `standard input is longer than ${SECRET_INPUT_BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
 }
 
 const refused = (reason: string, message: string, hint?: string): DomainError =>

@@ -75,18 +75,17 @@ function padded(cell: string, width: number): string {
 /** Both ends stay: identifiers differ at the end, addresses at the beginning. */
 function shortened(cell: string, width: number): string {
   const characters = Array.from(graphemes.segment(cell), ({ segment }) => segment);
-  const head = take(characters, Math.ceil((width - 1) / 2));
-  const tail = take(characters.toReversed(), width - 1 - Bun.stringWidth(head));
-  return `${head}…${Array.from(graphemes.segment(tail), ({ segment }) => segment)
-    .toReversed()
-    .join("")}`;
+  const head = fitting(characters, Math.ceil((width - 1) / 2)).join("");
+  const tail = fitting(characters.toReversed(), width - 1 - Bun.stringWidth(head)).toReversed();
+  return `${head}…${tail.join("")}`;
 }
 
-function take(characters: readonly string[], width: number): string {
-  let text = "";
-  for (const character of characters) {
-    if (Bun.stringWidth(text + character) > width) break;
-    text += character;
-  }
-  return text;
+/** @returns as many of the first characters as the width has room for */
+function fitting(characters: readonly string[], width: number): readonly string[] {
+  let room = width;
+  const end = characters.findIndex((character) => {
+    room -= Bun.stringWidth(character);
+    return room < 0;
+  });
+  return end === -1 ? characters : characters.slice(0, end);
 }

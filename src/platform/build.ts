@@ -74,14 +74,25 @@ function compile(folder: string, target: string | undefined): { folder: string; 
 
 function definitions(): Readonly<Record<string, string>> {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const seconds = process.env.SOURCE_DATE_EPOCH ?? output(["git", "log", "-1", "--format=%ct"]);
-  const changes = output(["git", "status", "--porcelain", "--untracked-files=no"]);
+  const seconds = process.env.SOURCE_DATE_EPOCH ?? git("log", "-1", "--format=%ct");
+  const time = seconds && new Date(Number(seconds) * 1000).toISOString();
+  const isModified = git("status", "--porcelain", "--untracked-files=no") !== "";
+  const commit = git("rev-parse", "HEAD");
   return {
     "process.env.NODE_ENV": "production",
     QUARTERMASTER_VERSION: version,
-    QUARTERMASTER_COMMIT: output(["git", "rev-parse", "HEAD"]) + (changes === "" ? "" : "-modified"),
-    QUARTERMASTER_BUILD_TIME: new Date(Number(seconds) * 1000).toISOString(),
+    QUARTERMASTER_COMMIT: commit === undefined ? "unknown" : commit + (isModified ? "-modified" : ""),
+    ...(time === undefined ? {} : { QUARTERMASTER_BUILD_TIME: time }),
   };
+}
+
+/** @returns undefined where there is no repository, as in an unpacked archive */
+function git(...args: string[]): string | undefined {
+  try {
+    return output(["git", ...args]);
+  } catch {
+    return undefined;
+  }
 }
 
 function output(command: string[]): string {

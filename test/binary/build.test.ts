@@ -1,0 +1,92 @@
+// The build and the bare executable: one file that needs nothing around it and believes nothing around it.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "../../src/platform/build.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
+import { runCli } from "../support/cli.ts";
+import { builtExecutable } from "../support/executable.ts";
+
+let directory: string;
+let command: readonly string[];
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  command = [builtExecutable()];
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe("the executable", () => {
+  test("says what it is in an empty folder with an empty environment, and leaves nothing there", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["version", "--json"], { command, cwd: directory });
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      commit: expect.stringMatching(/^([0-9a-f]{40}(-modified)?|unknown)$/),
+      runtime: `bun ${Bun.version}`,
+      api_contract: 3,
+    });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("reads neither `.env` nor `bunfig.toml` of the current folder", async () => {
+    const hostile = mkdtempSync(join(directory, "hostile-"));
+    writeFileSync(join(hostile, ".env"), "QUARTERMASTER_LOG_LEVEL=debug\n");
+    writeFileSync(join(hostile, "bunfig.toml"), 'preload = ["./preload.ts"]\n');
+    writeFileSync(join(hostile, "preload.ts"), 'require("node:fs").writeFileSync("preloaded", "");\n');
+    const { stdout, exitCode } = await runCli(["config", "show", "--json"], { command, cwd: hostile });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout).items).toContainEqual({ key: "log.level", value: "info", origin: "default" });
+    expect(existsSync(join(hostile, "preloaded"))).toBe(false);
+  });
+
+  test("refuses wrong usage as the sources do", async () => {
+    const { stderr, exitCode } = await runCli(["config", "shwo"], { command });
+    expect(stderr).toBe("error: unknown command 'shwo'\nhint:  did you mean show?\nrun:   <run>\n");
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe("the build", () => {
+  const newFolder = (folder: string): string => {
+    mkdirSync(folder);
+    return folder;
+  };
+
+  test("replaces what was in the folder by the executable and its checksum", () => {
+    const folder = join(directory, "dist");
+    writeFileSync(join(newFolder(folder), "stale"), "");
+    build({ directory: folder });
+    expect(readdirSync(folder).toSorted()).toEqual(["SHA256SUMS", "quartermaster"]);
+    const digest = sha256Hex(readFileSync(join(folder, "quartermaster")));
+    expect(readFileSync(join(folder, "SHA256SUMS"), "utf8")).toBe(`${digest}  quartermaster\n`);
+  });
+
+  test("gives the same bytes again", () => {
+    const [first, second] = ["a", "b"].map((name) => {
+      const folder = join(directory, name);
+      build({ directory: folder });
+      return readFileSync(join(folder, "SHA256SUMS"), "utf8");
+    });
+    expect(second).toBe(first ?? "");
+  });
+
+  test("that fails leaves the folder as it was", () => {
+    const folder = newFolder(join(directory, "kept"));
+    writeFileSync(join(folder, "quartermaster"), "former");
+    expect(() => build({ directory: folder, targets: ["bun-nowhere"] })).toThrow("failed");
+    expect(readdirSync(folder)).toEqual(["quartermaster"]);
+    expect(readFileSync(join(folder, "quartermaster"), "utf8")).toBe("former");
+  });
+});

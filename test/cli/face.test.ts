@@ -1,0 +1,318 @@
+// How results, errors, questions, progress and interruptions reach the operator, tried on the verbs of cli-child.ts.
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SECRET_INPUT_BYTES_MAX } from "../../cli/secret-input.ts";
+import { TEST_COMMAND as command, runCli, runOnTerminal, type TerminalOptions } from "../support/cli.ts";
+
+const piped = (args: string[], stdin = "") => runCli(["tests", ...args], { command, stdin });
+const typed = (args: string[], options: TerminalOptions = {}) =>
+  runOnTerminal(["tests", ...args], { command, ...options });
+const ASKED = "continue?";
+
+describe("tables", () => {
+  test("in a pipe nothing is shortened, absent values are -, times are ages, escape sequences are harmless", async () => {
+    expect((await piped(["list"])).stdout).toBe(
+      [
+        "ID                                    HOST         POLICY  SEEN",
+        "4b1f8a52-6d0c-4a6e-8b5e-90c1d7e0aa11  lab-14\ufffd[31m  -       1h",
+        "c07d21b9-5c3e-4f6a-9d2b-1f6e5b9d3344  建物-02      43      1h",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("on a narrow terminal the widest column is shortened in its middle, so that no row wraps", async () => {
+    const { screen } = await typed(["list"], { columns: 50 });
+    const lines = screen.trimEnd().split("\n");
+    expect(lines[1]).toBe("4b1f8a52-6d…0c1d7e0aa11  lab-14\ufffd[31m  -       1h");
+    for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(50);
+  });
+
+  test("--wide shows exact times, every column and whole values", async () => {
+    const { screen } = await typed(["list", "--wide"], { columns: 50 });
+    expect(screen).toContain("4b1f8a52-6d0c-4a6e-8b5e-90c1d7e0aa11");
+    expect(screen).toMatch(/SEEN +LAST\n.* 1970-01-01T00:00:00.000Z {2}x\n/);
+  });
+
+  test("--json is one document", async () => {
+    const { items } = JSON.parse((await piped(["list", "--json"])).stdout);
+    expect(items[0]).toEqual({
+      id: "4b1f8a52-6d0c-4a6e-8b5e-90c1d7e0aa11",
+      seen_at: "1970-01-01T00:00:00.000Z",
+    });
+  });
+
+  test("an empty list leaves stdout clean and is a success", async () => {
+    expect(await piped(["none"])).toEqual({ stdout: "", stderr: "no clients\n", exitCode: 0 });
+    expect(JSON.parse((await piped(["none", "--json"])).stdout)).toEqual({ items: [] });
+  });
+});
+
+describe("streams", () => {
+  test("every row arrives, however many", async () => {
+    const { stdout } = await piped(["stream", "--json"]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(200_000);
+    expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ index: 199_999 });
+  });
+
+  test("a reader that leaves early is no failure", async () => {
+    const shell = `${command.join(" ")} tests stream | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
+    expect(`${stdout}${stderr}`).toBe("row 0\n0\n");
+  });
+});
+
+describe("errors", () => {
+  test("every problem has its own line, with file and line where they are known", async () => {
+    expect(await piped(["problems"])).toEqual({
+      stdout: "",
+      stderr:
+        "error: the policy has 2 problems\npolicy.json:3: /revision: must be text\n/users/0: no such user\nhint:  correct them\nrun:   <run>\n",
+      exitCode: 2,
+    });
+  });
+
+  test("under --json problems keep pointer, line and file", async () => {
+    expect(JSON.parse((await piped(["problems", "--json"])).stderr)).toEqual({
+      error: "the policy has 2 problems",
+      reason: "policy.invalid",
+      hint: "correct them",
+      problems: [
+        { pointer: "/revision", detail: "must be text", line: 3, file: "policy.json" },
+        { pointer: "/users/0", detail: "no such user" },
+      ],
+      exit_code: 2,
+      run_id: "<run>",
+    });
+  });
+
+  test("anything unexpected is called a bug, with code 1 and without a stack", async () => {
+    expect(await piped(["bug"])).toEqual({
+      stdout: "",
+      stderr:
+        "error: unexpected failure: x is not a function\nhint:  this is a bug; report it with the run id and what --debug adds\nrun:   <run>\n",
+      exitCode: 1,
+    });
+  });
+
+  test("--debug adds the stack", async () => {
+    expect((await piped(["bug", "--debug"])).stderr).toContain("cli-child.ts:");
+    expect(JSON.parse((await piped(["bug", "--debug", "--json"])).stderr).stack).toContain("cli-child.ts:");
+  });
+
+  test("work of which a part failed ends with code 8", async () => {
+    expect(await piped(["partial"])).toEqual({
+      stdout: "",
+      stderr: "error: 2 of 90 keys failed\nrun:   <run>\n",
+      exitCode: 8,
+    });
+  });
+
+  test("a warning is JSON as well when the command speaks JSON", async () => {
+    expect((await piped(["warn"])).stderr).toBe("warning: careful\n");
+    expect(JSON.parse((await piped(["warn", "--json"])).stderr)).toEqual({ warning: "careful" });
+  });
+});
+
+describe("confirmation", () => {
+  test("without a terminal and without --yes it is refused at once, even when an answer waits on stdin", async () => {
+    expect(await piped(["remove"], "y\n")).toEqual({
+      stdout: "",
+      stderr:
+        "error: this needs confirmation and there is no terminal\nhint:  add --yes, or --dry-run to see the plan\nrun:   <run>\n",
+      exitCode: 2,
+    });
+  });
+
+  test("--yes answers", async () => {
+    expect(await piped(["remove", "--yes"])).toEqual({ stdout: "removed\n", stderr: "", exitCode: 0 });
+  });
+
+  test("--dry-run prints the plan, also beside --yes, and changes nothing", async () => {
+    const { stdout } = await piped(["remove", "--dry-run", "--yes"]);
+    expect(stdout).toBe("Would remove 1 client:\n  lab-14 (ana@example.org)\nNo changes made.\n");
+    expect(JSON.parse((await piped(["remove", "--dry-run", "--json"])).stdout)).toEqual({
+      dry_run: true,
+      action: "remove 1 client",
+      details: ["lab-14 (ana@example.org)"],
+    });
+  });
+
+  test("on a terminal the plan is shown and yes goes on", async () => {
+    const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "y" }] });
+    expect(screen).toStartWith("This will remove 1 client:\n  lab-14 (ana@example.org)\n");
+    expect(screen).toEndWith("removed\n");
+    expect(exitCode).toBe(0);
+  });
+
+  test("return alone means no", async () => {
+    const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "\r" }] });
+    expect(screen).toEndWith("No changes made.\n");
+    expect(screen).not.toContain("removed");
+    expect(exitCode).toBe(0);
+  });
+
+  test("Ctrl-C at the question exits 130 and changes nothing", async () => {
+    const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "\u0003" }] });
+    expect(screen).toContain("interrupted");
+    expect(screen).not.toContain("removed");
+    expect(exitCode).toBe(130);
+  });
+
+  test("--no-color reaches the question, too", async () => {
+    const { screen } = await typed(["remove", "--no-color"], { answers: [{ after: ASKED, answer: "y" }] });
+    expect(screen).toContain("Do you want to continue?");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour sequences begin with one
+    expect(screen).not.toMatch(/\u001b\[3\dm/);
+  });
+});
+
+describe("confirmation by name", () => {
+  test("--confirm with the right name goes on, with another it is refused", async () => {
+    expect((await piped(["purge", "--confirm", "lab-14"])).stdout).toBe("purged\n");
+    const { stdout, stderr, exitCode } = await piped(["purge", "--confirm", "lab-15"]);
+    expect(stdout).toBe("");
+    expect(stderr).toStartWith("error: --confirm names something else\nhint:  to go on: --confirm lab-14\n");
+    expect(exitCode).toBe(2);
+  });
+
+  test("--yes is not offered", async () => {
+    expect((await piped(["purge", "--yes"])).exitCode).toBe(2);
+  });
+
+  test("on a terminal the name must be typed", async () => {
+    const answer = (text: string) => ({ answers: [{ after: "to continue:", answer: `${text}\r` }] });
+    expect((await typed(["purge"], answer("lab-14"))).screen).toEndWith("purged\n");
+    expect((await typed(["purge"], answer("lab"))).screen).toEndWith("No changes made.\n");
+  });
+
+  test("without a terminal it is refused", async () => {
+    expect((await piped(["purge"], "lab-14\n")).exitCode).toBe(2);
+  });
+});
+
+describe("secrets", () => {
+  test("typed at the prompt, nothing of it is shown", async () => {
+    const answers = [{ after: "password:", answer: "hunter2\r" }];
+    const { screen } = await typed(["password"], { answers });
+    expect(screen).toEndWith("[secret] of 7 characters\n");
+    expect(screen).not.toMatch(/[▪•*]/);
+    expect(screen).not.toContain("hunter2");
+  });
+
+  test("--password-stdin on a terminal asks without echo as well", async () => {
+    const answers = [{ after: "password:", answer: "hunter2\r" }];
+    const { screen } = await typed(["password", "--password-stdin"], { answers });
+    expect(screen).toEndWith("[secret] of 7 characters\n");
+    expect(screen).not.toContain("hunter2");
+  });
+
+  test("a line break at the end of stdin does not count, spaces do", async () => {
+    expect((await piped(["password", "--password-stdin"], " hunter2 \r\n")).stdout).toBe(
+      "[secret] of 9 characters\n",
+    );
+  });
+
+  test("stdin is read up to its limit", async () => {
+    const read = (length: number) => piped(["password", "--password-stdin"], "x".repeat(length));
+    expect((await read(SECRET_INPUT_BYTES_MAX - 1)).exitCode).toBe(0);
+    expect((await read(SECRET_INPUT_BYTES_MAX)).exitCode).toBe(0);
+    expect(await read(SECRET_INPUT_BYTES_MAX + 1)).toMatchObject({ stdout: "", exitCode: 2 });
+  });
+
+  test("a file is read only when others cannot read it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+    try {
+      const file = join(directory, "password");
+      writeFileSync(file, "hunter2\n", { mode: 0o600 });
+      expect((await piped(["password", "--password-file", file])).stdout).toBe("[secret] of 7 characters\n");
+      chmodSync(file, 0o644);
+      const { stderr, exitCode } = await piped(["password", "--password-file", file]);
+      expect(stderr).toContain(`hint:  run: chmod 600 ${file}\n`);
+      expect(stderr).not.toContain("hunter2");
+      expect(exitCode).toBe(2);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("empty, or given twice, or not at all without a terminal: each is refused", async () => {
+    expect((await piped(["password", "--password-stdin"], "\n")).exitCode).toBe(2);
+    expect((await piped(["password", "--password-stdin", "--password-file", "x"])).exitCode).toBe(2);
+    const { stderr, exitCode } = await piped(["password"], "hunter2\n");
+    expect(stderr).toContain("hint:  add --password-file PATH or --password-stdin\n");
+    expect(exitCode).toBe(2);
+  });
+
+  test("a new secret stands alone on stdout and the warning on stderr", async () => {
+    expect(await piped(["token"])).toEqual({
+      stdout: "qm_abc\n",
+      stderr: "warning: this token is shown once\n",
+      exitCode: 0,
+    });
+    expect(JSON.parse((await piped(["token", "--json"])).stdout)).toEqual({ token: "qm_abc" });
+  });
+});
+
+describe("progress", () => {
+  test("in a pipe there is a line every ten seconds, on stderr", async () => {
+    expect(await piped(["work"])).toEqual({
+      stdout: "",
+      stderr:
+        "[############............] 50% copying: 20.0 KiB of 40.0 KiB, 2.0 KiB/s\n[########################] 100% copying: 40.0 KiB of 40.0 KiB, 2.0 KiB/s\n",
+      exitCode: 0,
+    });
+  });
+
+  test("on a terminal one line is redrawn, never wraps, and is gone at the end", async () => {
+    const { screen } = await typed(["work"], { columns: 60 });
+    const frames = screen.split("\r\u001b[K");
+    expect(frames).toHaveLength(22);
+    expect(frames.at(-1)).toBe("");
+    expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(60);
+  });
+});
+
+describe("interruption", () => {
+  const start = (verb: string) =>
+    Bun.spawn([...command, "tests", verb], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+
+  const interrupted = async (verb: string, signals: readonly NodeJS.Signals[]) => {
+    const child = start(verb);
+    const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let stdout = (await reader.read()).value ?? "";
+    for (const signal of signals) child.kill(signal);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) stdout += part.value;
+    const stderr = await new Response(child.stderr).text();
+    return { stdout, stderr, exitCode: await child.exited };
+  };
+
+  test("SIGINT lets the command clean up and exits 130", async () => {
+    const { stdout, stderr, exitCode } = await interrupted("wait", ["SIGINT"]);
+    expect(stdout).toBe("waiting\ncleaned up\n");
+    expect(stderr).toStartWith("error: interrupted\nrun:   ");
+    expect(exitCode).toBe(130);
+  });
+
+  test("SIGTERM exits 143", async () => {
+    const { stderr, exitCode } = await interrupted("wait", ["SIGTERM"]);
+    expect(stderr).toStartWith("error: terminated\n");
+    expect(exitCode).toBe(143);
+  });
+
+  test("a second SIGINT is immediate", async () => {
+    const child = start("hang");
+    const reader = child.stdout.getReader();
+    await reader.read();
+    child.kill("SIGINT");
+    // The kernel may merge two equal signals that were not delivered yet, so they are sent until one is the second.
+    while (child.exitCode === null) {
+      child.kill("SIGINT");
+      await Promise.race([child.exited, new Promise(setImmediate)]);
+    }
+    expect(await child.exited).toBe(130);
+  });
+});

@@ -1,0 +1,137 @@
+// The pure parts of the terminal face: ages, tables, progress lines, exit codes.
+import { describe, expect, test } from "bun:test";
+import { Writable } from "node:stream";
+import { ageText } from "../../cli/age.ts";
+import { processContext } from "../../cli/context.ts";
+import { failureOf, Interrupted, SomeFailed } from "../../cli/exit.ts";
+import { LINE_INTERVAL_MS, progressText, QUIET_MS, startProgress } from "../../cli/progress.ts";
+import { SHORTENED_WIDTH_MIN, tableText } from "../../cli/table.ts";
+import { DomainError, type ErrorKind } from "../../src/domain/errors.ts";
+import { heldClock } from "../support/world.ts";
+
+describe("ages", () => {
+  test.each([
+    [0, "now"],
+    [999, "now"],
+    [1000, "1s"],
+    [59_999, "59s"],
+    [60_000, "1m"],
+    [3_600_000, "1h"],
+    [86_399_999, "23h"],
+    [86_400_000, "1d"],
+    [-7_200_000, "in 2h"],
+  ])("%d ms ago is %s", (ageMs, text) => {
+    expect(ageText(1_000_000_000 - ageMs, 1_000_000_000)).toBe(text);
+  });
+});
+
+describe("tables", () => {
+  const style = { wide: false, columns: undefined, nowMs: 0 };
+  const columns = [
+    { header: "A", value: (row: string) => row },
+    { header: "B", value: () => "" },
+  ];
+
+  test("a line break in a value cannot begin a row", () => {
+    expect(tableText(["x\ny"], columns, style)).toBe("A    B\nx\ufffdy  -");
+  });
+
+  test.each([
+    [SHORTENED_WIDTH_MIN - 1, SHORTENED_WIDTH_MIN],
+    [SHORTENED_WIDTH_MIN, SHORTENED_WIDTH_MIN],
+    [SHORTENED_WIDTH_MIN + 1, SHORTENED_WIDTH_MIN + 1],
+  ])("with room for %d cells a long value takes %d", (room, width) => {
+    const narrow = { ...style, columns: room };
+    const [, row = ""] = tableText(["a".repeat(20)], columns.slice(0, 1), narrow).split("\n");
+    expect(Bun.stringWidth(row)).toBe(width);
+  });
+
+  test("wide characters are never cut in half", () => {
+    const narrow = { ...style, columns: 10 };
+    const [, row = ""] = tableText(["建物建物建物建物"], columns.slice(0, 1), narrow).split("\n");
+    expect(row).toBe("建物…建物");
+  });
+});
+
+describe("progress lines", () => {
+  test("without a total there is a spinner with amount and rate", () => {
+    const state = { label: "reading", unit: "items", done: 30, elapsedMs: 2000 } as const;
+    expect(progressText(state)).toBe("| reading: 30, 15/s");
+  });
+
+  test("more than the total is shown as all of it", () => {
+    const state = { label: "x", unit: "items", total: 10, done: 20, elapsedMs: 1000 } as const;
+    expect(progressText(state)).toStartWith("[########################] 100% x: 20 of 10");
+  });
+
+  /** @returns how many times something was drawn when the work has taken `elapsedMs` */
+  const drawn = (elapsedMs: number, isTTY: boolean) => {
+    const writes: string[] = [];
+    const stderr = Object.assign(
+      new Writable({
+        write: (chunk, _, next) => {
+          writes.push(String(chunk));
+          next();
+        },
+      }),
+      { isTTY, columns: 80 },
+    );
+    const clock = heldClock();
+    const progress = startProgress({ ...processContext(), stderr, clock }, { label: "x", unit: "items" });
+    clock.advance(elapsedMs);
+    progress.advance(1);
+    const { length } = writes;
+    progress.end();
+    return length;
+  };
+
+  test("a terminal shows the first one after a second", () => {
+    expect(drawn(QUIET_MS - 1, true)).toBe(0);
+    expect(drawn(QUIET_MS, true)).toBe(1);
+    expect(drawn(QUIET_MS + 1, true)).toBe(1);
+  });
+
+  test("a pipe gets the first one after ten seconds", () => {
+    expect(drawn(LINE_INTERVAL_MS - 1, false)).toBe(0);
+    expect(drawn(LINE_INTERVAL_MS, false)).toBe(1);
+    expect(drawn(LINE_INTERVAL_MS + 1, false)).toBe(1);
+  });
+});
+
+describe("exit codes", () => {
+  const codes: Record<ErrorKind, number> = {
+    invalid: 2,
+    not_found: 3,
+    gone: 3,
+    conflict: 4,
+    unauthenticated: 5,
+    forbidden: 5,
+    unavailable: 6,
+    too_many: 6,
+    unverified: 7,
+  };
+  const codeOf = (error: unknown) => failureOf(error, "run").exit_code;
+
+  test.each(Object.entries(codes))("%s exits with its code", (kind, code) => {
+    expect(codeOf(new DomainError(kind as ErrorKind, "area.what", "text"))).toBe(code);
+  });
+
+  test("a broken or full disk is the machine's failure, not something to try again", () => {
+    expect(codeOf(new DomainError("unavailable", "storage.full", "text"))).toBe(1);
+    expect(codeOf(new DomainError("unavailable", "storage.failed", "text"))).toBe(1);
+    expect(codeOf(new DomainError("unavailable", "storage.busy", "text"))).toBe(6);
+  });
+
+  test("bugs, partial failures and signals have their own", () => {
+    expect(codeOf(new TypeError("x"))).toBe(1);
+    expect(codeOf("thrown text")).toBe(1);
+    expect(codeOf(new SomeFailed("x"))).toBe(8);
+    expect(codeOf(new Interrupted("SIGINT"))).toBe(130);
+    expect(codeOf(new Interrupted("SIGTERM"))).toBe(143);
+  });
+
+  test("the time to wait becomes the hint where there is no better one", () => {
+    const error = new DomainError("too_many", "limit.reached", "text", { retryAfterSeconds: 7 });
+    expect(failureOf(error, "run").hint).toBe("try again in 7 s");
+  });
+});

@@ -1,0 +1,234 @@
+// The command tree as an operator meets it: help, usage errors, suggestions, and the commands without a data directory.
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { processContext } from "../../cli/context.ts";
+import { programFor } from "../../cli/program.ts";
+import { runCli, runOnTerminal } from "../support/cli.ts";
+
+const CONFIG_HELP = `Shows and checks the settings.
+
+Usage: quartermaster config [options] [command]
+
+Examples:
+  quartermaster config show
+  quartermaster config check --config quartermaster.yaml
+
+Options:
+  -h, --help       show this help
+
+Global Options:
+  --version        print the version
+  --no-color       print without colour
+  --debug          add stack traces to errors
+
+Commands:
+  show [options]   Shows every setting in force and where it comes from; secrets only as set or
+                   unset.
+  check [options]  Checks the settings, reports every mistake at once, and starts nothing.
+`;
+
+const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
+
+describe("help", () => {
+  test("a bare noun lists its verbs on stdout with exit code 0", async () => {
+    expect(await runCli(["config"])).toEqual({ stdout: CONFIG_HELP, stderr: "", exitCode: 0 });
+  });
+
+  test("--help of a noun and `help` with its name say the same", async () => {
+    expect((await runCli(["config", "--help"])).stdout).toBe(CONFIG_HELP);
+    expect((await runCli(["help", "config"])).stdout).toBe(CONFIG_HELP);
+  });
+
+  test("every command says one sentence and then shows examples of itself before its options", () => {
+    for (const command of wholeTree(programFor(processContext()))) {
+      const help = command.helpInformation();
+      expect(help).toMatch(/^[A-Z][^\n]+\.\n\nUsage: quartermaster/);
+      expect(help.indexOf("Examples:\n  quartermaster")).toBeGreaterThan(0);
+      expect(help.indexOf("Examples:")).toBeLessThan(help.indexOf("Options:"));
+      expect(help.split("Options:")[0]?.match(/^ {2}quartermaster/gm)?.length).toBeWithin(2, 4);
+    }
+  });
+
+  test("no secret can be given as a flag", () => {
+    for (const command of wholeTree(programFor(processContext())))
+      for (const { flags } of command.options)
+        expect(flags).not.toMatch(/--\S*(password|token|sealing-key) /);
+  });
+
+  test("a topic is printed", async () => {
+    const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
+    expect(stdout).toContain("130  interrupted (Ctrl-C)\n");
+    expect(exitCode).toBe(0);
+  });
+
+  test("an unknown topic is not found and the nearest is named", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["help", "exit-cods"]);
+    expect(stdout).toBe("");
+    expect(stderr).toBe(
+      "error: there is no help on 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n",
+    );
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe("wrong usage", () => {
+  const cases: readonly [string, string[], string][] = [
+    ["an unknown noun", ["confg"], "error: unknown command 'confg'\nhint:  did you mean config?"],
+    ["an unknown verb", ["config", "shwo"], "error: unknown command 'shwo'\nhint:  did you mean show?"],
+    [
+      "an unknown option",
+      ["config", "show", "--catlog"],
+      "error: unknown option '--catlog'\nhint:  did you mean --catalog?",
+    ],
+    [
+      "an option without its value",
+      ["config", "show", "--config"],
+      "error: option '--config <path>' argument missing\nhint:  run: quartermaster config show --help",
+    ],
+    [
+      "an option of a noun without a verb",
+      ["config", "--bogus"],
+      "error: unknown option '--bogus'\nhint:  run: quartermaster config --help",
+    ],
+    [
+      "two spellings of one option",
+      ["config", "show", "--catalog", "a", "--catalog-file", "b"],
+      "error: option '--catalog <path>' cannot be used with option '--catalog-file <path>'\nhint:  run: quartermaster config show --help",
+    ],
+  ];
+
+  test.each(cases)("%s is refused with code 2, on stderr alone", async (_, args, message) => {
+    expect(await runCli(args)).toEqual({ stdout: "", stderr: `${message}\nrun:   <run>\n`, exitCode: 2 });
+  });
+
+  test("a secret given as a flag is refused without being repeated", async () => {
+    const { stderr, exitCode } = await runCli(["config", "show", "--scim-token=hunter2"]);
+    expect(stderr).toBe(
+      "error: unknown option '--scim-token'\nhint:  a secret is never an argument; put it in a file and name it with --scim-token-file\nrun:   <run>\n",
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  test("arguments nobody asked for are counted, not repeated", async () => {
+    const { stderr } = await runCli(["version", "hunter2"]);
+    expect(stderr).toStartWith("error: too many arguments for 'version'. Expected 0 arguments but got 1\n");
+  });
+
+  test("under --json the error is one JSON object on stderr", async () => {
+    const { stdout, stderr } = await runCli(["config", "shwo", "--json"]);
+    expect(stdout).toBe("");
+    expect(JSON.parse(stderr)).toEqual({
+      error: "unknown command 'shwo'",
+      reason: "usage.unknown_command",
+      hint: "did you mean show?",
+      problems: [],
+      exit_code: 2,
+      run_id: "<run>",
+    });
+  });
+});
+
+describe("config", () => {
+  test("every setting is shown with its value and its origin, and a secret only as set", async () => {
+    const env = { QUARTERMASTER_SCIM_TOKEN: "hunter2", QUARTERMASTER_LOG_LEVEL: "debug" };
+    const { stdout, stderr, exitCode } = await runCli(
+      ["config", "show", "--server-listen", "localhost:1", "--catalog", "/c.yaml"],
+      { env },
+    );
+    expect(stdout).toMatch(/^SETTING +VALUE +ORIGIN\ndata_dir /);
+    expect(stdout).toMatch(/^server.listen +localhost:1 +flag$/m);
+    expect(stdout).toMatch(/^catalog.file +\/c.yaml +flag$/m);
+    expect(stdout).toMatch(/^log.level +debug +environment$/m);
+    expect(stdout).toMatch(/^scim.token +set +environment$/m);
+    expect(stdout + stderr).not.toContain("hunter2");
+    expect(stderr).toStartWith("warning: QUARTERMASTER_SCIM_TOKEN passes a secret in the environment");
+    expect(exitCode).toBe(0);
+  });
+
+  test("--json gives the same as one document", async () => {
+    const { stdout } = await runCli(["config", "show", "--json", "--log-level", "error"]);
+    const { items, file } = JSON.parse(stdout);
+    expect(items).toContainEqual({ key: "log.level", value: "error", origin: "flag" });
+    expect(file).toBeNull();
+  });
+
+  test("check reports every mistake with file, line and pointer", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+    try {
+      const file = join(directory, "q.yaml");
+      await Bun.write(file, "server:\n  listen: nowhere\n  lisen: x\n");
+      const env = { QUARTERMASTER_LOG_LEVEL: "loud" };
+      const { stdout, stderr, exitCode } = await runCli(["config", "check", "--config", file], { env });
+      expect(stdout).toBe("");
+      expect(stderr.split("\n")).toEqual([
+        `error: The configuration has 3 problems (file: ${file}).`,
+        `${file}:3: /server/lisen: server.lisen: no such key; the nearest is server.listen`,
+        expect.stringMatching(new RegExp(`^${file}:2: /server/listen: server.listen: must be host:port`)),
+        "/log/level: QUARTERMASTER_LOG_LEVEL: must be one of debug, info, warning, error",
+        expect.stringMatching(/^hint: {2}correct each of them/),
+        "run:   <run>",
+        "",
+      ]);
+      expect(exitCode).toBe(2);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("check answers in text and in JSON", async () => {
+    expect(await runCli(["config", "check"])).toEqual({
+      stdout: "The configuration is valid; no file is in use.\n",
+      stderr: "",
+      exitCode: 0,
+    });
+    expect(JSON.parse((await runCli(["config", "check", "--json"])).stdout)).toEqual({
+      valid: true,
+      file: null,
+    });
+  });
+
+  test("without a configured destination nothing is listed as outgoing", async () => {
+    expect(await runCli(["config", "show", "--outgoing"])).toEqual({
+      stdout: "",
+      stderr: "no destinations: nothing leaves this machine\n",
+      exitCode: 0,
+    });
+  });
+});
+
+describe("version", () => {
+  test("--json has every fact", async () => {
+    const { stdout, exitCode } = await runCli(["version", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      version: "development",
+      commit: "development",
+      build_time: null,
+      runtime: `bun ${Bun.version}`,
+      schema: expect.any(Number),
+      api_contract: 3,
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  test("--version prints one line", async () => {
+    expect((await runCli(["--version"])).stdout).toBe("quartermaster development\n");
+  });
+});
+
+describe("colour", () => {
+  const colored = async (args: string[], env: Record<string, string> = {}) =>
+    (await runOnTerminal(["confg", ...args], { env })).screen.includes("\u001b[31m");
+
+  test("an error is red on a terminal", async () => {
+    expect(await colored([])).toBe(true);
+  });
+
+  test("--no-color, NO_COLOR and TERM=dumb each turn it off", async () => {
+    expect(await colored(["--no-color"])).toBe(false);
+    expect(await colored([], { NO_COLOR: "1" })).toBe(false);
+    expect(await colored([], { TERM: "dumb" })).toBe(false);
+  });
+});
