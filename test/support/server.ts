@@ -1,0 +1,202 @@
+// The HTTP face over the real domain in a small real world, and callers who came in the way people and workstations do.
+import { join } from "node:path";
+import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
+import { OAUTH_CLIENT_ID, SESSION_COOKIE, USER_SCOPES } from "../../src/domain/access/wire.ts";
+import type { Actor } from "../../src/domain/actor.ts";
+import { type Domain, openDomain } from "../../src/domain/domain.ts";
+import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
+import { openBlobs } from "../../src/platform/blobs.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
+import { createPasswords } from "../../src/platform/passwords.ts";
+import { openSealing } from "../../src/platform/sealing.ts";
+import { Secret } from "../../src/platform/secret.ts";
+import { createReadiness } from "../../src/server/readiness.ts";
+import { createServer, type Server } from "../../src/server/server.ts";
+import { createWorld, type World } from "./world.ts";
+
+export const BASE_URL = "https://control.example.com";
+export const PASSWORD = "correct horse battery";
+/** where requests come from unless they say otherwise */
+export const ADDRESS = "192.0.2.7";
+export const METRICS_TOKEN = "a-token-that-opens-the-metrics";
+
+const ACCESS: AccessSettings = {
+  baseUrl: () => BASE_URL,
+  accessTokenTtlSeconds: 900,
+  refreshTokenTtlSeconds: 2_592_000,
+  browserSessionTtlSeconds: 43_200,
+  deviceCodeTtlSeconds: 600,
+  pollIntervalSeconds: 5,
+  signingKeyRotationDays: 30,
+  identityMode: "password",
+};
+
+const LIMITS: LimitSettings = {
+  passwordGuessesPerAccount: 10,
+  passwordGuessesPerAddress: 100,
+  userCodeGuessesPerUser: 10,
+  userCodeGuessesPerAddress: 100,
+  deviceCodesPerAddress: 100,
+  invitationsPerActor: 100,
+  windowSeconds: 900,
+};
+
+export interface TestServerOptions {
+  /** disposed with the server; made when left out */
+  world?: World;
+  access?: Partial<AccessSettings>;
+  limits?: Partial<LimitSettings>;
+  identity?: Partial<IdentitySettings>;
+}
+
+export interface Sent {
+  /** sent as `Authorization: Bearer` */
+  token?: string | undefined;
+  /** sent as `Cookie`, as it is */
+  cookie?: string | undefined;
+  /** text, bytes and streams go out as they are, anything else as JSON */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** the caller's network address; ADDRESS when left out */
+  address?: string | null;
+}
+
+/** A user with a signed-in browser and a workstation that came in through it. */
+export interface Caller {
+  user: User;
+  actor: Actor;
+  accessToken: string;
+  refreshToken: string;
+  /** what the browser sends as `Cookie` */
+  cookie: string;
+  sessionToken: string;
+  loginSessionId: string;
+}
+
+export interface SigningIn {
+  email?: string;
+  /** of the workstation's tokens, space separated; all that a client asks for when left out */
+  scope?: string;
+}
+
+export interface TestServer extends AsyncDisposable {
+  server: Server;
+  domain: Domain;
+  world: World;
+  /** lines of the log as objects, oldest first */
+  logged: Record<string, unknown>[];
+  request(method: string, path: string, sent?: Sent): Promise<Response>;
+  /** Makes a user with PASSWORD and signs a browser and a workstation of theirs in. */
+  signedIn(role: Role, options?: SigningIn): Promise<Caller>;
+  /** Signs another browser and workstation of a user in. */
+  signInAgain(user: User, options?: SigningIn): Promise<Caller>;
+}
+
+/** @returns a server that answers `request`; `await using` closes the database and removes the directory */
+export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const world = options.world ?? (await createWorld());
+  const domain = await joinDomain(world, options);
+  await domain.access.keys.ensure(world.system);
+  const logged: Record<string, unknown>[] = [];
+  const server = serve(world, domain, logged);
+  const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
+  return {
+    server,
+    domain,
+    world,
+    logged,
+    request: async (method, path, sent = {}) =>
+      await server.handle(requestOf(method, path, sent), () =>
+        sent.address === undefined ? ADDRESS : sent.address,
+      ),
+    async signedIn(role, signingIn = {}) {
+      const email = signingIn.email ?? `${role}-${world.ids.uuid()}@example.com`;
+      const account = { email, role, password: new Secret(PASSWORD) };
+      const { user } = await domain.identity.users.create(world.system, account);
+      return signInAgain(user, signingIn);
+    },
+    signInAgain,
+    [Symbol.asyncDispose]: () => world.dispose(),
+  };
+}
+
+async function joinDomain(world: World, options: TestServerOptions): Promise<Domain> {
+  const { db, clock, ids, directory } = world;
+  return openDomain({
+    db,
+    clock,
+    ids,
+    blobs: await openBlobs(join(directory, "artifacts")),
+    sealing: openSealing({ directory: join(directory, "keys"), ids }),
+    passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
+    settings: {
+      access: { ...ACCESS, ...options.access },
+      limits: { ...LIMITS, ...options.limits },
+      identity: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...options.identity },
+    },
+  });
+}
+
+function serve(world: World, domain: Domain, logged: Record<string, unknown>[]): Server {
+  const { db, clock, ids } = world;
+  const write = (line: string) => void logged.push(JSON.parse(line));
+  return createServer({
+    domain,
+    clock,
+    ids,
+    log: createLog({ level: "debug", format: "json", write, clock }),
+    metrics: createMetrics(),
+    metricsToken: new Secret(METRICS_TOKEN),
+    readiness: createReadiness({
+      db,
+      clock,
+      databaseFile: world.file,
+      checkKeys: () => domain.access.keys.signer(),
+      lastBeatMs: () => clock.nowMs(),
+    }),
+    baseUrl: () => BASE_URL,
+  });
+}
+
+/** @returns the request as the listener would hand it over */
+export function requestOf(method: string, path: string, sent: Sent = {}): Request {
+  const headers = new Headers();
+  if (sent.token !== undefined) headers.set("authorization", `Bearer ${sent.token}`);
+  if (sent.cookie !== undefined) headers.set("cookie", sent.cookie);
+  const body = bodyOf(sent.body);
+  if (sent.body !== undefined) headers.set("content-type", "application/json");
+  for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name, value);
+  return new Request(`http://localhost${path}`, { method, headers, ...(body !== undefined && { body }) });
+}
+
+function bodyOf(body: unknown): BodyInit | undefined {
+  if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+}
+
+type Parts = Pick<TestServer, "world" | "domain">;
+
+async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn): Promise<Caller> {
+  const { sessions, deviceLogins, grants } = domain.access;
+  const { id, email, organizationId } = user;
+  const actor: Actor = { kind: "user", id, label: email, organizationId, address: ADDRESS };
+  const browser = { address: ADDRESS, userAgent: null };
+  const session = await world.db.write((tx) => sessions.open(tx, user.id, browser), "access");
+  const client = { clientId: OAUTH_CLIENT_ID, scope: signingIn.scope ?? FULL_SCOPE };
+  const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: ADDRESS });
+  await deviceLogins.claim(actor, linkToken);
+  await deviceLogins.decide(actor, { linkToken, loginSessionId: session.id, decision: "approve" });
+  const tokens = await grants.redeem({ ...client, deviceCode });
+  return {
+    user,
+    actor,
+    accessToken: tokens.access_token,
+    refreshToken: tokens.refresh_token ?? "",
+    cookie: `__Secure-${SESSION_COOKIE}=${session.token}`,
+    sessionToken: session.token,
+    loginSessionId: session.id,
+  };
+}
+
+const FULL_SCOPE = ["offline_access", ...USER_SCOPES].join(" ");
