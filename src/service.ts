@@ -11,18 +11,21 @@ import type { Config } from "./platform/config.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
 import type { Ids } from "./platform/ids.ts";
 import type { Log } from "./platform/log.ts";
-import { createMetrics } from "./platform/metrics.ts";
+import { createMetrics, type Metrics } from "./platform/metrics.ts";
 import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
 import { COMMIT, VERSION } from "./platform/version.ts";
 import { type Listener, listen } from "./server/listen.ts";
+import { startingResponse } from "./server/problem.ts";
 import { createReadiness } from "./server/readiness.ts";
-import { createServer } from "./server/server.ts";
+import { createServer, type Server } from "./server/server.ts";
 
 export interface ServiceOptions {
   config: Config;
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Told as soon as it is durable: a generated password must be shown even when a later step fails. */
+  onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
 }
 
 export interface Service {
@@ -41,7 +44,8 @@ export interface Service {
 }
 
 /**
- * Starts everything, or nothing: what was opened is closed again when a later step fails.
+ * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
+ * data, so that an address in use leaves no installation behind.
  * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -51,36 +55,85 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
-  const service = await startIn(directory, options, undo);
+  const door = openDoor(config);
+  undo.defer(() => door.listener.stop());
+  const service = await startBehind(door, directory, { ...options, undo });
   const onStop = undo.move();
   return { ...service, stop: () => onStop.disposeAsync() };
 }
 
-async function startIn(
+/** The socket, and what answers behind it: a refusal until the service is there. */
+interface Door {
+  listener: Listener;
+  baseUrl(): string;
+  open(server: Server): void;
+}
+
+function openDoor(config: Config): Door {
+  let answer: Server["handle"] = () => startingResponse();
+  const listener = listen((request, addressOf) => answer(request, addressOf), {
+    listen: config.get("server.listen"),
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+  });
+  const baseUrl = config.get("server.public_url") ?? listener.address;
+  return {
+    listener,
+    baseUrl: () => baseUrl,
+    open(server) {
+      answer = server.handle;
+    },
+  };
+}
+
+async function startBehind(
+  door: Door,
   directory: DataDirectory,
-  options: ServiceOptions,
-  undo: AsyncDisposableStack,
+  { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
 ): Promise<Omit<Service, "stop">> {
   const { config, clock, ids, log } = options;
-  let listener: Listener | undefined;
-  const baseUrl = (): string => config.get("server.public_url") ?? listener?.address ?? "";
+  const { baseUrl, listener } = door;
   const installation = await openInstallation(directory, { config, clock, ids, baseUrl });
   undo.defer(() => installation.close());
-  const { db, domain } = installation;
+  const bootstrap = await bootstrapInstallation(installation, config);
+  options.onBootstrap(bootstrap, directory);
+  const actor = serviceActor(bootstrap.organizationId);
+  await installation.domain.access.keys.ensure(actor);
+  const seeded = await seedFromFile(installation, { config, actor });
 
-  const bootstrap = await domain.identity.bootstrap({
+  const metrics = createMetrics();
+  const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
+  registerJobs(scheduler, installation, actor);
+  door.open(serverOf(installation, { ...options, metrics, scheduler, baseUrl }));
+  scheduler.start();
+  undo.defer(() => scheduler.stop());
+  // Undone in reverse: requests end first, then jobs, then the database closes.
+  undo.defer(() => listener.stop());
+  const reload = () => reloadCatalog(installation, { config, actor, log });
+  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
+}
+
+/** Makes the organisation and its first administrator where they are missing; `setup` does no more than this. */
+export const bootstrapInstallation = ({ domain }: Installation, config: Config): Promise<BootstrapResult> =>
+  domain.identity.bootstrap({
     organizationName: config.get("bootstrap.organization_name"),
     adminEmail: config.get("bootstrap.admin_email"),
     adminPassword: config.get("bootstrap.admin_password"),
     generatePassword: true,
   });
-  const actor = serviceActor(bootstrap.organizationId);
-  await domain.access.keys.ensure(actor);
-  const seeded = await seedFromFile(installation, { config, actor });
 
-  const metrics = createMetrics();
-  const scheduler = createScheduler({ db, clock, ids, log, metrics });
-  registerJobs(scheduler, installation, actor);
+interface Parts extends ServiceOptions {
+  metrics: Metrics;
+  scheduler: Scheduler;
+  baseUrl(): string;
+}
+
+function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
+  const { config, clock, ids, log, metrics, scheduler, baseUrl } = parts;
+  metrics
+    .gauge("build_info", "Always 1; the labels say what runs", { labels: { version: [], commit: [] } })
+    .labels(VERSION, COMMIT)
+    .set(1);
   const readiness = createReadiness({
     db,
     clock,
@@ -88,24 +141,8 @@ async function startIn(
     checkKeys: () => domain.access.keys.signer(),
     lastBeatMs: () => scheduler.lastBeatMs(),
   });
-  metrics
-    .gauge("build_info", "Always 1; the labels say what runs", { labels: { version: [], commit: [] } })
-    .labels(VERSION, COMMIT)
-    .set(1);
   const metricsToken = config.get("metrics.token");
-  const server = createServer({ domain, metrics, readiness, baseUrl, metricsToken, clock, ids, log });
-  listener = listen(server, {
-    listen: config.get("server.listen"),
-    tls: tlsOf(config),
-    trustedProxies: config.get("server.trusted_proxies"),
-  });
-  const { stop, address } = listener;
-  scheduler.start();
-  undo.defer(() => scheduler.stop());
-  undo.defer(stop);
-
-  const reload = () => reloadCatalog(installation, { config, actor, log });
-  return { baseUrl: baseUrl(), address, installation, bootstrap, seeded, reload };
+  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, clock, ids, log });
 }
 
 /** Who acts when the service does something by itself. */

@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Config } from "../../src/platform/config.ts";
 import type { Log } from "../../src/platform/log.ts";
-import type { Service } from "../../src/service.ts";
+import type { Service, ServiceOptions } from "../../src/service.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { Interrupted } from "../exit.ts";
+import { Interrupted, inFile } from "../exit.ts";
 import { planInWords } from "../plan-text.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 
@@ -32,7 +32,9 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   const voice = await voiceOf(context, config);
   const { log } = voice;
   const { clock, ids } = context;
-  const service = await startService({ config, clock, ids, log });
+  const onBootstrap = passwordTeller(voice, context);
+  const catalogFile = config.get("catalog.file") ?? config.file;
+  const service = await inFile(catalogFile, () => startService({ config, clock, ids, log, onBootstrap }));
   const reload = () =>
     void service.reload().catch((error: unknown) => log.error("catalog.failed", { error }));
   process.on("SIGHUP", reload);
@@ -77,31 +79,37 @@ async function voiceOf({ env, stdout, stderr, clock }: Context, config: Config):
   return { log, isText };
 }
 
-async function announce(service: Service, { log, isText }: Voice, context: Context): Promise<void> {
-  const { address, baseUrl, bootstrap, installation } = service;
-  log.info("service.started", { address, base_url: baseUrl, schema: installation.schema.to });
-  if (isText) context.stdout.write(await linesFor(service));
-  else if (bootstrap.generatedPassword) {
-    const path = join(installation.directory.path, PASSWORD_FILE);
-    writeFileSync(path, `${bootstrap.generatedPassword.reveal()}\n`, { mode: 0o600, flush: true });
-    log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
-  }
-}
-
 /** Where a generated password goes when stdout is a journal that many may read. */
 const PASSWORD_FILE = "initial-admin-password";
+
+/** @returns what shows a generated password at once: it is kept nowhere, and starting may still fail */
+const passwordTeller =
+  ({ log, isText }: Voice, { stdout }: Context): ServiceOptions["onBootstrap"] =>
+  ({ admin, generatedPassword }, directory) => {
+    if (!generatedPassword) return;
+    if (isText) {
+      stdout.write(`First administrator: ${admin.email}\n`);
+      stdout.write(`Password, shown this once: ${generatedPassword.reveal()}\n`);
+      return;
+    }
+    const path = join(directory.path, PASSWORD_FILE);
+    writeFileSync(path, `${generatedPassword.reveal()}\n`, { mode: 0o600, flush: true });
+    log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
+  };
+
+async function announce(service: Service, { log, isText }: Voice, context: Context): Promise<void> {
+  const { address, baseUrl, installation } = service;
+  log.info("service.started", { address, base_url: baseUrl, schema: installation.schema.to });
+  if (isText) context.stdout.write(await linesFor(service));
+}
 
 async function linesFor({ baseUrl, bootstrap, installation, seeded }: Service): Promise<string> {
   const { VERSION } = await import("../../src/platform/version.ts");
   const { directory, schema } = installation;
-  const { admin, generatedPassword } = bootstrap;
   const lines = [
     `Quartermaster ${VERSION} listens on ${baseUrl}`,
     `  data      ${directory.path} (schema ${schema.to})`,
-    `  sign in   ${admin.email} at ${baseUrl}/login`,
-    ...(generatedPassword
-      ? [`  password  ${generatedPassword.reveal()} (shown this once: keep it now)`]
-      : []),
+    `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
     ...(seeded ? [`  catalog   ${planInWords(seeded)}`] : []),
     `  next      ${programName()} catalog list --data-dir ${directory.path}`,
   ];

@@ -17,7 +17,7 @@ export interface ListenOptions {
 export interface Listener {
   /** where it listens, as an origin or `unix:/path` */
   readonly address: string;
-  /** Takes no new request, lets running ones end, and cuts what is left after the drain time. */
+  /** May be called twice. Takes no new request, lets running ones end, and cuts what is left after the drain time. */
   stop(): Promise<void>;
 }
 
@@ -33,11 +33,14 @@ const SOCKET_MODE = 0o660;
  * Starts to listen.
  * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`
  */
-export function listen(server: Server, options: ListenOptions): Listener {
-  const running = start(server, options);
+export function listen(handle: Server["handle"], options: ListenOptions): Listener {
+  const running = start(handle, options);
+  let isStopped = false;
   return {
     address: options.listen.kind === "unix" ? `unix:${options.listen.path}` : running.url.origin,
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       const cut = setTimeout(() => void running.stop(true), DRAIN_MS);
       await running.stop();
       clearTimeout(cut);
@@ -45,12 +48,12 @@ export function listen(server: Server, options: ListenOptions): Listener {
   };
 }
 
-function start(server: Server, options: ListenOptions): Bun.Server<undefined> {
+function start(handle: Server["handle"], options: ListenOptions): Bun.Server<undefined> {
   const trusted = blockListOf(options.trustedProxies);
   const shared = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     fetch: (request: Request, socket: Bun.Server<undefined>) =>
-      server.handle(request, () => addressOf(request, socket, trusted)),
+      handle(request, () => addressOf(request, socket, trusted)),
     error: () => problemResponse(bugFailure, "none"),
     ...(options.tls && { tls: readCertificate(options.tls) }),
   };
