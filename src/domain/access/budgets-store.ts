@@ -1,6 +1,7 @@
 // SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
-import { and, eq, lte, sql } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { budgets } from "./tables.ts";
 
 export type BudgetRow = typeof budgets.$inferSelect;
@@ -33,6 +34,13 @@ export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...ro
 export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>
   void deleteOne(tx).run({ ...key });
 
-/** @returns how many counters were over */
-export const removeExpired = (tx: Tx, nowMs: number): number =>
-  tx.delete(budgets).where(lte(budgets.resetsAtMs, nowMs)).returning({ name: budgets.name }).all().length;
+/** Removes a batch of counters that are over. @returns how many */
+export function removeExpired(tx: Tx, nowMs: number): number {
+  const expired = tx
+    .select({ name: budgets.name, subject: budgets.subject })
+    .from(budgets)
+    .where(lte(budgets.resetsAtMs, nowMs))
+    .limit(SWEEP_BATCH_ROWS);
+  const key = sql`(${budgets.name}, ${budgets.subject})`;
+  return tx.delete(budgets).where(inArray(key, expired)).returning({ name: budgets.name }).all().length;
+}

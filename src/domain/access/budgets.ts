@@ -59,7 +59,7 @@ export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   }
 }
 
-/** @returns how many counters had run out and were removed */
+/** Removes counters whose window is over. @returns how many, SWEEP_BATCH_ROWS at most */
 export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
 
 const keyOf = ({ name, subject }: BudgetKey): BudgetKey => ({

@@ -11,6 +11,7 @@ import type { Identity, SignInUser, User } from "../identity/service.ts";
 import * as budgets from "./budgets.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
+import { ENDED_LOGIN_KEPT_MS } from "./model.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 
 export type { LoginSessionRow } from "./login-sessions-store.ts";
@@ -44,9 +45,6 @@ export interface SignInRequest extends Origin {
   password: Secret;
   requestId?: string;
 }
-
-/** A session as its owner and operators see it. */
-export type LoginSessionView = Omit<LoginSessionRow, "tokenHash" | "endedAtMs">;
 
 /** Use prolongs a session at most this often (client-and-auth.md section 4.5). */
 export const RENEWAL_INTERVAL_MS = HOUR_MS;
@@ -121,7 +119,7 @@ export class LoginSessions {
     const expiresAtMs = nowMs + this.own.settings.browserSessionTtlSeconds * SECOND_MS;
     this.#renewing.add(session.id);
     this.own.db
-      .write((tx) => store.prolong(tx, session, { renewedAtMs: nowMs, expiresAtMs }), "access")
+      .write((tx) => store.prolong(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
       .catch(() => {
         // The session keeps its old expiry, which is correct, and the next use tries again.
       })
@@ -139,15 +137,9 @@ export class LoginSessions {
     }, "access");
   }
 
-  /** @returns the open sessions of a user, newest first, SESSIONS_LISTED_MAX at most */
-  list(userId: string): LoginSessionView[] {
-    const rows = store.listOpen(this.own.db.read, userId, this.own.clock.nowMs());
-    return rows.map(({ tokenHash: _, endedAtMs: __, ...view }) => view);
-  }
-
-  /** Removes expired sessions that nothing refers to. @returns how many, a bounded number at once */
+  /** Removes sessions that were over long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
   sweep(tx: Tx): number {
-    return store.removeExpired(tx, this.own.clock.nowMs());
+    return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
   /** The account first; it is counted whether it exists or not. */

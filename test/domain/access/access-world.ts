@@ -55,14 +55,21 @@ export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
 
 export async function createAccessWorld(settings: Partial<AccessSettings> = {}) {
   const world = await createWorld();
-  const parts = joinParts(world, { ...SETTINGS, ...settings });
+  const all = { ...SETTINGS, ...settings };
+  const parts = joinParts(world, all);
   await parts.keys.ensure(world.system);
   const member = await parts.identity.users.create(world.system, {
     email: "ada@example.com",
     role: "member",
     password: new Secret(PASSWORD),
   });
-  return { ...world, ...parts, user: member.user, addPublicKey: (jwk: Jwk) => addPublicKey(world, jwk) };
+  return {
+    ...world,
+    ...parts,
+    settings: all,
+    user: member.user,
+    addPublicKey: (jwk: Jwk) => addPublicKey(world, jwk),
+  };
 }
 
 interface Jwk extends JsonWebKey {

@@ -7,6 +7,7 @@ import { endGrant } from "../../../src/domain/access/end-logins.ts";
 import { grants, signingKeys } from "../../../src/domain/access/tables.ts";
 import { USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
 import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../../src/platform/signing.ts";
 import { START_MS } from "../../support/world.ts";
@@ -130,6 +131,14 @@ test("a suspended user is refused with every credential, and stays out with them
   await world.identity.users.setStatus(world.system, world.user.id, "active");
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
   expect(await cookie(world, session.token)).toBe("unauthenticated access.session_invalid");
+});
+
+test("a token of a user whose subject is another one now is refused", async () => {
+  await using world = await createAccessWorld();
+  const { grant, token } = await knownToken(world);
+  await world.db.write((tx) => tx.update(users).set({ subject: world.ids.uuid() }).run(), "access");
+  expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+  expect(await bearer(world, mintToken(world, grant))).toBe("unauthenticated access.revoked");
 });
 
 test("a new role counts for the tokens that a change of role leaves, and it ends those before", async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import * as budgets from "../../../src/domain/access/budgets.ts";
+import { SWEEP_BATCH_ROWS } from "../../../src/domain/access/model.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database.ts";
@@ -105,6 +106,15 @@ test("sweeping removes only counters whose window is over", async () => {
   const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
   expect(await sweep()).toBe(1);
   expect(await sweep()).toBe(0);
+});
+
+test(`one sweep removes at most ${SWEEP_BATCH_ROWS} counters`, async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => {
+    for (let i = 0; i <= SWEEP_BATCH_ROWS; i += 1) budgets.spend(tx, guesses({ subject: `${i}` }));
+  });
+  const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
+  expect([await sweep(), await sweep(), await sweep()]).toEqual([SWEEP_BATCH_ROWS, 1, 0]);
 });
 
 test("a flood of refused checks writes nothing to the disk", async () => {

@@ -1,9 +1,11 @@
 // Password sign-in: who gets in, what a guess costs, what is kept; and how a login session ends.
-import { expect, test } from "bun:test";
-import type { SignInRequest } from "../../../src/domain/access/login-sessions.ts";
-import { SESSIONS_LISTED_MAX } from "../../../src/domain/access/login-sessions-store.ts";
+import { expect, spyOn, test } from "bun:test";
+import { LoginSessions, type SignInRequest } from "../../../src/domain/access/login-sessions.ts";
+import { ENDED_LOGIN_KEPT_MS } from "../../../src/domain/access/model.ts";
+import { deviceLogins, grants, loginSessions } from "../../../src/domain/access/tables.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
+import type { Identity } from "../../../src/domain/identity/service.ts";
 import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { START_MS } from "../../support/world.ts";
@@ -63,13 +65,41 @@ test("an unknown account, a wrong password and a suspended user fail alike", asy
   expect(await message({})).toBe(wrong);
 });
 
-test("whoever is suspended while the password is checked is not let in", async () => {
+/** Sessions whose password check is preceded by something that happens at that very moment. */
+const checkingAfter = (world: AccessWorld, event: () => Promise<unknown>): LoginSessions => {
+  const isPasswordOf: Identity["isPasswordOf"] = async (user, password) => {
+    await event();
+    return await world.identity.isPasswordOf(user, password);
+  };
+  return new LoginSessions({ ...world, identity: { ...world.identity, isPasswordOf }, limits: LIMITS });
+};
+
+test.each<[string, (world: AccessWorld) => Promise<unknown>]>([
+  ["is suspended", ({ identity, system, user }) => identity.users.setStatus(system, user.id, "suspended")],
+  ["gets a new password", ({ identity, system, user }) => identity.users.resetPassword(system, user.id)],
+])("whoever %s while the old password is checked is not let in", async (_name, change) => {
   await using world = await createAccessWorld();
   world.clock.advance(1);
-  const pending = signIn(world);
-  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
-  expect(await pending).toBe(FAILED);
-  expect(world.sessions.list(world.user.id)).toEqual([]);
+  const sessions = checkingAfter(world, () => change(world));
+  const refusal = await sessions.signIn(request()).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ reason: "access.sign_in_failed" });
+  expect(world.db.read.select().from(loginSessions).all()).toEqual([]);
+});
+
+test("a password that could not be checked is no guess", async () => {
+  await using world = await createAccessWorld();
+  const busy = new DomainError("unavailable", "passwords.busy", "too many sign-ins at this moment");
+  const sessions = checkingAfter(world, () => Promise.reject(busy));
+  for (let i = 0; i < 10; i += 1) expect(await sessions.signIn(request()).catch((error) => error)).toBe(busy);
+  expect(await signIn(world)).toBe("in");
+});
+
+test("guesses beyond the limit are refused without a write", async () => {
+  await using world = await createAccessWorld();
+  await fail(world, LIMITS.passwordGuessesPerAccount);
+  const write = spyOn(world.db, "write");
+  for (let i = 0; i < 10; i += 1) expect(await signIn(world)).toBe(TOO_MANY);
+  expect(write).toHaveBeenCalledTimes(0);
 });
 
 test("an account allows its wrong passwords and no more, known or not, however it is written", async () => {
@@ -149,35 +179,32 @@ test("signing out ends the session at once and leaves the grants it approved", a
   expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
 });
 
-test("a list shows a user's open sessions without their tokens, a bounded number", async () => {
+test("an overlong user agent is cut", async () => {
   await using world = await createAccessWorld();
-  const origin = { address: "192.0.2.1", userAgent: "x".repeat(300) };
-  await world.db.write((tx) => {
-    for (let i = 0; i <= SESSIONS_LISTED_MAX; i += 1) world.sessions.open(tx, world.user.id, origin);
-  }, "access");
-  const listed = world.sessions.list(world.user.id);
-  expect(listed).toHaveLength(SESSIONS_LISTED_MAX);
-  expect(Object.keys(listed[0] ?? {}).sort()).toEqual([
-    "address",
-    "createdAtMs",
-    "expiresAtMs",
-    "id",
-    "renewedAtMs",
-    "userAgent",
-    "userId",
-  ]);
-  expect(listed[0]?.userAgent).toHaveLength(256);
-  world.clock.advance(12 * HOUR_MS);
-  expect(world.sessions.list(world.user.id)).toEqual([]);
+  for (const [length, kept] of [
+    [255, 255],
+    [256, 256],
+    [257, 256],
+  ] as const) {
+    const { session } = await world.sessions.signIn(request({ userAgent: "x".repeat(length) }));
+    expect(world.sessions.find(session.token)?.userAgent).toHaveLength(kept);
+  }
 });
 
-test("sweeping removes expired sessions that no grant names any more", async () => {
+test("sweeping removes sessions that ended a day ago and that nothing names any more", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
-  await world.sessions.signIn(request());
+  const { session } = await world.sessions.signIn(request());
+  const ids = () => world.db.read.select({ id: loginSessions.id }).from(loginSessions).all();
   const sweep = () => world.db.write((tx) => world.sessions.sweep(tx), "access");
+  world.clock.advance(12 * HOUR_MS + ENDED_LOGIN_KEPT_MS - 1);
   expect(await sweep()).toBe(0);
-  world.clock.advance(12 * HOUR_MS);
+  world.clock.advance(1);
   expect(await sweep()).toBe(1);
-  expect(isAtRest(world.file, grant.sid)).toBe(true);
+  expect(ids()).toEqual([{ id: grant.sid }]);
+  await world.db.write((tx) => tx.delete(deviceLogins).run(), "access");
+  expect(await sweep()).toBe(0);
+  await world.db.write((tx) => tx.delete(grants).run(), "access");
+  expect(await sweep()).toBe(1);
+  expect(session.id).not.toBe(grant.sid);
 });
