@@ -184,7 +184,7 @@ async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn
   const browser = { address: ADDRESS, userAgent: null };
   const session = await world.db.write((tx) => sessions.open(tx, user.id, browser), "access");
   const client = { clientId: OAUTH_CLIENT_ID, scope: signingIn.scope ?? FULL_SCOPE };
-  const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: ADDRESS });
+  const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: null });
   await deviceLogins.claim(actor, linkToken);
   await deviceLogins.decide(actor, { linkToken, loginSessionId: session.id, decision: "approve" });
   const tokens = await grants.redeem({ ...client, deviceCode });

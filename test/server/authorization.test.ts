@@ -1,0 +1,259 @@
+// Walks every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
+import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { USER_SCOPES } from "../../src/domain/access/wire.ts";
+import { users } from "../../src/domain/identity/tables.ts";
+import { HOUR_MS } from "../../src/platform/clock.ts";
+import { BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { createGuard, type Requirement } from "../../src/server/guard.ts";
+import { type DocumentedRoute, operation } from "../../src/server/openapi.ts";
+import { createRouter } from "../../src/server/router.ts";
+import {
+  BASE_URL,
+  type Caller,
+  createTestServer,
+  METRICS_TOKEN,
+  type Sent,
+  type TestServer,
+} from "../support/server.ts";
+
+type Verdict = 401 | 403 | "through";
+
+interface Case {
+  send(face: TestServer): Promise<Sent & { query?: string }>;
+  /** for every requirement but `nobody` */
+  verdict(requirement: Requirement, method: string): Verdict;
+}
+
+const isRole = (requirement: Requirement): boolean =>
+  requirement === "administrator" || requirement === "metrics";
+const refused = (): Verdict => 401;
+const everywhere = (): Verdict => "through";
+const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : "through");
+const onlyMetrics = (requirement: Requirement): Verdict => (requirement === "metrics" ? "through" : 401);
+const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
+
+const CASES: Record<string, Case> = {
+  nobody: { send: async () => ({}), verdict: refused },
+  "a garbage token": { send: async () => ({ token: "garbage" }), verdict: refused },
+  "an expired token": {
+    async send({ domain, world, signedIn }) {
+      const { accessToken, user } = await signedIn("admin");
+      const { claims } = await domain.access.tokens.read(accessToken);
+      const { sid, scope, grant_id: id, client_id: clientId, aud: resource } = claims;
+      const nowMs = world.clock.nowMs() - HOUR_MS;
+      const grant = { id, clientId, resource };
+      return { token: domain.access.tokens.mint({ user, grant, scope, sid, nowMs }).accessToken };
+    },
+    verdict: refused,
+  },
+  "a member's token": {
+    send: async ({ signedIn }) => bearer(await signedIn("member")),
+    verdict: asMember,
+  },
+  ...Object.fromEntries(
+    USER_SCOPES.map((scope) => [
+      `a member's token with ${scope} alone`,
+      {
+        send: async ({ signedIn }: TestServer) => bearer(await signedIn("member", { scope })),
+        verdict: (requirement: Requirement): Verdict =>
+          requirement === "anyone" || requirement === scope ? "through" : 403,
+      },
+    ]),
+  ),
+  "an administrator's token without governance:read": {
+    send: async ({ signedIn }) => bearer(await signedIn("admin", { scope: "session:write" })),
+    verdict: (requirement) => (requirement === "anyone" || requirement === "session:write" ? "through" : 403),
+  },
+  "an administrator's token": {
+    send: async ({ signedIn }) => bearer(await signedIn("admin")),
+    verdict: everywhere,
+  },
+  "a member's browser": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("member")).cookie }),
+    verdict: asMember,
+  },
+  "an administrator's browser": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie }),
+    verdict: everywhere,
+  },
+  "an administrator's browser on our own page": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { origin: BASE_URL, "sec-fetch-site": "same-origin" },
+    }),
+    verdict: everywhere,
+  },
+  "an administrator's browser on another site's page": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { origin: "https://evil.example" },
+    }),
+    verdict: (_requirement, method) => (method === "GET" ? "through" : 403),
+  },
+  "an administrator's browser that hides which site's page it shows": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { "sec-fetch-site": "cross-site" },
+    }),
+    verdict: (_requirement, method) => (method === "GET" ? "through" : 403),
+  },
+  "the token of a suspended administrator": {
+    async send({ signedIn, world }) {
+      const caller = await signedIn("admin");
+      await world.db.write((tx) => {
+        tx.update(users).set({ status: "suspended" }).where(eq(users.id, caller.user.id)).run();
+      });
+      return bearer(caller);
+    },
+    verdict: refused,
+  },
+  "the browser of a removed administrator": {
+    async send({ signedIn, domain, world }) {
+      const { cookie, user } = await signedIn("admin");
+      await signedIn("admin"); // the last one cannot be removed
+      await domain.identity.users.remove(world.system, user.id);
+      return { cookie };
+    },
+    verdict: refused,
+  },
+  "a token whose grant is revoked": {
+    async send({ signedIn, domain, request }) {
+      const caller = await signedIn("admin");
+      expect((await request("GET", "/auth/me", bearer(caller))).status).toBe(200); // it is known before it ends
+      await domain.identity.users.revokeLogins(caller.actor, caller.user.id);
+      return bearer(caller);
+    },
+    verdict: refused,
+  },
+  "a good token in the query": {
+    send: async ({ signedIn }) => ({ query: `?access_token=${(await signedIn("admin")).accessToken}` }),
+    verdict: refused,
+  },
+  "a good token without a space behind Bearer": {
+    send: async ({ signedIn }) => ({
+      headers: { authorization: `Bearer${(await signedIn("admin")).accessToken}` },
+    }),
+    verdict: refused,
+  },
+  "a bad token beside a good cookie": {
+    send: async ({ signedIn }) => ({ token: "bad", cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+  },
+  "a bad cookie": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie.replace(/.$/, "~") }),
+    verdict: refused,
+  },
+  "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
+  "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: onlyMetrics },
+  "a stranger behind a proxy on this machine": {
+    send: async () => ({ address: "127.0.0.1", headers: { "x-forwarded-for": "203.0.113.9" } }),
+    verdict: refused,
+  },
+};
+
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
+const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
+const guarded = ({ server }: TestServer) =>
+  server.routes.filter((route) => requirementOf(route) !== "nobody");
+const verdictOf = ({ status }: Response): Verdict => (status === 401 || status === 403 ? status : "through");
+
+test.each(Object.entries(CASES))(
+  "%s is let through exactly where it may be",
+  async (_name, { send, verdict }) => {
+    await using face = await createTestServer();
+    let sent = await send(face);
+    const found: Record<string, Verdict> = {};
+    const expected: Record<string, Verdict> = {};
+    for (const route of guarded(face)) {
+      const { method } = route;
+      const { query = "", ...rest } = sent;
+      const response = await face.request(method, `${pathOf(route)}${query}`, rest);
+      found[`${method} ${route.path}`] = verdictOf(response);
+      expected[`${method} ${route.path}`] = verdict(requirementOf(route), method);
+      if (method !== "GET") sent = await send(face); // the request may have ended the login it came with
+    }
+    expect(found).toEqual(expected);
+    expect(Object.keys(found).length).toBeGreaterThan(15);
+  },
+);
+
+test.each([
+  ["malformed", "{"],
+  ["wrong", { unexpected: 1 }],
+  ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
+])("a stranger is turned away from every route before a %s body is looked at", async (_name, body) => {
+  await using face = await createTestServer();
+  for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
+    for (const type of ["application/json", "text/plain"]) {
+      const response = await face.request(route.method, pathOf(route), {
+        body,
+        headers: { "content-type": type },
+      });
+      expect(`${route.path} ${response.status}`).toBe(`${route.path} 401`);
+    }
+  }
+});
+
+test("a stranger is turned away before the path or the query is looked at", async () => {
+  await using face = await createTestServer();
+  const outcome = async (path: string) => (await face.request("GET", path)).status;
+  expect(await outcome("/admin/users/no-uuid")).toBe(401);
+  expect(await outcome("/admin/users?page=x")).toBe(401);
+});
+
+test("a refused caller learns how to come in, and nothing else", async () => {
+  await using face = await createTestServer();
+  const response = await face.request("GET", "/admin/users", { token: "garbage" });
+  expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+  expect(await response.json()).toMatchObject({ status: 401, reason: "access.token_invalid" });
+  const foreign = await face.request("PUT", "/admin/branding", {
+    cookie: (await face.signedIn("admin")).cookie,
+    headers: { origin: "https://evil.example" },
+    body: {},
+  });
+  expect(await foreign.json()).toMatchObject({ status: 403, reason: "access.foreign_origin" });
+});
+
+/** What a route must say of itself. */
+function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
+  return [
+    ...(detail?.["x-requires"] === undefined ? ["requires"] : []),
+    ...(method !== "GET" && detail?.["x-accepts"] === undefined ? ["accepts"] : []),
+  ];
+}
+
+test("every route says who may call it, and what body it takes", async () => {
+  await using face = await createTestServer();
+  const omissions = face.server.routes.map((route) => [route.method, route.path, ...omissionsOf(route)]);
+  expect(omissions.filter(({ length }) => length > 2)).toEqual([]);
+});
+
+test("a route that says neither is found", async () => {
+  await using face = await createTestServer();
+  const guard = createGuard({
+    authenticator: face.domain.access.authenticator,
+    baseUrl: () => BASE_URL,
+    mayReadMetrics: () => false,
+  });
+  const detail = () => operation("broken", "Broken", { tags: ["System"], answers: {} });
+  const routes: readonly DocumentedRoute[] = createRouter(guard, "broken").post("/broken", () => "", {
+    detail: detail(),
+  }).routes;
+  expect(routes.map(omissionsOf)).toEqual([["requires", "accepts"]]);
+});
+
+/** The guard names the route, so a body refused before the guard came is counted as nobody's. */
+test("every route's guard comes before its body, open ones too", async () => {
+  await using face = await createTestServer();
+  for (const route of face.server.routes) {
+    const { method } = route;
+    const headers = { "content-type": "text/plain" };
+    await face.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });
+    expect(face.logged.findLast(({ event }) => event === "http.answered")).toMatchObject({
+      method,
+      route: route.path,
+    });
+  }
+});
