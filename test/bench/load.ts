@@ -12,7 +12,7 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** The one argument of the command line, as JSON. */
+/** Read from standard input, as JSON. */
 export interface LoadPlan {
   port: number;
   connections: number;
@@ -216,7 +216,7 @@ class LoadRun {
 }
 
 if (import.meta.main) {
-  const plan: LoadPlan = JSON.parse(process.argv[2] ?? "{}");
+  const plan: LoadPlan = await Bun.stdin.json();
   console.log(JSON.stringify(await runLoad(plan)));
   process.exit(0);
 }

@@ -1,0 +1,54 @@
+// The package catalog, its caller authenticated and authorised, against a bare Bun.serve that sends the same bytes, or
+// 304, to anybody.
+import { join } from "node:path";
+import { contest, type Figure } from "./figures.ts";
+import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
+import { catalogFile } from "./packages.ts";
+import { load, script, startServer } from "./processes.ts";
+
+const ROUNDS = 7;
+const SECONDS = 1.2;
+const CONNECTIONS = 32;
+const PATH = "/admin/package-catalog";
+
+/** Issue "One executable", Measured: at least 0.75 of the bare server with the bytes, 0.5 of it with 304. */
+export async function measureCatalog(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, "catalog.json");
+  await Bun.write(file, catalogFile());
+  const data = join(directory.path, "data");
+  await using servers = new AsyncDisposableStack();
+  const own = await startQuartermaster(data, "--catalog", file);
+  servers.defer(own.stop);
+  const authorization = await bearerToken(data, own.port);
+
+  const answer = await fetch(`http://127.0.0.1:${own.port}${PATH}`, { headers: { authorization } });
+  const etag = answer.headers.get("etag") ?? "";
+  const bytes = join(directory.path, "catalog.bytes");
+  await Bun.write(bytes, await answer.bytes());
+  const contentType = answer.headers.get("content-type") ?? "";
+  const bare = await startServer(script("bare-server.ts", bytes, contentType, etag));
+  servers.defer(bare.stop);
+
+  const perSecond = (port: number, headers: Record<string, string>, status: number) => async () => {
+    const requests = [{ method: "GET", path: PATH, headers: { Authorization: authorization, ...headers } }];
+    return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
+  };
+  const against = (headers: Record<string, string>, status: number) => ({
+    unit: "requests/s",
+    rounds: ROUNDS,
+    ours: perSecond(own.port, headers, status),
+    reference: perSecond(bare.port, headers, status),
+  });
+  return [
+    await contest({ what: "catalog, 200", wanted: 0.75, ...against({}, 200) }),
+    await contest({ what: "catalog, 304", wanted: 0.5, ...against({ "If-None-Match": etag }, 304) }),
+  ];
+}
+
+async function bearerToken(directory: string, port: number): Promise<string> {
+  const installation = await openBeside(directory, port);
+  const [login] = await logIn(installation, 1);
+  await installation.close();
+  return `Bearer ${login?.access_token}`;
+}

@@ -1,0 +1,67 @@
+// A data directory for one benchmark, the service that runs on it, and the domain opened beside the service: what a
+// workstation needs is made there in a few transactions instead of a few requests each.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RequestedDeviceLogin } from "../../src/domain/access/device-logins.ts";
+import type { TokenAnswer } from "../../src/domain/access/service.ts";
+import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../src/domain/access/wire.ts";
+import type { Actor } from "../../src/domain/actor.ts";
+import { type ExistingInstallation, openExisting } from "../../src/installation.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { loadConfig } from "../../src/platform/config.ts";
+import { systemIds } from "../../src/platform/ids.ts";
+import { quartermaster, type Running, startServer } from "./processes.ts";
+
+/** @returns a new directory below the system's folder for temporary files; it goes when it is disposed */
+export function temporaryDirectory(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), "quartermaster-bench-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** @param settings flags as `serve` takes them */
+export const startQuartermaster = (directory: string, ...settings: string[]): Promise<Running> =>
+  startServer(
+    quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings),
+  );
+
+/** Opens the directory of a service that listens on that port. */
+export const openBeside = (directory: string, port: number): Promise<ExistingInstallation> =>
+  openExisting({
+    config: loadConfig({ flags: { dataDir: directory }, env: {}, cwd: directory }),
+    clock: systemClock,
+    ids: systemIds,
+    baseUrl: () => `http://127.0.0.1:${port}`,
+  });
+
+/** @returns a device login that a workstation has just asked for */
+export const requestLogin = ({ domain }: ExistingInstallation): Promise<RequestedDeviceLogin> =>
+  domain.access.deviceLogins.request({
+    clientId: OAUTH_CLIENT_ID,
+    scope: REQUESTABLE_SCOPES.join(" "),
+    address: null,
+  });
+
+/** Takes as many workstations as wanted through the whole device login, approved by the first administrator. */
+export async function logIn(installation: ExistingInstallation, workstations: number): Promise<TokenAnswer[]> {
+  const { db, domain } = installation;
+  const { deviceLogins, grants, sessions } = domain.access;
+  const actor = administratorOf(installation);
+  const { id: loginSessionId } = await db.write(
+    (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null }),
+    "access",
+  );
+  const one = async (): Promise<TokenAnswer> => {
+    const { linkToken, deviceCode } = await requestLogin(installation);
+    await deviceLogins.claim(actor, linkToken);
+    await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+    return await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID });
+  };
+  return await Promise.all(Array.from({ length: workstations }, one));
+}
+
+function administratorOf({ db, domain, organizationId }: ExistingInstallation): Actor & { id: string } {
+  const user = domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com");
+  if (!user) throw new Error("a new data directory has its first administrator");
+  return { kind: "user", id: user.id, label: user.email, organizationId };
+}

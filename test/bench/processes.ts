@@ -1,0 +1,94 @@
+// The processes of a benchmark: servers that say where they listen, and the load generator beside them. Each is ended
+// by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
+import { join } from "node:path";
+import type { LoadPlan, LoadResult } from "./load.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const START_LIMIT_MS = 30_000;
+const LISTENS = /http:\/\/127\.0\.0\.1:(\d+)/;
+
+export interface Running {
+  pid: number;
+  port: number;
+  /** SIGTERM, then waits for its end */
+  stop(): Promise<void>;
+}
+
+/** @returns the command that runs a TypeScript file of this folder on the same Bun */
+export const script = (name: string, ...args: string[]): string[] => [
+  process.execPath,
+  join(import.meta.dir, name),
+  ...args,
+];
+
+/** @returns the command line of the product, from source */
+export const quartermaster = (...args: string[]): string[] => [
+  process.execPath,
+  join(ROOT, "src/main.ts"),
+  ...args,
+];
+
+/**
+ * Starts a server and waits until it prints its origin on loopback.
+ * @throws when it ends or stays silent instead; what it said is in the error
+ */
+export async function startServer(command: string[]): Promise<Running> {
+  const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: "pipe", stderr: "pipe" });
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+  };
+  const silence = setTimeout(() => child.kill("SIGKILL"), START_LIMIT_MS);
+  let said = "";
+  for await (const chunk of child.stdout) {
+    said += Buffer.from(chunk).toString();
+    const port = Number(LISTENS.exec(said)?.[1] ?? 0);
+    if (port === 0) continue;
+    clearTimeout(silence);
+    return { pid: child.pid, port, stop };
+  }
+  throw new Error(`${command.join(" ")} did not start: ${said}${await new Response(child.stderr).text()}`);
+}
+
+/** Settings of whoever runs the benchmark must not change what is measured. */
+export function cleanEnvironment(): Record<string, string | undefined> {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("QUARTERMASTER_") && name !== "JOURNAL_STREAM",
+  );
+  return { ...Object.fromEntries(own), NODE_ENV: "production" };
+}
+
+/**
+ * Runs one plan in a process of its own.
+ * @throws when a connection broke, or an answer had another status than all should have
+ */
+export async function load(plan: LoadPlan, status: number): Promise<LoadResult> {
+  const child = Bun.spawn(script("load.ts"), {
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const result: LoadResult = JSON.parse(await new Response(child.stdout).text());
+  const others = Object.keys(result.statuses).filter((found) => Number(found) !== status);
+  if (result.errors === 0 && others.length === 0 && result.requests > 0) return result;
+  throw new Error(`wanted ${status} only: ${JSON.stringify(result)}`);
+}
+
+/** @returns processor time of a process so far, in seconds; NaN where the system does not say */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await Bun.file(`/proc/${pid}/stat`)
+    .text()
+    .catch(() => "");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+}
+
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** @returns resident memory of a process in MB; NaN where the system does not say */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`)
+    .text()
+    .catch(() => "");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+}

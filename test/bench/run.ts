@@ -1,0 +1,22 @@
+// `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
+// Only ratios are judged, and nothing fails by them: figures are for people to read (style.md section 11).
+import { measureCatalog } from "./catalog.ts";
+import { type Part, printFigures } from "./figures.ts";
+
+const PARTS: Readonly<Record<string, Part>> = {
+  catalog: measureCatalog,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in PARTS));
+if (unknown.length > 0) {
+  console.error(`no part is called ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}`);
+  process.exit(2);
+}
+const figures = [];
+for (const [name, measure] of Object.entries(PARTS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.error(`measuring ${name} …`);
+  figures.push(...(await measure()));
+}
+printFigures(figures);
