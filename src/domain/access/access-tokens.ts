@@ -68,6 +68,7 @@ export interface AccessTokensDependencies {
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
+/** @returns minting and reading; made once, in service.ts */
 export function createAccessTokens({ clock, ids, keys, settings }: AccessTokensDependencies) {
   const required = Object.keys(AccessTokenClaims.properties);
   return {
@@ -123,10 +124,15 @@ const claimsOf = ({ user, grant, scope, sid }: MintRequest, own: { iss: string; 
 /** One sentence for every refusal: a caller who guesses learns nothing. */
 const REFUSAL = "this login is not valid or has ended; sign in again";
 
+/** Not ours, not for us, or changed; the cause is for the log. */
 export const tokenInvalid = (cause: unknown) => refusal("access.token_invalid", cause);
+/** Ours, and over. */
 export const tokenExpired = (cause?: unknown) => refusal("access.token_expired", cause);
+/** The grant was revoked or swept, or its user is gone. */
 export const accessRevoked = () => refusal("access.revoked");
+/** No open session has this cookie. */
 export const sessionInvalid = () => refusal("access.session_invalid");
+/** The user is suspended; the credential itself may be good. */
 export const userSuspended = () => refusal("access.user_suspended");
 
 const refusal = (reason: string, cause?: unknown) =>

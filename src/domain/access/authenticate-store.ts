@@ -12,4 +12,5 @@ const selectGrant = statement((connection) =>
     .prepare(),
 );
 
+/** @returns whose grant it is and whether it was revoked; nothing when its row is gone */
 export const findGrant = (connection: Connection, id: string) => selectGrant(connection).get({ id });

@@ -74,6 +74,7 @@ interface VerifiedToken {
   principal: Principal & { grantId: string };
 }
 
+/** @returns the authenticator with an empty memory; made once, in service.ts */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const verified = new VerifiedTokens(dependencies);
   const { db, identity, sessions } = dependencies;

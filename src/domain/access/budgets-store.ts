@@ -26,11 +26,14 @@ const upsert = statement((connection) => {
 
 const deleteOne = statement((connection) => connection.delete(budgets).where(byKey).prepare());
 
+/** @returns the counter, its window over or not */
 export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subject">) =>
   selectOne(connection).get({ ...key });
 
+/** Writes a counter, new or not. */
 export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
 
+/** Removes one counter; none is fine. */
 export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>
   void deleteOne(tx).run({ ...key });
 

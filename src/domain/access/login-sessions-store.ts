@@ -19,8 +19,10 @@ const selectByToken = statement((connection) =>
 export const findOpen = (connection: Connection, tokenHash: string): LoginSessionRow | undefined =>
   selectByToken(connection).get({ tokenHash });
 
+/** Inserts a new session. */
 export const add = (tx: Tx, row: LoginSessionRow): void => void tx.insert(loginSessions).values(row).run();
 
+/** Moves the expiry of a session in use. */
 export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
   tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
 }

@@ -53,7 +53,7 @@ export const SESSION_TOKEN_LENGTH = 43;
 /** A longer user agent is cut. */
 export const USER_AGENT_LENGTH_MAX = 256;
 
-/** Login sessions; made once, in domain.ts. */
+/** Login sessions; made once, in service.ts. */
 export class LoginSessions {
   /** sessions whose prolongation is on its way to the disk */
   readonly #renewing = new Set<string>();

@@ -15,6 +15,7 @@ const selectAll = statement((connection) =>
 /** @returns every key, newest first */
 export const list = (connection: Connection): SigningKeyRow[] => selectAll(connection).all();
 
+/** Inserts a new active key; retire the active one before. */
 export const add = (tx: Tx, row: SigningKeyRow): void => void tx.insert(signingKeys).values(row).run();
 
 /** Retires the keys that sign; their private halves are erased, for they never sign again. */

@@ -49,7 +49,7 @@ interface KeySet {
   keys: ReadonlyMap<string, { row: store.SigningKeyRow; publicJwk: PublicJwk }>;
 }
 
-/** The signing keys of this data directory; made once, in domain.ts. */
+/** The signing keys of this data directory; made once, in service.ts. */
 export class SigningKeys {
   #set: KeySet | undefined;
   #signer: { kid: string; sign: Signer } | undefined;
