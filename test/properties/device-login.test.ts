@@ -36,14 +36,18 @@ const user = fc.nat({ max: USERS - 1 });
 const kind = <K extends string>(name: K) => fc.constant(name);
 
 const decision = fc.constantFrom("approve" as const, "approve" as const, "refuse" as const);
+/** whether the browser signs out between the decision and the poll */
+const signsOut = fc.constantFrom(false, false, false, true);
+/** seconds between the polls of an impatient workstation */
+const gaps = fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 3 });
 const moment = fc.constantFrom(1, 4, 5, 5, 30, 59, 60, 61);
 const pause = fc.constantFrom(599, 600, 840, 900, 960, 1_200);
 const absence = fc.constantFrom(SESSION_LIFE, REFRESH_LIFE - 1, REFRESH_LIFE);
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ op: kind("request") }) },
-  { weight: 3, arbitrary: fc.record({ op: kind("logIn"), user, decision }) },
-  { weight: 6, arbitrary: fc.record({ op: kind("poll"), which }) },
+  { weight: 3, arbitrary: fc.record({ op: kind("logIn"), user, decision, signsOut }) },
+  { weight: 6, arbitrary: fc.record({ op: kind("poll"), which, gaps }) },
   { weight: 4, arbitrary: fc.record({ op: kind("claim"), which, user, typed: fc.boolean() }) },
   { weight: 5, arbitrary: fc.record({ op: kind("decide"), which, user, decision }) },
   { weight: 6, arbitrary: fc.record({ op: kind("refresh"), which }) },
@@ -125,7 +129,7 @@ class Run {
       case "logIn":
         return await this.logIn(step);
       case "poll":
-        return await this.poll(at(this.logins, step.which));
+        return await this.polls(at(this.logins, step.which), step.gaps);
       case "claim":
         return await this.claim(at(this.logins, step.which), step);
       case "decide":
@@ -154,12 +158,21 @@ class Run {
   }
 
   /** The whole way without a detour, so that sequences get to what comes after it. */
-  async logIn({ user, decision }: { user: number; decision: "approve" | "refuse" }): Promise<void> {
+  async logIn(way: { user: number; decision: "approve" | "refuse"; signsOut: boolean }): Promise<void> {
     await this.request();
     const login = at(this.logins, 0);
-    await this.claim(login, { user, typed: false });
-    await this.decide(login, { user, decision });
+    await this.claim(login, { user: way.user, typed: false });
+    await this.decide(login, way);
+    if (way.signsOut) await this.signOut(way.user);
     await this.poll(login);
+  }
+
+  async polls(login: Login | undefined, gaps: readonly number[]): Promise<void> {
+    await this.poll(login);
+    for (const seconds of gaps) {
+      afterSeconds(this.world, seconds);
+      await this.poll(login);
+    }
   }
 
   async poll(login: Login | undefined): Promise<void> {
