@@ -1,0 +1,319 @@
+// What goes wrong, and the one shape in which an API caller hears of it (PRODUCT.md decision 4).
+import { describe, expect, test } from "bun:test";
+import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
+import { BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+interface Refusal {
+  status: number;
+  reason: string;
+  errors?: { pointer: string; detail: string }[];
+  detail: string;
+}
+
+/** Checks everything that all refusals have in common. */
+async function refusalOf(response: Response): Promise<Refusal> {
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  const body = await response.json();
+  expect(body.type).toBe("about:blank");
+  expect(body.title).toMatch(/^[A-Z]/);
+  expect(body.status).toBe(response.status);
+  expect(body.detail).toMatch(/./);
+  expect(body.error).toBe(body.detail);
+  expect(body.reason).toMatch(/^[a-z_]+\.[a-z_]+$|^internal$/);
+  expect(body.request_id).toBe(response.headers.get("x-request-id"));
+  return body;
+}
+
+const asAdministrator = async ({ signedIn }: TestServer): Promise<Sent> => ({
+  token: (await signedIn("admin")).accessToken,
+});
+
+const STANDING = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "strict-transport-security": "max-age=31536000",
+};
+
+describe("paths and methods", () => {
+  test.each([
+    ["GET", "/nothing-here"],
+    ["POST", "/nothing-here"],
+    ["HEAD", "/nothing-here"],
+    ["GET", "/admin"],
+    ["GET", "/admin/users/a/b"],
+    ["GET", "//health"],
+    ["GET", "/HEALTH"],
+    ["GET", "/%ff"],
+  ])("%s %s is an unknown path", async (method, path) => {
+    await using face = await createTestServer();
+    const response = await face.request(method, path);
+    expect(response.status).toBe(404);
+    if (method === "HEAD") expect(await response.text()).toBe("");
+    else expect((await refusalOf(response)).reason).toBe("request.unknown_path");
+  });
+
+  test.each([
+    ["POST", "/health", "GET, HEAD"],
+    ["OPTIONS", "/health", "GET, HEAD"],
+    ["PROPFIND", "/health", "GET, HEAD"],
+    ["PUT", "/admin/users/options", "GET, POST, PATCH, DELETE, HEAD"],
+    ["OPTIONS", "/admin/branding", "PUT"],
+    ["HEAD", "/admin/branding", "PUT"],
+    ["GET", "/admin/branding", "PUT"],
+  ])("%s %s is answered with the methods that path takes", async (method, path, allowed) => {
+    await using face = await createTestServer();
+    const response = await face.request(method, path);
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe(allowed);
+    if (method !== "HEAD") expect((await refusalOf(response)).reason).toBe("request.method");
+  });
+
+  test("HEAD answers as GET does, without the body", async () => {
+    await using face = await createTestServer();
+    const administrator = await asAdministrator(face);
+    const paths = face.server.routes.filter(({ method, path }) => method === "GET" && !path.includes(":"));
+    for (const { path } of paths) {
+      const [get, head] = [
+        await face.request("GET", path, administrator),
+        await face.request("HEAD", path, administrator),
+      ];
+      const fixed = ({ headers }: Response) => [...headers].filter(([name]) => name !== "x-request-id");
+      expect([path, head.status, fixed(head)]).toEqual([path, get.status, fixed(get)]);
+      expect(await head.text()).toBe("");
+    }
+  });
+});
+
+describe("bodies", () => {
+  const JSON_TYPE = { "content-type": "application/json" };
+  const sized = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
+  const chunked = (bytes: number) =>
+    new ReadableStream({
+      start(controller) {
+        for (let left = bytes; left > 0; left -= 65_536) {
+          controller.enqueue(new Uint8Array(Math.min(left, 65_536)).fill(32));
+        }
+        controller.close();
+      },
+    });
+
+  const CASES: Record<string, [body: Sent["body"], headers: Record<string, string>, status: number]> = {
+    "no body": [undefined, JSON_TYPE, 400],
+    "text that is no JSON": ["{", JSON_TYPE, 400],
+    "bytes that are no UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), JSON_TYPE, 400],
+    "no media type": ["{}", { "content-type": "" }, 415],
+    "plain text": ["{}", { "content-type": "text/plain" }, 415],
+    "a media type that only begins like JSON": ["{}", { "content-type": "application/jsonp" }, 415],
+    "a form": ["logo_url=x", { "content-type": "application/x-www-form-urlencoded" }, 415],
+    "another character set": ["{}", { "content-type": "application/json; charset=latin1" }, 415],
+    "JSON under another name": ["{}", { "content-type": "application/vnd.example+json" }, 200],
+    "JSON in capital letters": ["{}", { "content-type": "Application/JSON; Charset=UTF-8" }, 200],
+    "a compressed body": [Bun.gzipSync("{}"), { ...JSON_TYPE, "content-encoding": "gzip" }, 415],
+    "a body in the encoding that is none": ["{}", { ...JSON_TYPE, "content-encoding": "identity" }, 200],
+    "a body one byte below the limit": [sized(BODY_BYTES_MAX - 1), JSON_TYPE, 422],
+    "a body at the limit": [sized(BODY_BYTES_MAX), JSON_TYPE, 422],
+    "a body one byte above the limit": [sized(BODY_BYTES_MAX + 1), JSON_TYPE, 413],
+    "a body that declares too much": ["{}", { ...JSON_TYPE, "content-length": `${BODY_BYTES_MAX + 1}` }, 413],
+    "chunks at the limit": [chunked(BODY_BYTES_MAX), JSON_TYPE, 400],
+    "chunks that grow too large": [chunked(BODY_BYTES_MAX + 1), JSON_TYPE, 413],
+    "a list instead of an object": ["[]", JSON_TYPE, 422],
+    null: ["null", JSON_TYPE, 422],
+    "an unknown member": ['{"logo":null}', JSON_TYPE, 422],
+    "a member that would reach the prototype": ['{"__proto__":{"logo_url":null}}', JSON_TYPE, 422],
+    "a member of a wrong type": ['{"logo_url":1}', JSON_TYPE, 422],
+  };
+
+  const REASONS: Record<number, RegExp> = {
+    400: /^request\.malformed$/,
+    413: /^request\.too_large$/,
+    415: /^request\.(media_type|content_encoding)$/,
+    422: /^request\.invalid$/,
+  };
+
+  test.each(Object.entries(CASES))("%s is answered by its status", async (_name, [body, headers, status]) => {
+    await using face = await createTestServer();
+    const administrator = await asAdministrator(face);
+    const response = await face.request("PUT", "/admin/branding", { ...administrator, body, headers });
+    expect(response.status).toBe(status);
+    if (status !== 200) expect((await refusalOf(response)).reason).toMatch(REASONS[status] ?? "");
+  });
+
+  test("a refused media type says which one is wanted", async () => {
+    await using face = await createTestServer();
+    const put = async (headers: Record<string, string>) =>
+      await face.request("PUT", "/admin/branding", { ...(await asAdministrator(face)), body: "{}", headers });
+    expect((await put({ "content-type": "text/plain" })).headers.get("accept")).toBe("application/json");
+    const encoded = await put({ ...JSON_TYPE, "content-encoding": "gzip" });
+    expect(encoded.headers.get("accept-encoding")).toBe("identity");
+  });
+
+  test("a route that takes no body leaves one unread", async () => {
+    await using face = await createTestServer();
+    const { user } = await face.signedIn("member");
+    const response = await face.request("POST", `/admin/users/${user.id}/sessions/revoke`, {
+      ...(await asAdministrator(face)),
+      body: "{",
+    });
+    expect(response.status).toBe(204);
+  });
+});
+
+describe("everything that is wrong is named at once", () => {
+  test("in a body", async () => {
+    await using face = await createTestServer();
+    const response = await face.request("POST", "/admin/users/options", {
+      ...(await asAdministrator(face)),
+      body: { q: 1, selected_user_ids: ["a", 2], "odd/na~me": true },
+    });
+    const { errors, detail } = await refusalOf(response);
+    expect(response.status).toBe(422);
+    expect(errors?.map(({ pointer }) => pointer).sort()).toEqual([
+      "/odd~1na~0me",
+      "/q",
+      "/selected_user_ids/0",
+      "/selected_user_ids/1",
+    ]);
+    expect(detail).toStartWith("the body has 4 problems: ");
+    expect(detail).toContain("/selected_user_ids/0: expected a string of the format uuid");
+  });
+
+  test("and nothing that was sent is shown", async () => {
+    await using face = await createTestServer();
+    const response = await face.request("POST", "/admin/users/options", {
+      ...(await asAdministrator(face)),
+      body: { q: { password: "hunter2" }, selected_user_ids: ["hunter2"] },
+    });
+    expect(await response.text()).not.toContain("hunter2");
+  });
+
+  test("in members that are missing, each once", async () => {
+    await using face = await createTestServer();
+    const response = await face.request("POST", "/admin/invitations", {
+      ...(await asAdministrator(face)),
+      body: {},
+    });
+    expect((await refusalOf(response)).errors?.map(({ pointer }) => pointer).sort()).toEqual([
+      "/email",
+      "/role",
+    ]);
+  });
+
+  test("in a query", async () => {
+    await using face = await createTestServer();
+    const query = new URLSearchParams({
+      page: "x",
+      per_page: String(PER_PAGE_MAX + 1),
+      q: "q".repeat(SEARCH_LENGTH_MAX + 1),
+      role: "owner",
+      status: "gone",
+      provisioning_source: "ldap",
+    });
+    const response = await face.request("GET", `/admin/users?${query}`, await asAdministrator(face));
+    const { errors, status } = await refusalOf(response);
+    expect(status).toBe(400);
+    expect(errors?.map(({ pointer }) => pointer)).toEqual([
+      "/page",
+      "/per_page",
+      "/q",
+      "/role",
+      "/status",
+      "/provisioning_source",
+    ]);
+  });
+
+  test("in a path", async () => {
+    await using face = await createTestServer();
+    const response = await face.request("GET", "/admin/users/no-uuid", await asAdministrator(face));
+    const { errors, status } = await refusalOf(response);
+    expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([400, ["/id"]]);
+  });
+});
+
+describe("a mistake of ours", () => {
+  test("is answered with nothing but the id under which the log has it", async () => {
+    await using face = await createTestServer();
+    const administrator = await asAdministrator(face);
+    await face.world.db.close();
+    const response = await face.request("GET", "/admin/users", administrator);
+    const { status, reason, detail, errors } = await refusalOf(response);
+    expect([status, reason, errors]).toEqual([500, "internal", undefined]);
+    expect(detail).toContain("request id");
+    expect(detail).not.toMatch(/database|sqlite|statement|closed/i);
+    const [line] = face.logged.filter(({ event }) => event === "http.failed");
+    expect(line).toMatchObject({
+      level: "error",
+      request_id: response.headers.get("x-request-id"),
+      method: "GET",
+      route: "/admin/users",
+    });
+    expect(JSON.stringify(line)).toMatch(/finalized|closed/i);
+  });
+
+  test("is not what a refused request is: the log stays silent", async () => {
+    await using face = await createTestServer();
+    await face.request("GET", "/nothing-here");
+    await face.request("GET", "/admin/users", { token: "garbage" });
+    expect(face.logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
+describe("every answer", () => {
+  const WAYS: [method: string, path: string, status: number][] = [
+    ["GET", "/health", 200],
+    ["HEAD", "/health", 200],
+    ["GET", "/branding", 200],
+    ["GET", "/openapi.json", 200],
+    ["GET", "/admin/users", 401],
+    ["GET", "/nothing-here", 404],
+    ["TRACE", "/health", 405],
+    ["DELETE", "/health", 405],
+  ];
+
+  test.each(WAYS)(
+    "to %s %s carries an id of its own and the standing headers",
+    async (method, path, status) => {
+      await using face = await createTestServer();
+      for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
+        const request = new Request(`${origin}${path}`, { method });
+        const { headers, ...response } = await answered(face, request);
+        expect(response.status).toBe(status);
+        expect(headers.get("x-request-id")).toMatch(UUID);
+        for (const [name, value] of Object.entries(STANDING)) expect(headers.get(name)).toBe(value);
+      }
+    },
+  );
+
+  test("has another id than the one before, whatever the caller asks for", async () => {
+    await using face = await createTestServer();
+    const headers = { "x-request-id": "mine" };
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () =>
+        (await face.request("GET", "/health", { headers })).headers.get("x-request-id"),
+      ),
+    );
+    expect(new Set(ids).size).toBe(20);
+    expect(ids).not.toContain("mine");
+  });
+
+  test("keeps its body behind a host that the framework misreads", async () => {
+    await using face = await createTestServer();
+    const { accessToken } = await face.signedIn("admin");
+    const local = requestOf("POST", "/admin/invitations", {
+      token: accessToken,
+      body: { email: "new@example.com", role: "member" },
+    });
+    const short = new Request("http://q/admin/invitations", local);
+    expect((await face.server.handle(short)).status).toBe(201);
+  });
+});
+
+async function answered({ server }: TestServer, request: Request) {
+  const { status, headers } = await server.handle(request);
+  return { status, headers };
+}
