@@ -2,7 +2,14 @@
 // for src/platform/config-table.ts; how they are resolved, for config.ts.
 import { Option } from "commander";
 import type { Config } from "../src/platform/config.ts";
-import { CONFIG_OPTION, type SettingOption, settingOptions } from "../src/platform/config-table.ts";
+import {
+  CONFIG_OPTION,
+  flagOf,
+  keysOf,
+  type SettingName,
+  type SettingOption,
+  settingOptions,
+} from "../src/platform/config-table.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { inFile } from "./exit.ts";
@@ -11,8 +18,13 @@ import { outputFor } from "./output.ts";
 const GROUP = "Settings:";
 
 /** Adds `--config` and `--data-dir`: enough for a command that only has to find the data directory. */
-export function addDirectoryOptions(command: CliCommand): CliCommand {
-  return addOptions(command, [CONFIG_OPTION, ...settingOptions().filter(({ flags }) => isDataDir(flags))]);
+export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptionsOf(command, ["data_dir"]);
+
+/** Adds `--config` and the options of a few settings. */
+export function addOptionsOf(command: CliCommand, names: readonly SettingName[]): CliCommand {
+  const flags = names.flatMap(keysOf).map((key) => `${flagOf(key)} `);
+  const isWanted = (option: SettingOption): boolean => flags.some((flag) => option.flags.startsWith(flag));
+  return addOptions(command, [CONFIG_OPTION, ...settingOptions().filter(isWanted)]);
 }
 
 /** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as the short spelling of `--catalog-file`. */
@@ -35,8 +47,6 @@ export async function loadSettings(context: Context, command: CliCommand): Promi
   for (const warning of config.warnings) outputFor(context, command).warning(warning);
   return config;
 }
-
-const isDataDir = (flags: string): boolean => flags.startsWith("--data-dir ");
 
 function addOptions(command: CliCommand, options: readonly SettingOption[]): CliCommand {
   for (const { flags, doc, defaultText } of options) {

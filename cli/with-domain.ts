@@ -15,9 +15,10 @@ export async function withDomain<T>(
   work: (domain: Domain, actor: Actor) => Promise<T>,
 ): Promise<T> {
   const { openExisting } = await import("../src/installation.ts");
+  const { configuredOrigin } = await import("../src/origin.ts");
   const { clock, ids, runId } = context;
   const label = operatorName(); // asked first: opening may change the user to the directory's owner
-  const baseUrl = () => config.get("server.public_url") ?? "";
+  const baseUrl = () => configuredOrigin(config) ?? "";
   const installation = await openExisting({ config, clock, ids, baseUrl });
   const { domain, organizationId } = installation;
   try {

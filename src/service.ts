@@ -6,6 +6,7 @@ import type { SeedPlan } from "./domain/catalog/service.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { BootstrapResult } from "./domain/identity/service.ts";
 import { type Installation, openInstallation } from "./installation.ts";
+import { isLoopback } from "./origin.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
@@ -18,6 +19,7 @@ import { type Listener, listen } from "./server/listen.ts";
 import { startingResponse } from "./server/problem.ts";
 import { createReadiness } from "./server/readiness.ts";
 import { createServer, type Server } from "./server/server.ts";
+import { beginInstallation } from "./setup.ts";
 
 export interface ServiceOptions {
   config: Config;
@@ -95,10 +97,8 @@ async function startBehind(
   const { baseUrl, listener } = door;
   const installation = await openInstallation(directory, { config, clock, ids, baseUrl });
   undo.defer(() => installation.close());
-  const bootstrap = await bootstrapInstallation(installation, config);
-  options.onBootstrap(bootstrap, directory);
-  const actor = serviceActor(bootstrap.organizationId);
-  await installation.domain.access.keys.ensure(actor);
+  const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
+  const { bootstrap, actor } = await beginInstallation(installation, { config, onBootstrap });
   const seeded = await seedFromFile(installation, { config, actor });
 
   const metrics = createMetrics();
@@ -112,15 +112,6 @@ async function startBehind(
   const reload = () => reloadCatalog(installation, { config, actor, log });
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
 }
-
-/** Makes the organisation and its first administrator where they are missing; `setup` does no more than this. */
-export const bootstrapInstallation = ({ domain }: Installation, config: Config): Promise<BootstrapResult> =>
-  domain.identity.bootstrap({
-    organizationName: config.get("bootstrap.organization_name"),
-    adminEmail: config.get("bootstrap.admin_email"),
-    adminPassword: config.get("bootstrap.admin_password"),
-    generatePassword: true,
-  });
 
 interface Parts extends ServiceOptions {
   metrics: Metrics;
@@ -145,21 +136,9 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   return createServer({ domain, metrics, readiness, baseUrl, metricsToken, clock, ids, log });
 }
 
-/** Who acts when the service does something by itself. */
-export const serviceActor = (organizationId: string): Actor => ({
-  kind: "system",
-  id: null,
-  label: "service",
-  organizationId,
-});
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
-
 /** Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3). */
 function refuseUnreachable(config: Config): void {
-  const where = config.get("server.listen");
-  if (config.get("server.public_url") !== undefined) return;
-  if (where.kind === "tcp" && LOOPBACK.test(where.host)) return;
+  if (config.get("server.public_url") !== undefined || isLoopback(config.get("server.listen"))) return;
   throw new DomainError(
     "invalid",
     "config.public_url_missing",

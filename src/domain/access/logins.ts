@@ -102,14 +102,16 @@ export class Logins {
   /**
    * Ends one login of any kind: a grant with its tokens, a device login under way, or a login session with the grants
    * that it approved. Safe to repeat.
+   * @returns whether anything was left to end
    * @throws DomainError `login.not_found`
    */
-  revoke(actor: Actor, id: string): Promise<void> {
+  revoke(actor: Actor, id: string): Promise<boolean> {
     return this.own.db.write((tx) => {
       const row = this.#get(tx, id);
-      if (!this.#end(tx, row)) return;
+      if (!this.#end(tx, row)) return false;
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
       this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
+      return true;
     }, "access");
   }
 

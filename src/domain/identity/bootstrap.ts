@@ -36,6 +36,13 @@ export interface BootstrapResult {
   created: boolean;
 }
 
+/** What `run` would make or change. */
+export interface BootstrapNeeds {
+  organization: boolean;
+  administrator: boolean;
+  password: boolean;
+}
+
 interface State {
   organization: Organization | undefined;
   admin: SignInUser | undefined;
@@ -70,6 +77,20 @@ export class Bootstrap {
     const result = resultOf(settled, settled);
     const isNews = password !== undefined && password !== request.adminPassword && settled.passwordWasSet;
     return isNews ? { ...result, generatedPassword: password } : result;
+  }
+
+  /**
+   * Looks what `run` would do.
+   * @throws DomainError `identity.invalid`
+   */
+  needs(request: BootstrapRequest): BootstrapNeeds {
+    const state = readState(this.dependencies.db.read, readRequest(request).email);
+    return {
+      organization: state.organization === undefined,
+      administrator: !isSettled(state),
+      password:
+        !hasPassword(state.admin) && (request.generatePassword || request.adminPassword !== undefined),
+    };
   }
 
   #choosePassword({ adminPassword, generatePassword: mayGenerate }: BootstrapRequest): Secret | undefined {

@@ -11,8 +11,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
 const sentence = ({ pointer, detail }: Problem): string =>
   pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 
-export const userNotFound = () =>
-  new DomainError("not_found", "user.not_found", "there is no user with this id");
+export const userNotFound = () => new DomainError("not_found", "user.not_found", "there is no such user");
 
 export const userRemoved = () =>
   new DomainError("conflict", "user.removed", "this user has been removed; invite the address again");

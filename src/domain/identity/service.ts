@@ -3,7 +3,7 @@
 import type { Static } from "@sinclair/typebox";
 import type { Connection } from "../../platform/database.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { Bootstrap, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
+import { Bootstrap, type BootstrapNeeds, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
 import { Invitations } from "./invitations.ts";
@@ -11,7 +11,7 @@ import { emailKey, type IdentityStatus, type Organization, type SignInUser, type
 import * as store from "./store.ts";
 import { Users } from "./users.ts";
 
-export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
+export type { BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type { EndLogins, IdentityDependencies, IdentitySettings, SpendInvitation } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
 
@@ -29,9 +29,15 @@ export function createIdentity(dependencies: IdentityDependencies) {
     /** Run at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),
 
+    /** Looks what `bootstrap` would do: see Bootstrap.needs. */
+    bootstrapNeeds: (request: BootstrapRequest): BootstrapNeeds => bootstrap.needs(request),
+
     /** @returns the organization of this data directory, nothing before the first start */
     findOrganization: (connection: Connection): Organization | undefined =>
       store.firstOrganization(connection),
+
+    /** @returns the same for callers who have no connection at hand */
+    organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
 
     /** @returns the user whatever the status; prepared, for every request */
     findUserById: (connection: Connection, id: string): User | undefined => store.userOfId(connection, id),

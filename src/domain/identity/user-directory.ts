@@ -53,6 +53,19 @@ export class UserDirectory {
     return user;
   }
 
+  /**
+   * @param reference an id, or an address in any case
+   * @returns the user whatever the status
+   * @throws DomainError `user.not_found`
+   */
+  find(organizationId: string, reference: string): User {
+    const { read } = this.dependencies.db;
+    if (!reference.includes("@")) return this.show(organizationId, reference);
+    const user = store.userOfEmail(read, { organizationId, emailKey: emailKey(reference) });
+    if (!user) throw userNotFound();
+    return this.show(organizationId, user.id);
+  }
+
   /** @returns all users that are not removed, by folded address, at most USER_OPTIONS_MAX */
   options(organizationId: string): User[] {
     return store.listPresent(this.dependencies.db.read, organizationId, USER_OPTIONS_MAX);

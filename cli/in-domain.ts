@@ -1,0 +1,50 @@
+// What a verb on the data directory works with, and the way from its line in the command tree to its function: settings
+// loaded, directory opened, closed again at the end. The verbs are in the folders beside this file.
+import type { Actor } from "../src/domain/actor.ts";
+import type { Domain } from "../src/domain/domain.ts";
+import type { Config } from "../src/platform/config.ts";
+import type { CliCommand } from "./command.ts";
+import type { Context } from "./context.ts";
+import { type Output, outputFor } from "./output.ts";
+import { loadSettings } from "./settings.ts";
+import { withDomain } from "./with-domain.ts";
+
+/** One run of a verb. */
+export interface Call {
+  readonly context: Context;
+  readonly command: CliCommand;
+  readonly config: Config;
+  readonly output: Output;
+  readonly domain: Domain;
+  /** the operator */
+  readonly actor: Actor;
+  /** as given; commander has refused too few and too many */
+  readonly args: readonly string[];
+  /** @returns the value of an option, by its name in camel case */
+  text(name: string): string | undefined;
+  /** @returns whether a switch was given */
+  has(name: string): boolean;
+}
+
+/**
+ * @param load imports the verb only when it runs: `--version` and help must not wait for it
+ * @returns the action for commander
+ */
+export const inDomain = (context: Context, load: () => Promise<(call: Call) => Promise<void>>) =>
+  async function (this: CliCommand): Promise<void> {
+    const config = await loadSettings(context, this);
+    const options: Record<string, unknown> = this.opts();
+    const shared = {
+      context,
+      command: this,
+      config,
+      output: outputFor(context, this),
+      args: this.args,
+      text: (name: string) => textIn(options[name]),
+      has: (name: string) => options[name] === true,
+    };
+    const verb = await load();
+    await withDomain(context, config, (domain, actor) => verb({ ...shared, domain, actor }));
+  };
+
+const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,0 +1,23 @@
+// Our origin as far as the settings tell it. Both faces build links with it: the service, which may also ask its listener,
+// and commands, which have none.
+import type { Config } from "./platform/config.ts";
+import type { Listen } from "./platform/config-addresses.ts";
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
+
+/** @returns whether the service listens to this machine alone over TCP */
+export const isLoopback = (listen: Listen): boolean => listen.kind === "tcp" && LOOPBACK.test(listen.host);
+
+/**
+ * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined when neither tells, as with
+ *   port 0
+ */
+export function configuredOrigin(config: Config): string | undefined {
+  const publicUrl = config.get("server.public_url");
+  const listen = config.get("server.listen");
+  if (publicUrl !== undefined || listen.kind !== "tcp") return publicUrl;
+  if (!isLoopback(listen) || listen.port === 0) return undefined;
+  const scheme = config.get("server.tls_cert") === undefined ? "http" : "https";
+  const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
+  return new URL(`${scheme}://${host}:${listen.port}`).origin;
+}

@@ -1,0 +1,124 @@
+// Begins an installation: organization, bootstrap administrator, first signing key. The service does it at every start;
+// `setup` does it without listening, and can tell beforehand what it would make.
+import { existsSync } from "node:fs";
+import type { Actor } from "./domain/actor.ts";
+import type { BootstrapRequest, BootstrapResult } from "./domain/identity/service.ts";
+import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
+import type { Config } from "./platform/config.ts";
+import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
+import { openConnection } from "./platform/database.ts";
+import { programSchema, schemaOf } from "./platform/migrate.ts";
+
+export interface BeginOptions {
+  config: Config;
+  /** told as soon as it is durable: a generated password must be shown even when a later step fails */
+  onBootstrap(result: BootstrapResult): void;
+}
+
+export interface Begun {
+  bootstrap: BootstrapResult;
+  /** acts for the service itself */
+  actor: Actor;
+}
+
+/**
+ * Makes what an opened installation lacks; with nothing to make it only reads.
+ * @throws DomainError `identity.invalid`, `bootstrap.password_missing`, `signing_key.*`
+ */
+export async function beginInstallation(
+  { domain }: Installation,
+  { config, onBootstrap }: BeginOptions,
+): Promise<Begun> {
+  const bootstrap = await domain.identity.bootstrap(bootstrapRequest(config));
+  onBootstrap(bootstrap);
+  const actor = serviceActor(bootstrap.organizationId);
+  await domain.access.keys.ensure(actor);
+  return { bootstrap, actor };
+}
+
+/**
+ * Makes directory, database and all the rest, while no server may start.
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` beside those of beginInstallation
+ */
+export async function setUp(options: InstallationOptions & BeginOptions): Promise<void> {
+  const directory = openDataDirectory(options.config.get("data_dir"));
+  await using undo = new AsyncDisposableStack();
+  const lock = lockForServer(directory, options.clock);
+  undo.defer(() => lock.release());
+  const installation = await openInstallation(directory, options);
+  undo.defer(() => installation.close());
+  await beginInstallation(installation, options);
+}
+
+/**
+ * Looks what `setUp` would do, without making anything.
+ * @returns its steps in words; none where everything is there
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`
+ */
+export async function planSetup(options: InstallationOptions): Promise<readonly string[]> {
+  const { config } = options;
+  const path = config.get("data_dir");
+  if (!existsSync(path)) return [`make the data directory ${path}`, ...everything(config)];
+  const directory = openDataDirectory(path);
+  const schema = existsSync(directory.database) ? schemaIn(directory) : 0;
+  if (schema === 0) return everything(config);
+  if (schema < programSchema())
+    return [`bring the database from schema ${schema} to ${programSchema()}, after copying it`];
+  await using undo = new AsyncDisposableStack();
+  const installation = await openInstallation(directory, options);
+  undo.defer(() => installation.close());
+  return missingIn(installation, config);
+}
+
+const everything = (config: Config): string[] => [
+  `make the database, schema ${programSchema()}`,
+  `make the organization ${config.get("bootstrap.organization_name")}`,
+  administratorStep(config),
+  passwordStep(config),
+  KEY_STEP,
+];
+
+function missingIn({ domain }: Installation, config: Config): string[] {
+  const needs = domain.identity.bootstrapNeeds(bootstrapRequest(config));
+  const hasKey = domain.access.keys.list().some(({ state }) => state === "active");
+  return [
+    ...(needs.organization ? [`make the organization ${config.get("bootstrap.organization_name")}`] : []),
+    ...(needs.administrator ? [administratorStep(config)] : []),
+    ...(needs.password ? [passwordStep(config)] : []),
+    ...(hasKey ? [] : [KEY_STEP]),
+  ];
+}
+
+const administratorStep = (config: Config): string =>
+  `make ${config.get("bootstrap.admin_email")} the protected administrator`;
+
+const passwordStep = (config: Config): string =>
+  config.get("bootstrap.admin_password") === undefined
+    ? "generate a password"
+    : "set the configured password";
+
+const KEY_STEP = "make a signing key";
+
+function schemaIn({ database }: DataDirectory): number {
+  const connection = openConnection(database, { readonly: true });
+  try {
+    return schemaOf(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+const bootstrapRequest = (config: Config): BootstrapRequest => ({
+  organizationName: config.get("bootstrap.organization_name"),
+  adminEmail: config.get("bootstrap.admin_email"),
+  adminPassword: config.get("bootstrap.admin_password"),
+  generatePassword: true,
+});
+
+/** Who acts when the service does something by itself. */
+const serviceActor = (organizationId: string): Actor => ({
+  kind: "system",
+  id: null,
+  label: "service",
+  organizationId,
+});
