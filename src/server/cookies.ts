@@ -1,9 +1,15 @@
-// The session cookie: its name and attributes are the contract's (client-and-auth.md section 4.5).
+// Our two cookies. The session cookie's name and attributes are the contract's (client-and-auth.md section 4.5); the form
+// cookie ties a form that a stranger may send to the browser that was shown it.
 import { SESSION_COOKIE } from "../domain/access/wire.ts";
+
+const FORM_COOKIE = "quartermaster_form";
+const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
+
+const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 
 /** On https the name carries the prefix that makes browsers insist on Secure. */
 const cookieName = (baseUrl: string): string =>
-  baseUrl.startsWith("https:") ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
+  isSecure(baseUrl) ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 
 /** @returns the session token a request carries, under either spelling of the cookie's name */
 export function sessionTokenOf(request: Request): string | undefined {
@@ -13,13 +19,18 @@ export function sessionTokenOf(request: Request): string | undefined {
   return cookies.get(`__Secure-${SESSION_COOKIE}`) ?? cookies.get(SESSION_COOKIE) ?? undefined;
 }
 
+export interface SessionCookieOptions {
+  baseUrl: string;
+  maxAgeSeconds: number;
+}
+
 /** @returns the Set-Cookie value that signs a browser in */
-export function sessionCookie(token: string, options: { baseUrl: string; maxAgeSeconds: number }): string {
+export function sessionCookie(token: string, options: SessionCookieOptions): string {
   return new Bun.Cookie(cookieName(options.baseUrl), token, {
     httpOnly: true,
     path: "/",
     sameSite: "lax",
-    secure: options.baseUrl.startsWith("https:"),
+    secure: isSecure(options.baseUrl),
     maxAge: options.maxAgeSeconds,
   }).serialize();
 }
@@ -27,3 +38,35 @@ export function sessionCookie(token: string, options: { baseUrl: string; maxAgeS
 /** @returns the Set-Cookie value that signs a browser out */
 export const expiredSessionCookie = (baseUrl: string): string =>
   sessionCookie("", { baseUrl, maxAgeSeconds: 0 });
+
+/** Gives the browser its cookie again, with its full age, unless the answer itself signs in or out. */
+export function renewSessionCookie(
+  request: Request,
+  response: Response,
+  options: SessionCookieOptions,
+): void {
+  const token = sessionTokenOf(request);
+  const name = cookieName(options.baseUrl);
+  const isSet = response.headers.getSetCookie().some((cookie) => cookie.startsWith(`${name}=`));
+  if (token !== undefined && !isSet) response.headers.append("set-cookie", sessionCookie(token, options));
+}
+
+/** On https no other host can set a cookie of that prefix: a neighbour cannot choose our secret. */
+const formCookieName = (baseUrl: string): string =>
+  isSecure(baseUrl) ? `__Host-${FORM_COOKIE}` : FORM_COOKIE;
+
+/** @returns the secret of the form cookie, unless there is none or it cannot be ours */
+export function formSecretOf(request: Request, baseUrl: string): string | undefined {
+  const header = request.headers.get("cookie");
+  const secret = header && new Bun.CookieMap(header).get(formCookieName(baseUrl));
+  return secret && FORM_SECRET.test(secret) ? secret : undefined;
+}
+
+/** @returns the Set-Cookie value of a form cookie, for as long as the browser is open */
+export const formCookie = (secret: string, baseUrl: string): string =>
+  new Bun.Cookie(formCookieName(baseUrl), secret, {
+    httpOnly: true,
+    path: "/",
+    sameSite: "lax",
+    secure: isSecure(baseUrl),
+  }).serialize();

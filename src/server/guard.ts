@@ -11,9 +11,10 @@ import { type Exchange, exchangeOf } from "./exchange.ts";
 /**
  * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
  * token the scope governance:read. A scope: a credential that holds it; a browser session holds all of them.
- * `metrics`: the metrics token, an administrator, or a caller on this machine.
+ * `session`: a person at a browser; no token of a workstation. `metrics`: the metrics token, an administrator, or a
+ * caller on this machine.
  */
-export type Requirement = "nobody" | "anyone" | "administrator" | "metrics" | Scope;
+export type Requirement = "nobody" | "anyone" | "session" | "administrator" | "metrics" | Scope;
 
 export interface GuardOptions {
   authenticator: Authenticator;
@@ -59,6 +60,10 @@ function admit(options: GuardOptions, admission: Admission): void | Promise<void
 function accept({ exchange, requirement }: Admission, principal: Principal): void {
   exchange.principal = principal;
   if (requirement === "anyone") return;
+  if (requirement === "session") {
+    if (principal.kind !== "session") throw noSession();
+    return;
+  }
   if (requirement !== "administrator" && requirement !== "metrics") {
     needScope(principal, requirement);
     return;
@@ -95,6 +100,9 @@ const noCredential = () =>
     "sign in first: send an access token or a session cookie",
   );
 
+const noSession = () =>
+  new DomainError("unauthenticated", "access.session_missing", "this needs a signed-in browser, not a token");
+
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
@@ -113,6 +121,7 @@ export function refuseForeignOrigin(request: Request, baseUrl: string): void {
 /** What the OpenAPI document says about the caller. */
 function describeRequirement(requirement: Requirement) {
   if (requirement === "nobody") return { security: [], "x-requires": requirement };
+  if (requirement === "session") return { security: [{ browserSession: [] }], "x-requires": requirement };
   const scopes = USER_SCOPES.filter((scope) => scope === requirement);
   return { security: [{ oauthDevice: scopes }, { browserSession: [] }], "x-requires": requirement };
 }

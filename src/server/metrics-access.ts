@@ -1,8 +1,7 @@
 // Who may read the metrics: the holder of the metrics token, or somebody on this machine (operator-experience.md OBS-2).
-import { timingSafeEqual } from "node:crypto";
 import { BlockList, isIPv6 } from "node:net";
-import { sha256Hex } from "../platform/ids.ts";
 import type { Secret } from "../platform/secret.ts";
+import { equalInConstantTime } from "./constant-time.ts";
 import type { Exchange } from "./exchange.ts";
 
 const loopback = new BlockList();
@@ -19,6 +18,3 @@ export function mayReadMetrics(request: Request, exchange: Exchange, token: Secr
   if (address === null || FORWARDING_HEADERS.some((name) => request.headers.has(name))) return false;
   return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
-
-const equalInConstantTime = (one: string, other: string): boolean =>
-  timingSafeEqual(Buffer.from(sha256Hex(one)), Buffer.from(sha256Hex(other)));

@@ -1,23 +1,31 @@
-// The error body of the OAuth endpoints: RFC 6749 section 5.2 instead of problem+json.
+// The error body of the OAuth endpoints and of the routes beside them that decide on device logins: RFC 6749 section 5.2
+// instead of problem+json.
 // The workstation client gives up at anything it cannot read here (client-and-auth.md section 0.1).
 import { OAuthError } from "../domain/access/errors.ts";
 import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { bugFailure, failureOf } from "./problem.ts";
 
-const OAUTH_PATHS = [`${ISSUER_PATH}/device/code`, `${ISSUER_PATH}/oauth2/`];
+const OAUTH_PATHS = [`${ISSUER_PATH}/device`, `${ISSUER_PATH}/oauth2/`];
 const TOKEN_PATH = `${ISSUER_PATH}/oauth2/token`;
 
 export const speaksOAuth = (path: string): boolean => OAUTH_PATHS.some((prefix) => path.startsWith(prefix));
 
+interface OAuthPlace {
+  request: Request;
+  path: string;
+}
+
 /** @returns the failure as an OAuth client reads it */
-export function oauthProblemResponse(error: unknown, path: string): Response {
+export function oauthProblemResponse(error: unknown, { request, path }: OAuthPlace): Response {
   const failure = failureOf(error) ?? bugFailure;
   const code = error instanceof OAuthError ? error.code : codeOf(failure.status, path);
-  const status = code === "slow_down" ? 400 : failure.status === 422 ? 400 : failure.status;
+  const status = statusOf(failure.status, code, request);
   return new Response(JSON.stringify({ error: code, error_description: failure.message }), {
     status,
     headers: {
       ...failure.headers,
+      // RFC 6749 section 5.2: the scheme by which a client could have authenticated.
+      ...(status === 401 && code === "invalid_client" && { "www-authenticate": 'Basic realm="oauth"' }),
       "content-type": "application/json",
       "cache-control": "no-store",
       pragma: "no-cache",
@@ -25,9 +33,14 @@ export function oauthProblemResponse(error: unknown, path: string): Response {
   });
 }
 
+function statusOf(status: number, code: string, request: Request): number {
+  if (code === "slow_down" || status === 422) return 400;
+  return code === "invalid_client" && request.headers.has("authorization") ? 401 : status;
+}
+
 /** A budget that is used up must read as `slow_down` where the client polls: it aborts at any other code. */
 function codeOf(status: number, path: string): string {
   if (status === 429) return path === TOKEN_PATH ? "slow_down" : "temporarily_unavailable";
   if (status >= 500) return status === 500 ? "server_error" : "temporarily_unavailable";
-  return "invalid_request";
+  return status === 401 || status === 403 ? "access_denied" : "invalid_request";
 }

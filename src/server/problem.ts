@@ -83,8 +83,12 @@ function headersOf(error: DomainError, status: number): Record<string, string> {
   return headers;
 }
 
-/** @returns the answer to a failure, never to be cached */
-export function problemResponse(failure: Failure, requestId: string): Response {
+/** @param members what the readers of one path want beside the standard ones @returns the answer, never to be cached */
+export function problemResponse(
+  failure: Failure,
+  requestId: string,
+  members: Readonly<Record<string, string>> = {},
+): Response {
   const { status, reason, message, problems, headers } = failure;
   const body = {
     type: "about:blank",
@@ -94,6 +98,7 @@ export function problemResponse(failure: Failure, requestId: string): Response {
     error: message, // the workstation client shows this member
     reason,
     request_id: requestId,
+    ...members,
     ...(problems.length > 0 && { errors: problems.map(({ pointer, detail }) => ({ pointer, detail })) }),
   };
   return new Response(JSON.stringify(body), {

@@ -1,11 +1,13 @@
 // The one place where an error becomes an answer: in the dialect of the path, with everything that is wrong,
 // and with nothing but a request id when the error is ours.
 import { ValidationError } from "elysia";
+import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { DomainError, type Problem } from "../domain/errors.ts";
 import type { Log } from "../platform/log.ts";
 import { exchangeOf } from "./exchange.ts";
+import { failurePage, speaksHtml } from "./html.ts";
 import { oauthProblemResponse, speaksOAuth } from "./oauth-problem.ts";
-import { bugFailure, failureOf, HttpError, problemResponse } from "./problem.ts";
+import { bugFailure, type Failure, failureOf, HttpError, problemResponse } from "./problem.ts";
 
 interface Place {
   request: Request;
@@ -22,10 +24,15 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
       const cause = error instanceof DomainError ? error.cause : undefined;
       log.error("http.failed", { request_id: requestId, method: request.method, route, error, cause });
     }
-    if (speaksOAuth(path)) return oauthProblemResponse(error, path);
-    return problemResponse(failure ?? bugFailure, requestId);
+    if (speaksOAuth(path)) return oauthProblemResponse(error, { request, path });
+    if (speaksHtml(path)) return failurePage(failure ?? bugFailure, requestId);
+    return problemResponse(failure ?? bugFailure, requestId, membersOf(failure ?? bugFailure, path));
   };
 }
+
+/** Below the issuer, clients read what failed from these two (client-and-auth.md section 4.5). */
+const membersOf = ({ reason, message }: Failure, path: string) =>
+  path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
 
 /** @returns the refusal of a path without a route, or of a method the path does not have */
 export function unrouted(method: string, allowed: readonly string[]): HttpError {

@@ -1,9 +1,9 @@
 // The HTTP face: one Elysia instance from a domain. It answers requests and does not listen (listen.ts does).
 import { Elysia } from "elysia";
-import type { Ids } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { complete } from "./answers.ts";
+import { renewSessionCookie } from "./cookies.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
 import { allowedMethods } from "./methods.ts";
@@ -12,7 +12,6 @@ import { createRefusal, unrouted } from "./refusal.ts";
 import { createRoutes, type RouteOptions } from "./routes/index.ts";
 
 export interface ServerOptions extends RouteOptions {
-  ids: Ids;
   log: Log;
   metrics: Metrics;
 }
@@ -28,7 +27,7 @@ export interface Server {
 
 /** @returns the server of a domain */
 export function createServer(options: ServerOptions): Server {
-  const { ids, log, baseUrl } = options;
+  const { domain, ids, log, baseUrl } = options;
   const refuse = createRefusal(log);
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const app = new Elysia({ normalize: false })
@@ -58,6 +57,10 @@ export function createServer(options: ServerOptions): Server {
       const finish = (response: Response): Response => {
         secure ??= baseUrl().startsWith("https:");
         settle({ request, exchange, response, durationMs: performance.now() - startedMs });
+        if (exchange.principal?.renewed) {
+          const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
+          renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
+        }
         return complete(withoutBody(request, response), { requestId: exchange.requestId, secure });
       };
       const answer = app.fetch(routed);

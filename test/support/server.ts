@@ -155,7 +155,7 @@ function serve(world: World, domain: Domain, logged: Record<string, unknown>[]):
       checkKeys: () => domain.access.keys.signer(),
       lastBeatMs: () => clock.nowMs(),
     }),
-    baseUrl: () => BASE_URL,
+    baseUrl: domain.access.settings.baseUrl,
   });
 }
 

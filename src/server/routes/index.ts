@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Domain } from "../../domain/domain.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Ids } from "../../platform/ids.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { createGuard } from "../guard.ts";
@@ -11,15 +12,22 @@ import type { Readiness } from "../readiness.ts";
 import type { Guard } from "../router.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { closedRoutes } from "./closed.ts";
+import { deviceRoutes } from "./device.ts";
+import { discoveryRoutes } from "./discovery.ts";
 import { identityRoutes } from "./identity.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { meRoutes } from "./me.ts";
+import { oauthRoutes } from "./oauth.ts";
+import { pageRoutes } from "./pages.ts";
+import { sessionRoutes } from "./session.ts";
 import { openApiRoutes, systemRoutes } from "./system.ts";
 import { userRoutes } from "./users.ts";
 
 export interface RouteOptions {
   domain: Domain;
   clock: Clock;
+  ids: Ids;
   metrics: Metrics;
   /** opens /metrics to whoever holds it */
   metricsToken: Secret | undefined;
@@ -45,6 +53,12 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
   return new Elysia({ name: "routes" })
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
+    .use(discoveryRoutes(context))
+    .use(oauthRoutes(context))
+    .use(sessionRoutes(context))
+    .use(deviceRoutes(context))
+    .use(closedRoutes(context))
+    .use(pageRoutes(context))
     .use(meRoutes(context))
     .use(catalogRoutes(context))
     .use(userRoutes(context))

@@ -1,0 +1,88 @@
+// The browser behind a page request: who is signed in, and whether a form was sent by a page of ours. Pages find the
+// caller themselves instead of leaving it to the guard, because a stranger is led to the sign-in page, not refused.
+import type { Principal } from "../domain/access/service.ts";
+import { DomainError, invariant } from "../domain/errors.ts";
+import { randomToken, sha256Hex } from "../platform/ids.ts";
+import { equalInConstantTime } from "./constant-time.ts";
+import { formCookie, formSecretOf, sessionTokenOf } from "./cookies.ts";
+import { exchangeOf } from "./exchange.ts";
+import type { Branding } from "./pages/layout.tsx";
+import type { RouteContext } from "./routes/index.ts";
+
+export interface Visitor {
+  principal: Principal;
+  sessionId: string;
+  /** the secret in the cookie */
+  sessionToken: string;
+  /** token for the forms of this visitor */
+  csrf: string;
+}
+
+export type Browser = ReturnType<typeof createBrowser>;
+
+export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
+  return {
+    /** @returns how pages introduce the organization */
+    branding(): Branding {
+      const { name: organizationName = "Quartermaster" } = domain.identity.organization() ?? {};
+      return { organizationName, logoUrl: domain.branding.current().logoUrl };
+    },
+
+    /** @returns who is signed in, also for `principalOf` and `actorOf` */
+    visitor(request: Request): Visitor | undefined {
+      const sessionToken = sessionTokenOf(request);
+      if (sessionToken === undefined) return undefined;
+      try {
+        const principal = domain.access.authenticator.session(sessionToken);
+        exchangeOf(request).principal = principal;
+        const { sessionId } = principal;
+        invariant(sessionId, "a cookie stands for a login session");
+        return { principal, sessionId, sessionToken, csrf: formTokenOf(sessionToken) };
+      } catch (error) {
+        if (error instanceof DomainError && error.kind === "unauthenticated") return undefined;
+        throw error;
+      }
+    },
+
+    /** @returns the token for a form of somebody who is not signed in, and the cookie that must come back with it */
+    strangerForm(request: Request): { csrf: string; cookies: string[] } {
+      const known = formSecretOf(request, baseUrl());
+      const secret = known ?? randomToken(ids);
+      const cookies = known === undefined ? [formCookie(secret, baseUrl())] : [];
+      return { csrf: formTokenOf(secret), cookies };
+    },
+
+    /** @throws DomainError `access.foreign_origin`, `form.stale` unless a page of ours made the form for this visitor */
+    checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
+      refuseForeignForm(request, baseUrl());
+      if (csrf === undefined || !equalInConstantTime(csrf, visitor.csrf)) throw formStale();
+    },
+
+    /** The same for a form of strangerForm. */
+    checkStrangerForm(request: Request, csrf: string | undefined): void {
+      refuseForeignForm(request, baseUrl());
+      const secret = formSecretOf(request, baseUrl());
+      if (!csrf || !secret || !equalInConstantTime(csrf, formTokenOf(secret))) throw formStale();
+    },
+  };
+}
+
+/** The page shows the token, so it must not be the secret itself, nor lead back to it. */
+const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);
+
+/**
+ * Our pages forbid the Referer, and browsers then call even our own origin `null`: that says nothing, and the token
+ * decides. An origin that has a name, or the browser's word that the form came from elsewhere, is believed.
+ */
+function refuseForeignForm(request: Request, baseUrl: string): void {
+  const origin = request.headers.get("origin");
+  const site = request.headers.get("sec-fetch-site");
+  const isOurs = origin === null || origin === "null" || origin === baseUrl;
+  if (isOurs && site !== "cross-site" && site !== "same-site") return;
+  throw new DomainError("forbidden", "access.foreign_origin", "this form came from another site's page");
+}
+
+const formStale = () =>
+  new DomainError("forbidden", "form.stale", "this form is out of date", {
+    hint: "go back, reload the page and send it again; cookies must be allowed",
+  });

@@ -1,0 +1,129 @@
+// The approval of a device login as pages: type the code or open the link, see who asks for what, decide.
+// Who may decide, and what a decision means, is the access area's.
+import { Type } from "@sinclair/typebox";
+import { createApprovals, type Decision } from "../approvals.ts";
+import type { Browser } from "../browser.ts";
+import { actorOf } from "../exchange.ts";
+import { FormField, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
+import { decisionPage } from "../pages/approval-outcome.tsx";
+import { codeEntryPage } from "../pages/code-entry.tsx";
+import { failureOf } from "../problem.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+const CodeForm = Type.Object({ csrf: FormField, user_code: FormField });
+const DecisionForm = Type.Object({ csrf: FormField, decision: FormField });
+
+const ENTRY = "/device";
+const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;
+/** A code that was typed is bound to its user by then and of no use to anybody else. */
+const codePath = (userCode: string): string => `${ENTRY}/code/${encodeURIComponent(userCode)}`;
+
+/** @returns typing the code (RFC 8628 section 3.3; operator-experience.md section 7, WEB-3) */
+export function codeEntryPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { deviceLogins } = domain.access;
+
+  return createRouter(guard, "code-entry-pages")
+    .get(
+      ENTRY,
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ENTRY));
+        const { csrf, principal } = visitor;
+        return page(codeEntryPage({ csrf, signedInAs: principal.email, branding: browser.branding() }));
+      },
+      { requires: "nobody", detail: pageOperation("showCodeEntryPage", "Asks for the user code") },
+    )
+    .post(
+      ENTRY,
+      async ({ request, body }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ENTRY));
+        browser.checkForm(request, body.csrf, visitor);
+        const typed = body.user_code ?? "";
+        try {
+          const { userCode } = await deviceLogins.claimByUserCode(actorOf(request), typed);
+          return seeOther(codePath(userCode));
+        } catch (error) {
+          const failure = failureOf(error);
+          if (!failure || failure.status >= 500) throw error;
+          const { status, headers, message } = failure;
+          const shown = { csrf: visitor.csrf, value: typed, error: message };
+          const signedInAs = visitor.principal.email;
+          const html = codeEntryPage({ ...shown, signedInAs, branding: browser.branding() });
+          return page(html, { status, headers });
+        }
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: CodeForm,
+        detail: formOperation("sendUserCode", "Finds the device login of a typed code"),
+      },
+    );
+}
+
+/** @returns the decision on a device login (client-and-auth.md section 4.1; operator-experience.md section 7, WEB-2) */
+export function approvalPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { deviceLogins } = domain.access;
+  const approvals = createApprovals(browser);
+
+  return createRouter(guard, "approval-pages")
+    .get(
+      `${ENTRY}/approved`,
+      () => page(decisionPage({ decision: "approved", branding: browser.branding() })),
+      {
+        requires: "nobody",
+        detail: pageOperation("showApprovedPage", "Confirms an approval"),
+      },
+    )
+    .get(`${ENTRY}/denied`, () => page(decisionPage({ decision: "denied", branding: browser.branding() })), {
+      requires: "nobody",
+      detail: pageOperation("showDeniedPage", "Confirms a refusal"),
+    })
+    .get(
+      `${ENTRY}/:token`,
+      ({ request, params }) => {
+        const claim = () => deviceLogins.claim(actorOf(request), params.token);
+        return approvals.show(request, { action: linkPath(params.token), claim });
+      },
+      { requires: "nobody", detail: pageOperation("showApprovalPage", "The device login of a link") },
+    )
+    .post(
+      `${ENTRY}/:token`,
+      ({ request, params, body }) => {
+        const decide = (decision: Decision) =>
+          deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token });
+        return approvals.decide(request, { action: linkPath(params.token), form: body, decide });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: DecisionForm,
+        detail: formOperation("sendApproval", "Approves or refuses the device login of a link"),
+      },
+    )
+    .get(
+      `${ENTRY}/code/:userCode`,
+      ({ request, params }) => {
+        const claim = () => deviceLogins.claimByUserCode(actorOf(request), params.userCode);
+        return approvals.show(request, { action: codePath(params.userCode), claim });
+      },
+      { requires: "nobody", detail: pageOperation("showApprovalOfCode", "The device login of a typed code") },
+    )
+    .post(
+      `${ENTRY}/code/:userCode`,
+      ({ request, params, body }) => {
+        const { userCode } = params;
+        const decide = (decision: Decision) =>
+          deviceLogins.decideByUserCode(actorOf(request), { ...decision, userCode });
+        return approvals.decide(request, { action: codePath(userCode), form: body, decide });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: DecisionForm,
+        detail: formOperation("sendApprovalOfCode", "Approves or refuses the device login of a typed code"),
+      },
+    );
+}

@@ -1,0 +1,104 @@
+// The decision on a device login for programs that speak JSON with a browser's cookie: by its link, and by its user code.
+// The pages for people are in device-pages.ts; who may decide is the access area's.
+import { Type } from "@sinclair/typebox";
+import { ISSUER_PATH } from "../../domain/access/wire.ts";
+import { invariant } from "../../domain/errors.ts";
+import { json } from "../answers.ts";
+import { type Decision, readDecision } from "../approvals.ts";
+import { actorOf, principalOf } from "../exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { failureOf, HttpError } from "../problem.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+const Action = Type.Object(
+  { action: Type.String({ description: "`approve` or `deny`" }) },
+  { additionalProperties: false },
+);
+const UserCode = Type.Object({ userCode: Type.String() }, { additionalProperties: false });
+
+const Pending = Type.Object({ user_code: Type.String(), status: Type.Literal("pending") });
+const Success = Type.Object({ success: Type.Literal(true) });
+
+const documented = operationsOf("Device login");
+const unavailable = { 400: { description: "Unknown, expired, decided, or another user's" } };
+const pending = { 200: { description: "It waits for a decision", schema: Pending }, ...unavailable };
+const decided = { 200: { description: "Decided", schema: Success }, ...unavailable };
+const described = {
+  claimByLink: documented("claimDeviceLogin", "Binds the device login of a link to its visitor", pending),
+  decideByLink: documented("decideDeviceLogin", "Approves or refuses the device login of a link", decided),
+  claimByCode: documented("claimUserCode", "Binds the device login of a user code to the caller", pending),
+  approveCode: documented("approveUserCode", "Approves the device login of a user code", decided),
+  denyCode: documented("denyUserCode", "Refuses the device login of a user code", decided),
+};
+
+/** @returns the approval routes of client-and-auth.md section 4.1 */
+export function deviceRoutes({ guard, domain }: RouteContext) {
+  const { deviceLogins } = domain.access;
+  const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
+    const choice = { userCode, decision, loginSessionId: loginSessionOf(request) };
+    await undecidable(deviceLogins.decideByUserCode(actorOf(request), choice));
+    return unkept({ success: true });
+  };
+
+  return createRouter(guard, "device")
+    .get(
+      "/api/device/:token",
+      async ({ request, params }) => {
+        const { userCode } = await undecidable(deviceLogins.claim(actorOf(request), params.token));
+        return unkept({ user_code: userCode, status: "pending" });
+      },
+      { requires: "session", detail: described.claimByLink },
+    )
+    .post(
+      "/api/device/:token",
+      async ({ request, params, body }) => {
+        const decision = { decision: readDecision(body.action), loginSessionId: loginSessionOf(request) };
+        await undecidable(deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token }));
+        return unkept({ success: true });
+      },
+      { requires: "session", accepts: "json", body: Action, detail: described.decideByLink },
+    )
+    .get(
+      `${ISSUER_PATH}/device`,
+      async ({ request, query }) => {
+        const claim = deviceLogins.claimByUserCode(actorOf(request), query.user_code);
+        return unkept({ user_code: (await undecidable(claim)).userCode, status: "pending" });
+      },
+      {
+        requires: "session",
+        query: Type.Object({ user_code: Type.String() }),
+        detail: described.claimByCode,
+      },
+    )
+    .post(
+      `${ISSUER_PATH}/device/approve`,
+      ({ request, body }) => decideCode(request, body.userCode, "approve"),
+      { requires: "session", accepts: "json", body: UserCode, detail: described.approveCode },
+    )
+    .post(`${ISSUER_PATH}/device/deny`, ({ request, body }) => decideCode(request, body.userCode, "refuse"), {
+      requires: "session",
+      accepts: "json",
+      body: UserCode,
+      detail: described.denyCode,
+    });
+}
+
+/** On these routes the contract has 400 for every device login that cannot be decided (client-and-auth.md section 4.1). */
+async function undecidable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (!failure?.reason.startsWith("device_login.")) throw error;
+    throw new HttpError(400, failure.reason, failure.message);
+  }
+}
+
+function loginSessionOf(request: Request): string {
+  const { sessionId } = principalOf(request);
+  invariant(sessionId, "the guard let a session in");
+  return sessionId;
+}
+
+const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });

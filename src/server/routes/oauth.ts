@@ -1,0 +1,160 @@
+// The endpoints of the OAuth device grant (RFC 8628), its tokens (RFC 6749) and their revocation (RFC 7009).
+// Fields are only found here; what they must be is the access area's, and oauth-problem.ts words every refusal.
+import { type Static, Type } from "@sinclair/typebox";
+import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
+import { OAuthError } from "../../domain/access/errors.ts";
+import type { Access, TokenAnswer } from "../../domain/access/service.ts";
+import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/access/wire.ts";
+import { json } from "../answers.ts";
+import { exchangeOf } from "../exchange.ts";
+import { refuseForeignOrigin } from "../guard.ts";
+import { operation } from "../openapi.ts";
+import { createRouter } from "../router.ts";
+import type { RouteContext } from "./index.ts";
+
+// Every field is optional and unknown ones are ignored (RFC 6749 section 3.2): no form can fail these schemas, so the
+// framework's validation never answers in the place of OAuth.
+const Field = Type.Optional(Type.String());
+const DeviceCodeForm = Type.Object({ client_id: Field, scope: Field, resource: Field });
+const TokenForm = Type.Object({
+  grant_type: Field,
+  client_id: Field,
+  device_code: Field,
+  refresh_token: Field,
+  resource: Field,
+  scope: Field,
+});
+const RevocationForm = Type.Object({ token: Field, token_type_hint: Field, client_id: Field });
+
+const DeviceCodeAnswer = Type.Object({
+  device_code: Type.String(),
+  user_code: Type.String(),
+  verification_uri: Type.String(),
+  verification_uri_complete: Type.String(),
+  expires_in: Type.Integer(),
+  interval: Type.Integer(),
+});
+const TokenAnswerSchema = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal("Bearer"),
+  expires_in: Type.Integer(),
+  expires_at: Type.Integer(),
+  refresh_token: Field,
+  scope: Type.String(),
+});
+const OAuthProblem = Type.Object({ error: Type.String(), error_description: Type.String() });
+
+const describe = (operationId: string, summary: string, schema = Type.Object({})) =>
+  operation(operationId, summary, {
+    tags: ["OAuth"],
+    answers: {
+      200: { description: "Done", schema },
+      400: { description: "RFC 6749 section 5.2", schema: OAuthProblem },
+    },
+  });
+
+export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
+  const { deviceLogins, grants } = domain.access;
+
+  return createRouter(guard, "oauth")
+    .post(
+      `${ISSUER_PATH}${ENDPOINT_PATHS.deviceAuthorization}`,
+      async ({ request, body }) => {
+        refuseRiddenBrowser(request, baseUrl());
+        const { client_id, scope, resource } = body;
+        const { address } = exchangeOf(request);
+        const login = await deviceLogins.request({ clientId: client_id, scope, resource, address });
+        const page = `${baseUrl()}/device`;
+        return unkept({
+          device_code: login.deviceCode,
+          user_code: login.userCode,
+          verification_uri: page,
+          verification_uri_complete: `${page}/${login.linkToken}`,
+          expires_in: login.expiresInSeconds,
+          interval: login.intervalSeconds,
+        } satisfies Static<typeof DeviceCodeAnswer>);
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: DeviceCodeForm,
+        detail: describe("requestDeviceLogin", "Begins a device login (RFC 8628)", DeviceCodeAnswer),
+      },
+    )
+    .post(
+      `${ISSUER_PATH}${ENDPOINT_PATHS.token}`,
+      async ({ request, body }) => {
+        refuseRiddenBrowser(request, baseUrl());
+        return unkept(await grantTokens(grants, request, body));
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: TokenForm,
+        detail: describe("requestToken", "Redeems a device login or refreshes a grant", TokenAnswerSchema),
+      },
+    )
+    .post(
+      `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
+      async ({ request, body }) => {
+        refuseRiddenBrowser(request, baseUrl());
+        await grants.revoke({ token: body.token, clientId: body.client_id, ...callerOf(request) });
+        return unkept({});
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: RevocationForm,
+        detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
+      },
+    )
+    .post(`${ISSUER_PATH}/device/token`, refuseSessionGrant, {
+      requires: "nobody",
+      accepts: "nothing",
+      detail: describe(
+        "requestSessionByDeviceCode",
+        "Refused: device codes are redeemed at the token endpoint",
+      ),
+    });
+}
+
+/** @throws OAuthError `invalid_request` or `unsupported_grant_type`, and those of redeem and refresh */
+function grantTokens(
+  grants: Access["grants"],
+  request: Request,
+  fields: Static<typeof TokenForm>,
+): Promise<TokenAnswer> {
+  const { grant_type, client_id: clientId, resource, scope } = fields;
+  const shared = { clientId, resource, ...callerOf(request) };
+  if (grant_type === DEVICE_CODE_GRANT) return grants.redeem({ ...shared, deviceCode: fields.device_code });
+  if (grant_type === REFRESH_GRANT) {
+    return grants.refresh({ ...shared, refreshToken: fields.refresh_token, scope });
+  }
+  if (grant_type === undefined)
+    throw new OAuthError("invalid_request", "the parameter grant_type is missing");
+  throw new OAuthError(
+    "unsupported_grant_type",
+    `this grant is not offered; use ${DEVICE_CODE_GRANT} or ${REFRESH_GRANT}`,
+  );
+}
+
+/** A device code of ours is never worth a browser session (client-and-auth.md section 2.3). */
+function refuseSessionGrant(): never {
+  throw new OAuthError(
+    "invalid_grant",
+    `redeem this device code at ${ISSUER_PATH}${ENDPOINT_PATHS.token} with the grant ${DEVICE_CODE_GRANT}`,
+  );
+}
+
+/** Only a browser sends cookies; without them nobody's authority is used (client-and-auth.md section 4.4). */
+function refuseRiddenBrowser(request: Request, baseUrl: string): void {
+  if (request.headers.has("cookie")) refuseForeignOrigin(request, baseUrl);
+}
+
+function callerOf(request: Request): { requestId: string; address: string | undefined } {
+  const { requestId, address } = exchangeOf(request);
+  return { requestId, address: address ?? undefined };
+}
+
+/** RFC 6749 section 5.1: neither kind of cache keeps the answer. */
+const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });

@@ -1,0 +1,19 @@
+// Every page for people, on one page: they share one view of the browser.
+import { Elysia } from "elysia";
+import { createBrowser } from "../browser.ts";
+import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
+import { approvalPages, codeEntryPages } from "./device-pages.ts";
+import type { RouteContext } from "./index.ts";
+import { invitationPages } from "./invitation-pages.ts";
+
+/** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */
+export function pageRoutes(context: RouteContext) {
+  const browser = createBrowser(context);
+  return new Elysia({ name: "routes/pages" })
+    .use(assetRoutes(context))
+    .use(accountPages(context, browser))
+    .use(signInPages(context, browser))
+    .use(codeEntryPages(context, browser))
+    .use(approvalPages(context, browser))
+    .use(invitationPages(context, browser));
+}
