@@ -1,0 +1,288 @@
+// `serve` as an operator meets it: the first start, the next one, every reason not to start, reload and stop.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "../support/cli.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example/catalog.yaml");
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  chmodSync(directory, 0o755); // another user looks into it below
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const folder = (name: string): string => join(directory, name);
+
+/** @returns what a caller with the administrator's password gets from the catalog */
+async function catalogAs(service: RunningService, password: string): Promise<Response> {
+  const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "admin@example.com", password }),
+  });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return await fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { cookie } });
+}
+
+describe("the first start on an empty directory", () => {
+  test("makes everything, shows the password once, and serves the seeded catalog to who signs in with it", async () => {
+    const dataDir = folder("first");
+    await using service = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });
+    expect(service.stdout()).toMatch(
+      /^First administrator: admin@example\.com\nPassword, shown this once: \S{24,}\n/,
+    );
+    expect(service.stdout()).toContain("catalog   3 added");
+    const listed = await catalogAs(service, service.password());
+    expect(listed.status).toBe(200);
+    expect((await listed.json()).map(({ id }: { id: string }) => id)).toEqual([
+      "review-guide",
+      "ticket-cli",
+      "audit-hooks",
+    ]);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+
+    await using second = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });
+    expect(second.stdout()).toContain("catalog   unchanged (3 packages)");
+    expect(second.stdout()).not.toContain("assword");
+    expect((await catalogAs(second, service.password())).status).toBe(200);
+    second.signal("SIGINT");
+    expect(await second.ended()).toBe(0);
+  });
+
+  test("takes the password from a file or the environment, and prints none", async () => {
+    const file = folder("password");
+    writeFileSync(file, "correct horse battery\n", { mode: 0o600 });
+    await using fromFile = await startService({
+      args: ["--data-dir", folder("p1"), "--bootstrap-admin-password-file", file],
+    });
+    expect(fromFile.stdout()).not.toContain("assword");
+    expect((await catalogAs(fromFile, "correct horse battery")).status).toBe(200);
+    await using fromEnvironment = await startService({
+      args: ["--data-dir", folder("p2")],
+      env: { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: "correct horse battery" },
+    });
+    expect((await catalogAs(fromEnvironment, "correct horse battery")).status).toBe(200);
+  });
+
+  test("under a journal writes the password to a file of its own, never to the log", async () => {
+    const dataDir = folder("journal");
+    const child = Bun.spawn(
+      [
+        process.execPath,
+        join(import.meta.dir, "../../src/main.ts"),
+        "serve",
+        "--data-dir",
+        dataDir,
+        "--server-listen",
+        "127.0.0.1:0",
+      ],
+      { env: { JOURNAL_STREAM: "8:1" }, stdout: "pipe", stderr: "ignore" },
+    );
+    let lines = "";
+    for await (const chunk of child.stdout) {
+      lines += new TextDecoder().decode(chunk);
+      if (lines.includes("service.started")) break;
+    }
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    const password = readFileSync(join(dataDir, "initial-admin-password"), "utf8").trim();
+    expect(password.length).toBeGreaterThanOrEqual(24);
+    expect(lines).not.toContain(password);
+    expect(statSync(join(dataDir, "initial-admin-password")).mode & 0o777).toBe(0o600);
+    expect(lines).toMatch(/^<\d>\{"ts":/);
+  });
+});
+
+describe("a start that cannot be", () => {
+  const refusals: { name: string; args(): string[]; exitCode: number; stderr: RegExp; left?: string[] }[] = [
+    {
+      name: "the data directory is a file",
+      args: () => {
+        writeFileSync(folder("file"), "");
+        return ["--data-dir", folder("file")];
+      },
+      exitCode: 2,
+      stderr: /^error: the data directory \S+ is a file\nhint: {2}name a directory/,
+    },
+    {
+      name: "another host would be told a loopback address",
+      args: () => ["--data-dir", folder("wide"), "--server-listen", "0.0.0.0:0"],
+      exitCode: 2,
+      stderr: /^error: server\.public_url is needed/,
+    },
+    {
+      name: "the catalog file is bad",
+      args: () => {
+        writeFileSync(folder("bad.yaml"), "- id: UPPER\n  version: '1'\n");
+        return ["--data-dir", folder("bad"), "--catalog", folder("bad.yaml")];
+      },
+      exitCode: 2,
+      stderr: /bad\.yaml has 3 problems\n.*bad\.yaml:1: \/0\/id: "UPPER" must be/,
+    },
+    {
+      name: "the catalog file is missing",
+      args: () => ["--data-dir", folder("nofile"), "--catalog", folder("nowhere.yaml")],
+      exitCode: 3,
+      stderr: /^error: there is no file \S+nowhere\.yaml/,
+    },
+    {
+      name: "the TLS files are missing",
+      args: () => [
+        "--data-dir",
+        folder("tls"),
+        "--server-tls-cert",
+        folder("c.pem"),
+        "--server-tls-key",
+        folder("k.pem"),
+      ],
+      exitCode: 2,
+      stderr: /^error: the TLS files \S+c\.pem and \S+k\.pem cannot be read/,
+    },
+  ];
+  for (const { name, args, exitCode, stderr } of refusals) {
+    test(`says why in one message: ${name}`, async () => {
+      const where = args().includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
+      const result = await runCli(["serve", ...args(), ...where]);
+      expect(result.stderr).toMatch(stderr);
+      expect(result.stderr).not.toMatch(/\n\s+at /);
+      expect(result.exitCode).toBe(exitCode);
+    });
+  }
+
+  test("a port in use leaves no installation behind", async () => {
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const { stderr, exitCode } = await runCli([
+      ...["serve", "--data-dir", folder("port")],
+      ...["--server-listen", `127.0.0.1:${taken.port}`],
+    ]);
+    await taken.stop();
+    expect(stderr).toContain("is in use by another program");
+    expect(exitCode).toBe(6);
+    expect(readdirSync(folder("port"))).toEqual(["server.lock"]);
+  });
+
+  test("a second server on the directory names the first", async () => {
+    await using first = await startService({ args: ["--data-dir", folder("twice")] });
+    const { stderr, exitCode } = await runCli([
+      ...["serve", "--data-dir", folder("twice")],
+      ...["--server-listen", "127.0.0.1:0"],
+    ]);
+    expect(stderr).toContain(`is in use by another server (process ${first.pid},`);
+    expect(exitCode).toBe(4);
+  });
+
+  test("a database of a newer version is left alone, with the way back", async () => {
+    const dataDir = folder("newer");
+    await (await startService({ args: ["--data-dir", dataDir] }))[Symbol.asyncDispose]();
+    const database = new Database(join(dataDir, "quartermaster.db"));
+    database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
+    database.close();
+    const { stderr, exitCode } = await runCli([
+      "serve",
+      "--data-dir",
+      dataDir,
+      "--server-listen",
+      "127.0.0.1:0",
+    ]);
+    expect(stderr).toMatch(/^error: the database has schema 999 \(made by version 9\.9\.9\)/);
+    expect(stderr).toContain("hint:  start version 9.9.9 or newer again");
+    expect(exitCode).toBe(4);
+  });
+
+  test("root acts as the owner of the directory, so that no file in it belongs to root", async () => {
+    if (process.getuid?.() !== 0) return expect(process.getuid?.()).toBeGreaterThan(0); // only root can become another
+    const dataDir = folder("nobody");
+    mkdirSync(dataDir, { mode: 0o700 });
+    chownSync(dataDir, 65_534, 65_534);
+    await using _service = await startService({ args: ["--data-dir", dataDir] });
+    expect(statSync(join(dataDir, "quartermaster.db")).uid).toBe(65_534);
+  });
+});
+
+describe("a running service", () => {
+  test("takes a good catalog at SIGHUP, keeps the old one at a bad one and logs every problem", async () => {
+    const file = folder("reload.yaml");
+    writeFileSync(file, "[]");
+    await using service = await startService({ args: ["--data-dir", folder("reload"), "--catalog", file] });
+    writeFileSync(file, entry("tool-a"));
+    service.signal("SIGHUP");
+    await service.logged("catalog.reloaded");
+    const before = await (await catalogAs(service, service.password())).text();
+    expect(before).toContain('"id":"tool-a"');
+    writeFileSync(file, "- id: NO\n- id: NEITHER\n");
+    service.signal("SIGHUP");
+    await service.logged("catalog.problem", 8);
+    expect(await (await catalogAs(service, service.password())).text()).toBe(before);
+  });
+
+  test("listens on a Unix socket that only its owner and group may use, and removes it at the end", async () => {
+    const socket = folder("qm.sock");
+    await using service = await startService({
+      args: [
+        "--data-dir",
+        folder("unix"),
+        "--server-listen",
+        `unix:${socket}`,
+        "--server-public-url",
+        "https://qm.example.org",
+      ],
+    });
+    expect(service.baseUrl).toBe("https://qm.example.org");
+    expect(statSync(socket).mode & 0o777).toBe(0o660);
+    const health = await fetch("http://qm/health", { unix: socket });
+    expect(await health.text()).toBe("ok");
+    expect(health.headers.get("strict-transport-security")).toBe("max-age=31536000");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  test("takes over the socket file of a killed predecessor", async () => {
+    const args = ["--data-dir", folder("killed"), "--server-listen", `unix:${folder("killed.sock")}`];
+    const start = () => startService({ args: [...args, "--server-public-url", "https://qm.example.org"] });
+    const first = await start();
+    await first[Symbol.asyncDispose](); // SIGKILL
+    expect(existsSync(folder("killed.sock"))).toBe(true);
+    await using _second = await start();
+    expect((await fetch("http://localhost/ready", { unix: folder("killed.sock") })).status).toBe(200);
+  });
+
+  test("speaks TLS from files", async () => {
+    const fixtures = join(import.meta.dir, "fixtures");
+    await using service = await startService({
+      args: [
+        ...["--data-dir", folder("https")],
+        ...[
+          "--server-tls-cert",
+          join(fixtures, "localhost.crt"),
+          "--server-tls-key",
+          join(fixtures, "localhost.key"),
+        ],
+      ],
+    });
+    expect(service.baseUrl).toStartWith("https://127.0.0.1:");
+    const tls = { ca: readFileSync(join(fixtures, "localhost.crt"), "utf8") };
+    expect(await (await fetch(`${service.baseUrl}/health`, { tls })).text()).toBe("ok");
+  });
+});
+
+const entry = (id: string): string =>
+  `- { id: ${id}, version: "1", source_ref: "https://example.com/${id}.tar.gz", sha256: "${"a".repeat(64)}" }\n`;
