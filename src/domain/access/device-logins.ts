@@ -113,9 +113,10 @@ export class DeviceLogins {
    * @source client-and-auth.md section 4.3
    */
   async claim(actor: Actor, linkToken: string): Promise<DeviceLoginView> {
+    const userId = userIdOf(actor);
     const row = this.#openRow(linkToken);
     if (!row) throw loginUnavailable();
-    const bound = row.userId === actor.id ? row : await this.#bind(actor, row);
+    const bound = row.userId === userId ? row : await this.#bind(userId, row.id);
     return viewOf(bound, userCodeOf(linkToken));
   }
 
@@ -130,8 +131,8 @@ export class DeviceLogins {
     const userCode = readUserCode(typed);
     if (!userCode) throw loginUnavailable();
     const row = this.#openOnly(store.ofUserCode(this.own.db.read, sha256Hex(userCode)));
-    if (row && row.userId === actor.id) return viewOf(row, userCode);
-    const bound = await this.own.db.write((tx) => this.#guess(tx, actor, userCode), "access");
+    if (row?.userId === userIdOf(actor)) return viewOf(row, userCode);
+    const bound = await this.own.db.write((tx) => this.#guess(tx, { actor, userCode }), "access");
     if (!bound) throw loginUnavailable();
     return viewOf(bound, userCode);
   }
@@ -203,15 +204,15 @@ export class DeviceLogins {
     return DEVICE_LOGIN[stateAt(row, this.own.clock.nowMs())].on.claim ? row : undefined;
   }
 
-  async #bind(actor: Actor, { id }: store.DeviceLoginRow): Promise<store.DeviceLoginRow> {
-    const change = { id, userId: userIdOf(actor), nowMs: this.own.clock.nowMs() };
-    const bound = await this.own.db.write((tx) => store.claim(tx, change), "access");
+  async #bind(userId: string, id: string): Promise<store.DeviceLoginRow> {
+    const { db, clock } = this.own;
+    const bound = await db.write((tx) => store.claim(tx, { id, userId, nowMs: clock.nowMs() }), "access");
     if (!bound) throw loginClaimed();
     return bound;
   }
 
   /** Counts the guess first and gives it back when it was right, so that guesses at one moment cannot pass together. */
-  #guess(tx: Tx, actor: Actor, userCode: string): store.DeviceLoginRow | undefined {
+  #guess(tx: Tx, { actor, userCode }: { actor: Actor; userCode: string }): store.DeviceLoginRow | undefined {
     const guesses = this.#guessesOf(actor);
     for (const budget of guesses) budgets.spend(tx, budget);
     const row = store.ofUserCode(tx, sha256Hex(userCode));

@@ -1,12 +1,13 @@
 // The operator's view of logins: device logins under way, browser sign-ins (login sessions), and what workstations hold
-// (grants) in one list. No secret is in it, nor its hash. What ends together is decided in end-logins.ts.
+// (grants) in one list. No secret is in it, nor its hash. What ends together is decided in end-logins.ts;
+// all logins of one user are ended by identity's users.revokeLogins.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
 import type { Identity } from "../identity/service.ts";
-import { type EndedLogins, endEverything, endGrant, endLoginSession, endLogins } from "./end-logins.ts";
+import { type EndedLogins, endEverything, endGrant, endLoginSession } from "./end-logins.ts";
 import { loginNotFound } from "./errors.ts";
 import * as store from "./logins-store.ts";
 import { LOGINS_PER_PAGE_MAX, stateAt } from "./model.ts";
@@ -112,24 +113,6 @@ export class Logins {
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
       this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
       return true;
-    }, "access");
-  }
-
-  /**
-   * Ends every login of one user.
-   * @throws DomainError `user.not_found`
-   */
-  revokeUser(actor: Actor, userId: string): Promise<EndedLogins> {
-    return this.own.db.write((tx) => {
-      if (!this.own.identity.findUserById(tx, userId)) throw userNotFound();
-      const ended = endLogins(tx, { userId, reason: "logins_revoked", nowMs: this.own.clock.nowMs() });
-      this.own.audit.record(tx, {
-        actor,
-        action: "user.revoke_logins",
-        target: userId,
-        after: summaryOf(ended),
-      });
-      return ended;
     }, "access");
   }
 
@@ -242,8 +225,6 @@ const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
   grants,
   device_logins: deviceLogins,
 });
-
-const userNotFound = () => new DomainError("not_found", "user.not_found", "there is no user with this id");
 
 function limitOutOfRange(): DomainError {
   const detail = `limit must be a whole number from 1 to ${LOGINS_PER_PAGE_MAX}`;

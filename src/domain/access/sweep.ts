@@ -33,7 +33,16 @@ export async function sweepLogins(
   signal: AbortSignal,
 ): Promise<Swept> {
   const nowMs = clock.nowMs();
-  const all = (remove: (tx: Tx) => number) => removeAll(db, remove, signal);
+  // Repeats until a batch finds nothing.
+  const all = async (remove: (tx: Tx) => number): Promise<number> => {
+    let removed = 0;
+    while (!signal.aborted) {
+      const batch = await db.write(remove, "access");
+      if (batch === 0) break;
+      removed += batch;
+    }
+    return removed;
+  };
   return {
     deviceLogins: await all((tx) => deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS)),
     refreshTokens: await all((tx) => grants.removeExpiredTokens(tx, nowMs)),
@@ -41,15 +50,4 @@ export async function sweepLogins(
     loginSessions: await all((tx) => sessions.sweep(tx)),
     budgets: await all((tx) => budgets.sweep(tx, nowMs)),
   };
-}
-
-/** Repeats until a batch finds nothing. */
-async function removeAll(db: Db, remove: (tx: Tx) => number, signal: AbortSignal): Promise<number> {
-  let removed = 0;
-  while (!signal.aborted) {
-    const batch = await db.write(remove, "access");
-    if (batch === 0) break;
-    removed += batch;
-  }
-  return removed;
 }

@@ -195,6 +195,13 @@ test("of users who open the link at one moment exactly one owns it", async () =>
   expect(outcomes.sort()).toEqual([...Array(4).fill("device_login.claimed"), "fine"]);
 });
 
+test("only a user opens a login", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken, userCode } = await requestLogin(world);
+  expect(world.deviceLogins.claim(world.system, linkToken)).rejects.toThrow("signed-in user");
+  expect(world.deviceLogins.claimByUserCode(world.system, userCode)).rejects.toThrow("signed-in user");
+});
+
 test("a link that nobody opened cannot be decided", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);

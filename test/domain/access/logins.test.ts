@@ -94,7 +94,6 @@ test("an unknown id is not found", async () => {
   await using world = await createLoginWorld();
   expect(await reasonOf(() => world.logins.show("none"))).toBe("login.not_found");
   expect(await refusalOf(world.logins.revoke(operatorOf(world), "none"))).toBe("login.not_found");
-  expect(await refusalOf(world.logins.revokeUser(operatorOf(world), "none"))).toBe("user.not_found");
 });
 
 test("revoking a grant signs out that workstation only, and is audited once", async () => {
@@ -126,17 +125,6 @@ test("revoking an approved device login leaves nothing to redeem", async () => {
   await world.logins.revoke(operatorOf(world), deviceLogin ?? "");
   expect(await refusalOf(redeem(world, deviceCode))).toBe("invalid_grant");
   expect(audited(world, "device_login.revoke")).toHaveLength(1);
-});
-
-test("revoking a user ends all his logins and nobody else's", async () => {
-  await using world = await createLoginWorld();
-  await logIn(world);
-  await requestApproved(world);
-  const eve = await signIn(world, await addUser(world, "eve@example.com"));
-  const ended = await world.logins.revokeUser(operatorOf(world), world.user.id);
-  expect(ended).toEqual({ loginSessions: 2, grants: 1, deviceLogins: 1 });
-  expect(idsOf(world)).toEqual([eve.loginSessionId]);
-  expect(audited(world, "user.revoke_logins")).toMatchObject([{ target: world.user.id }]);
 });
 
 test("revoking everything leaves no login, whoever it belongs to", async () => {
