@@ -161,28 +161,29 @@ function artifactIds(
   return new Map([...archives.keys()].map((digest) => [digest, idOf(digest)]));
 }
 
-/** @returns the packages with the ids of the archives we hold */
-function named(packages: readonly ManagedPackage[], ids: ReadonlyMap<string, string>): ManagedPackage[] {
-  return packages.map((managed) => {
-    const platforms = Object.entries(managed.platform_sources ?? {});
-    const own = withArtifact(managed, ids);
-    if (platforms.length === 0) return own;
-    return {
-      ...own,
-      platform_sources: Object.fromEntries(
-        platforms.map(([platform, source]) => [platform, withArtifact(source, ids)]),
-      ),
-    };
-  });
-}
+type ArtifactIds = ReadonlyMap<string, string>;
 
-function withArtifact<Source extends PackageSource>(
-  source: Source,
-  ids: ReadonlyMap<string, string>,
-): Source {
-  if (source.source_ref.startsWith("https://")) return source;
-  const artifactId = ids.get(source.sha256);
-  return artifactId === undefined ? source : { ...source, artifact_id: artifactId };
+/** @returns the packages with the ids of the archives we hold; the id comes last, for entries are compared as text */
+const named = (packages: readonly ManagedPackage[], ids: ArtifactIds): ManagedPackage[] =>
+  packages.map((managed) => {
+    const { platform_sources: platforms, artifact_id: _, ...rest } = managed;
+    const own = { ...rest, ...artifactOf(managed, ids) };
+    return platforms ? { ...own, platform_sources: namedPlatforms(platforms, ids) } : own;
+  });
+
+const namedPlatforms = (platforms: Readonly<Record<string, PackageSource>>, ids: ArtifactIds) =>
+  Object.fromEntries(
+    Object.entries(platforms).map(([platform, source]) => {
+      const { artifact_id: _, ...rest } = source;
+      return [platform, { ...rest, ...artifactOf(source, ids) }];
+    }),
+  );
+
+/** What is fetched from elsewhere keeps the id it was given; what we hold has ours. */
+function artifactOf(source: PackageSource, ids: ArtifactIds): { artifact_id?: string } {
+  const { source_ref, artifact_id: authored, sha256 } = source;
+  const id = source_ref.startsWith("https://") ? authored : (ids.get(sha256) ?? authored);
+  return id === undefined ? {} : { artifact_id: id };
 }
 
 interface Wanted {
@@ -212,6 +213,7 @@ interface Committed extends Wanted {
 /** Plans again inside the transaction: another process may have seeded while the archives were read. */
 function commit(tx: Tx, { audit, clock }: SeedDependencies, committed: Committed): SeedPlan {
   const { actor, archives, ids, wanted, request } = committed;
+  request.signal?.throwIfAborted(); // the last moment at which nothing has changed
   const { organizationId } = actor;
   const nowMs = clock.nowMs();
   for (const { digest, sizeBytes, entries, expandedBytes } of archives.values()) {

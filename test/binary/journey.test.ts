@@ -1,0 +1,115 @@
+// The executable alone: an empty folder, no Bun, no Node, no other program in reach. The whole main job, over HTTP.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "../support/cli.ts";
+import { builtExecutable } from "../support/executable.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+
+const BARE = { PATH: "/nonexistent" };
+const EMAIL = "admin@example.com";
+const CLIENT = "blue-cli";
+
+let directory: string;
+let command: readonly string[];
+let service: RunningService;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  command = [builtExecutable()];
+  service = await startService({ args: ["--data-dir", "data"], env: BARE, command, cwd: directory });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const cli = (...args: string[]) =>
+  runCli([...args, "--data-dir", "data"], { command, cwd: directory, env: BARE });
+
+const form = (path: string, fields: Record<string, string>): Promise<Response> =>
+  fetch(`${service.baseUrl}${path}`, { method: "POST", body: new URLSearchParams(fields) });
+
+const json = (path: string, body: object, cookie = ""): Promise<Response> =>
+  fetch(`${service.baseUrl}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(cookie && { cookie }) },
+    body: JSON.stringify(body),
+  });
+
+/** A workstation signs in by device login, approved in the browser of the administrator. */
+async function deviceLogin(): Promise<{ access_token: string; refresh_token: string }> {
+  const signIn = await json("/api/auth/sign-in/email", { email: EMAIL, password: service.password() });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const scope = "offline_access governance:read";
+  const asked = await (
+    await form("/api/auth/device/code", { client_id: CLIENT, scope, resource: service.baseUrl })
+  ).json();
+  const link = new URL(asked.verification_uri_complete).pathname;
+  expect((await fetch(`${service.baseUrl}/api${link}`, { headers: { cookie } })).status).toBe(200);
+  expect((await json(`/api${link}`, { action: "approve" }, cookie)).status).toBe(200);
+  const tokens = await form("/api/auth/oauth2/token", {
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code: asked.device_code,
+    client_id: CLIENT,
+    resource: service.baseUrl,
+  });
+  expect(tokens.status).toBe(200);
+  return await tokens.json();
+}
+
+const catalog = (token: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${service.baseUrl}/admin/package-catalog`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+
+describe("the executable in an empty folder", () => {
+  test("holds its pages and its API document", async () => {
+    const page = await (await fetch(`${service.baseUrl}/login`)).text();
+    expect(page).toContain("<h1>Sign in</h1>");
+    const styleSheet = /href="(\/assets\/[^"]+\.css)"/.exec(page)?.[1] ?? "";
+    expect((await fetch(service.baseUrl + styleSheet)).headers.get("content-type")).toContain("text/css");
+    const document = await (await fetch(`${service.baseUrl}/openapi.json`)).json();
+    expect(Object.keys(document.paths)).toContain("/admin/package-catalog");
+  });
+
+  test("serves with its very next answer what the command line seeded", async () => {
+    const { access_token: token } = await deviceLogin();
+    const empty = await catalog(token);
+    expect(await empty.text()).toBe("[]");
+    const entry = {
+      id: "tool",
+      version: "1",
+      source_ref: "https://example.com/tool.tar.gz",
+      sha256: "a".repeat(64),
+    };
+    writeFileSync(join(directory, "catalog.json"), JSON.stringify([entry]));
+    expect(await cli("catalog", "seed", "catalog.json")).toMatchObject({ exitCode: 0 });
+    const filled = await catalog(token);
+    expect(await filled.json()).toEqual([{ ...entry, settings: {}, adapters: {} }]);
+    const etag = filled.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    expect((await catalog(token, { "if-none-match": etag })).status).toBe(304);
+    expect((await cli("catalog", "seed", "catalog.json")).stdout).toContain("unchanged");
+    expect((await catalog(token, { "if-none-match": etag })).status).toBe(304);
+  });
+
+  test("refuses with its very next answer what the command line revoked", async () => {
+    const { access_token: token, refresh_token: refreshToken } = await deviceLogin();
+    expect((await catalog(token)).status).toBe(200);
+    expect(await cli("logins", "revoke", "--user", EMAIL, "--yes")).toMatchObject({ exitCode: 0 });
+    expect((await catalog(token)).status).toBe(401);
+    const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: CLIENT };
+    expect(await (await form("/api/auth/oauth2/token", refresh)).json()).toMatchObject({
+      error: "invalid_grant",
+    });
+  });
+
+  test("writes nothing beside its data directory and ends well", async () => {
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(readdirSync(directory).toSorted()).toEqual(["catalog.json", "data"]);
+  });
+});
