@@ -57,13 +57,14 @@ function readable(thrown: unknown): unknown {
 
 const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;
 
+const PLACES: Readonly<Record<string, string>> = { body: "body", query: "query", params: "path" };
+
 /** A body that is understood but wrong is 422; a path or query value is 400 (control-api.md section 1). */
 function validationRefusal(error: ValidationError): HttpError {
   const problems = problemsOf(error);
-  const place = error.type === "body" ? "body" : `${error.type} values`;
-  const message = `the ${place} ${problems.length === 1 ? "has one problem" : `have ${problems.length} problems`}: ${problems
-    .map(({ pointer, detail }) => `${pointer || "(whole)"} ${detail}`)
-    .join("; ")}`;
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  const list = problems.map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : detail)).join("; ");
+  const message = `the ${PLACES[error.type] ?? error.type} has ${count}: ${list}`;
   return new HttpError(error.type === "body" ? 422 : 400, "request.invalid", message, { problems });
 }
 
@@ -72,7 +73,13 @@ function problemsOf(error: ValidationError): Problem[] {
   const byPointer = new Map<string, Problem>();
   for (const finding of error.all) {
     if (!("path" in finding) || byPointer.has(finding.path)) continue;
-    byPointer.set(finding.path, { pointer: finding.path, detail: finding.summary ?? finding.message });
+    byPointer.set(finding.path, { pointer: finding.path, detail: detailOf(finding) });
   }
   return [...byPointer.values()];
+}
+
+/** Says what is expected and never what was sent: that may be a password in the wrong place. */
+function detailOf({ message, schema }: { message: string; schema: object }): string {
+  if ("format" in schema) return `expected a string of the format ${schema.format}`;
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
