@@ -2,15 +2,17 @@
 // codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
+import * as catalog from "./commands/catalog.ts";
 import * as config from "./commands/config.ts";
 import * as help from "./commands/help.ts";
 import * as serve from "./commands/serve.ts";
+import * as setup from "./commands/setup.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { hasColor } from "./output.ts";
 
-const NOUNS = [serve, config, version, help];
+const NOUNS = [serve, setup, config, catalog, version, help];
 
 /** @returns the whole tree */
 export function programFor(context: Context): CliCommand {

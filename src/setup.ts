@@ -40,14 +40,14 @@ export async function beginInstallation(
  * Makes directory, database and all the rest, while no server may start.
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` beside those of beginInstallation
  */
-export async function setUp(options: InstallationOptions & BeginOptions): Promise<void> {
+export async function setUp(options: InstallationOptions & BeginOptions): Promise<BootstrapResult> {
   const directory = openDataDirectory(options.config.get("data_dir"));
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, options.clock);
   undo.defer(() => lock.release());
   const installation = await openInstallation(directory, options);
   undo.defer(() => installation.close());
-  await beginInstallation(installation, options);
+  return (await beginInstallation(installation, options)).bootstrap;
 }
 
 /**

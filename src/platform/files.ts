@@ -1,6 +1,7 @@
-// Reads the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
+// Reads and writes the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
 import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 
 /** A regular file that is about to be read. */
@@ -34,6 +35,45 @@ export async function readFile(path: string, bytesMax: number): Promise<Uint8Arr
   return await file.readFile();
 }
 
+/**
+ * Writes a file that is either the old one or the whole new one, also after a power failure.
+ * @param path a symbolic link is followed, so that the link stays
+ * @throws DomainError `file.not_regular` for a folder or a device, `file.missing` where the folder is not there,
+ *   `file.not_permitted`, `storage.full`
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  try {
+    const target = await targetOf(path);
+    const partial = `${target}.${process.pid}.partial`;
+    try {
+      await using file = await open(partial, "wx", 0o644);
+      await writeDurably(file, text);
+      await rename(partial, target);
+    } finally {
+      await rm(partial, { force: true });
+    }
+    await using folder = await open(dirname(target), "r");
+    await folder.sync();
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+}
+
+async function targetOf(path: string): Promise<string> {
+  try {
+    if (!(await stat(path)).isFile()) throw notRegular(path);
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return path;
+    throw error;
+  }
+}
+
+async function writeDurably(file: FileHandle, text: string): Promise<void> {
+  await file.writeFile(text);
+  await file.sync();
+}
+
 async function sizeOfFile(path: string): Promise<number> {
   try {
     const found = await stat(path);
@@ -44,16 +84,27 @@ async function sizeOfFile(path: string): Promise<number> {
   } catch (error) {
     throw asFileError(error, path);
   }
-  throw new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
+  throw notRegular(path);
 }
 
+const notRegular = (path: string): DomainError =>
+  new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
 function asFileError(error: unknown, path: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new DomainError("not_found", "file.missing", `there is no file ${path}`, { cause: error });
   }
-  if (code === "EACCES" || code === "EPERM") {
-    return new DomainError("forbidden", "file.not_permitted", `${path} may not be read by this user`, {
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return new DomainError("forbidden", "file.not_permitted", `${path} may not be used by this user`, {
+      cause: error,
+    });
+  }
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new DomainError("unavailable", "storage.full", `there is no room left for ${path}`, {
       cause: error,
     });
   }

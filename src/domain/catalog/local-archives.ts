@@ -17,8 +17,8 @@ export interface LocalFiles {
   open(path: string): Promise<OpenedFile>;
 }
 
-/** Says how far the reading of one archive is. */
-export type ReportProgress = (progress: { name: string; bytesDone: number; bytesTotal: number }) => void;
+/** Told of every piece of an archive that was read; each archive is read once for its digest and once to unpack it. */
+export type ReportProgress = (progress: { name: string; bytes: number }) => void;
 
 /** A source whose bytes we keep. */
 interface LocalSource extends ArchiveOfPackage {
@@ -109,7 +109,9 @@ async function checkArchive(local: LocalSource, options: CheckOptions): Promise<
   const sizeBytes = await sizeIfMatching({ path, digest, isStored: known !== undefined }, options);
   if (known) return { digest, path: undefined, ...known };
   const { bytes } = await options.files.open(path);
-  const contents = await inspectArchive(bytes, { requiredPaths: requiredPathsOf(local) });
+  const contents = await inspectArchive(watched(bytes, path, options), {
+    requiredPaths: requiredPathsOf(local),
+  });
   return { digest, path, sizeBytes, ...contents };
 }
 
@@ -127,9 +129,7 @@ async function sizeIfMatching({ path, digest, isStored }: Expected, options: Che
   try {
     const { sizeBytes, bytes } = await options.files.open(path);
     if (sizeBytes > ARCHIVE_LIMITS.compressedBytesMax) throw tooLarge(path);
-    const found = await digestOf(bytes, (bytesDone) =>
-      options.onProgress?.({ name: path, bytesDone, bytesTotal: sizeBytes }),
-    );
+    const found = await digestOf(watched(bytes, path, options));
     if (found !== digest) throw mismatch(path, { found, digest });
     return sizeBytes;
   } catch (error) {
@@ -138,18 +138,23 @@ async function sizeIfMatching({ path, digest, isStored }: Expected, options: Che
   }
 }
 
-async function digestOf(
-  bytes: AsyncIterable<Uint8Array>,
-  report: (bytesDone: number) => void,
-): Promise<string> {
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
-  let bytesDone = 0;
-  for await (const chunk of bytes) {
-    hasher.update(chunk);
-    bytesDone += chunk.length;
-    report(bytesDone);
-  }
+  for await (const chunk of bytes) hasher.update(chunk);
   return hasher.digest("hex");
+}
+
+/** The same bytes, reported as they are read; ends with the signal's reason when it is aborted. */
+async function* watched(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  { onProgress, signal }: Pick<CheckOptions, "onProgress" | "signal">,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    signal?.throwIfAborted();
+    onProgress?.({ name, bytes: chunk.length });
+    yield chunk;
+  }
 }
 
 const tooLarge = (path: string) =>

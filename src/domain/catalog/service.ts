@@ -9,7 +9,7 @@ import * as store from "./store.ts";
 
 export type { LocalFiles, ReportProgress } from "./local-archives.ts";
 export type { ManagedPackage } from "./model.ts";
-export type { SeedPlan } from "./plan.ts";
+export type { PackageVersion, SeedPlan } from "./plan.ts";
 export { isUnchanged } from "./plan.ts";
 export type { SeedRequest } from "./seed.ts";
 
@@ -61,11 +61,19 @@ export function createCatalog(dependencies: SeedDependencies) {
         audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
       }, "catalog"),
 
+    /** @returns what `verify` is going to read */
+    artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
+      store.sumArtifacts(db.read, organizationId),
+
     /** Reads every stored artifact again; yields one result after the other, so that a face can show progress. */
-    async *verify(organizationId: string): AsyncGenerator<ArtifactCheck> {
+    async *verify(
+      organizationId: string,
+      options: { signal?: AbortSignal } = {},
+    ): AsyncGenerator<ArtifactCheck> {
       for (let page = store.listArtifacts(db.read, organizationId, ""); page.length > 0; ) {
         for (const { id, sha256, sizeBytes } of page) {
-          yield { artifactId: id, sha256, sizeBytes, result: await blobs.verify(parseDigest(sha256)) };
+          const result = await blobs.verify(parseDigest(sha256), options);
+          yield { artifactId: id, sha256, sizeBytes, result };
         }
         page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
       }

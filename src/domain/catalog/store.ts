@@ -1,5 +1,5 @@
 // SQL of the catalog: its entries in their order, and the artifacts they name.
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, sql, sum } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { PACKAGES_MAX } from "./model.ts";
 import { artifacts, catalogPackages } from "./tables.ts";
@@ -100,3 +100,16 @@ export const listArtifacts = (connection: Connection, organizationId: string, af
     .orderBy(asc(artifacts.id))
     .limit(ARTIFACT_PAGE_MAX)
     .all();
+
+/** @returns number and bytes of all artifacts */
+export function sumArtifacts(
+  connection: Connection,
+  organizationId: string,
+): { count: number; sizeBytes: number } {
+  const totals = connection
+    .select({ count: count(), sizeBytes: sum(artifacts.sizeBytes).mapWith(Number) })
+    .from(artifacts)
+    .where(eq(artifacts.organizationId, organizationId))
+    .get();
+  return { count: totals?.count ?? 0, sizeBytes: totals?.sizeBytes ?? 0 };
+}

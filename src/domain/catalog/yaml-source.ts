@@ -25,7 +25,8 @@ const TABBED = "is indented with a tab; use spaces";
 /** as much of a line as is looked at to recognise a tab */
 const INDENT_CHARACTERS_MAX = 200;
 
-const YAML_OPTIONS = {
+/** how we read YAML, and write what we read again */
+export const CATALOG_YAML = {
   schema: "core",
   merge: true,
   resolveKnownTags: false,
@@ -89,7 +90,7 @@ const composeFirst = (
   lines: LineCounter,
   { tokensMax }: { tokensMax: number },
 ): { document: Document.Parsed | undefined; faults: Fault[] } => {
-  const composer = new Composer(YAML_OPTIONS);
+  const composer = new Composer(CATALOG_YAML);
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const documents: Document.Parsed[] = [];

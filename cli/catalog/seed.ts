@@ -1,0 +1,54 @@
+// `catalog seed`: makes the catalog what a file says, or tells what that would change.
+import { readCatalogFile } from "../../src/catalog-file.ts";
+import { isUnchanged, type SeedPlan, type SeedRequest } from "../../src/domain/catalog/service.ts";
+import { inFile } from "../exit.ts";
+import type { Call } from "../in-domain.ts";
+import { planDocument, planInWords, planLines } from "../plan-text.ts";
+import { startProgress } from "../progress.ts";
+import { isConfirmed } from "../prompt.ts";
+
+/** A real seed plans inside its own transaction, so it is planned beforehand only when there is something to ask. */
+export async function seed(call: Call): Promise<void> {
+  const [file = ""] = call.args;
+  await inFile(file, async () => {
+    const request = await requestFor(call, file);
+    if (call.has("dryRun")) return tell(call, await plan(call, request));
+    if (call.has("prune") && !call.has("yes") && !(await mayRemove(call, request))) return;
+    const seeded = await watching(call, request, (watched) =>
+      call.domain.catalog.seed.apply(call.actor, watched),
+    );
+    const summary = planInWords(seeded);
+    const last = isUnchanged(seeded) ? summary : `Seeded: ${summary}`;
+    call.output.result({ dry_run: false, ...planDocument(seeded) }, [...planLines(seeded), last].join("\n"));
+  });
+}
+
+async function requestFor(call: Call, file: string): Promise<SeedRequest> {
+  const signal = call.context.stopSignal();
+  return { ...(await readCatalogFile(file)), prune: call.has("prune"), signal };
+}
+
+function tell({ output }: Call, plan: SeedPlan): void {
+  const summary = isUnchanged(plan) ? planInWords(plan) : `Plan: ${planInWords(plan)}. No changes made.`;
+  output.result({ dry_run: true, ...planDocument(plan) }, [...planLines(plan), summary].join("\n"));
+}
+
+const plan = (call: Call, request: SeedRequest): Promise<SeedPlan> =>
+  watching(call, request, (watched) => call.domain.catalog.seed.plan(call.actor, watched));
+
+async function mayRemove(call: Call, request: SeedRequest): Promise<boolean> {
+  const wanted = await plan(call, request);
+  if (wanted.removed.length === 0) return true;
+  const count = wanted.removed.length === 1 ? "1 package" : `${wanted.removed.length} packages`;
+  const action = `remove ${count} from the catalog`;
+  return await isConfirmed(call.context, call.command, { action, details: planLines(wanted) });
+}
+
+async function watching(
+  { context }: Call,
+  request: SeedRequest,
+  work: (request: SeedRequest) => Promise<SeedPlan>,
+): Promise<SeedPlan> {
+  using progress = startProgress(context, { label: "reading archives", unit: "bytes" });
+  return await work({ ...request, onProgress: ({ bytes }) => progress.advance(bytes) });
+}

@@ -1,0 +1,68 @@
+// `quartermaster setup`: begins an installation without listening, so that a package or a playbook can do it before the
+// first start. What is made, and what is missing, is for src/setup.ts.
+import type { BootstrapResult } from "../../src/domain/identity/service.ts";
+import type { Config } from "../../src/platform/config.ts";
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { outputFor } from "../output.ts";
+import { addOptionsOf, loadSettings } from "../settings.ts";
+
+/** Adds the command to the tree (operator-experience.md section 1.2). */
+export function register(program: CliCommand, context: Context): void {
+  const command = program
+    .command("setup")
+    .description("Makes data directory, database, first administrator and signing key, and starts nothing.")
+    .examples(
+      "quartermaster setup --data-dir /var/lib/quartermaster",
+      "quartermaster setup --bootstrap-admin-email ana@example.org --bootstrap-admin-password-file password.txt",
+      "quartermaster setup --config /etc/quartermaster/quartermaster.yaml --dry-run",
+    )
+    .option("--dry-run", "say what would be made, and make nothing")
+    .printsJson()
+    .action(({ dryRun }: { dryRun?: true }, self: CliCommand) =>
+      dryRun ? tell(context, self) : setup(context, self),
+    );
+  addOptionsOf(command, [
+    "data_dir",
+    "bootstrap.admin_email",
+    "bootstrap.admin_password",
+    "bootstrap.organization_name",
+    "keys.sealing_key",
+  ]);
+}
+
+async function tell(context: Context, command: CliCommand): Promise<void> {
+  const steps = await stepsOf(context, await loadSettings(context, command));
+  const lines = steps.length === 0 ? [UNCHANGED] : ["Would", ...steps.map((step) => `  ${step}`)];
+  const text = [...lines, "No changes made."].join("\n");
+  outputFor(context, command).result({ dry_run: true, steps }, text);
+}
+
+async function setup(context: Context, command: CliCommand): Promise<void> {
+  const config = await loadSettings(context, command);
+  const output = outputFor(context, command);
+  const steps = await stepsOf(context, config);
+  if (steps.length === 0) return output.result({ changed: false, steps }, UNCHANGED);
+  const { setUp } = await import("../../src/setup.ts");
+  const showPassword = ({ admin, generatedPassword }: BootstrapResult): void => {
+    if (!generatedPassword) return;
+    const warning = `this is the password of ${admin.email}, shown this once: keep it now`;
+    const more = { changed: true, steps, administrator: admin };
+    output.secret(generatedPassword, { name: "password", warning, more });
+  };
+  // At once: the password is kept nowhere else, and the next step may fail.
+  const options = { ...optionsOf(context, config), onBootstrap: showPassword };
+  const { admin, generatedPassword } = await setUp(options);
+  const text = `Set up ${config.get("data_dir")}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} done.`;
+  if (generatedPassword) output.note(text);
+  else output.result({ changed: true, steps, administrator: admin }, text);
+}
+
+const UNCHANGED = "unchanged: everything is there";
+
+async function stepsOf(context: Context, config: Config): Promise<readonly string[]> {
+  const { planSetup } = await import("../../src/setup.ts");
+  return await planSetup(optionsOf(context, config));
+}
+
+const optionsOf = ({ clock, ids }: Context, config: Config) => ({ config, clock, ids, baseUrl: () => "" });
