@@ -28,8 +28,16 @@ interface Case {
 const isRole = (requirement: Requirement): boolean =>
   requirement === "administrator" || requirement === "metrics";
 const refused = (): Verdict => 401;
+/** A browser's own: no token opens these. */
+const isBrowsers = (requirement: Requirement): boolean => requirement === "session";
 const everywhere = (): Verdict => "through";
 const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : "through");
+const holding =
+  (scopes: readonly string[]) =>
+  (requirement: Requirement): Verdict => {
+    if (isBrowsers(requirement)) return 401;
+    return requirement === "anyone" || scopes.includes(requirement) ? "through" : 403;
+  };
 const onlyMetrics = (requirement: Requirement): Verdict => (requirement === "metrics" ? "through" : 401);
 const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
 
@@ -49,25 +57,24 @@ const CASES: Record<string, Case> = {
   },
   "a member's token": {
     send: async ({ signedIn }) => bearer(await signedIn("member")),
-    verdict: asMember,
+    verdict: holding(USER_SCOPES),
   },
   ...Object.fromEntries(
     USER_SCOPES.map((scope) => [
       `a member's token with ${scope} alone`,
       {
         send: async ({ signedIn }: TestServer) => bearer(await signedIn("member", { scope })),
-        verdict: (requirement: Requirement): Verdict =>
-          requirement === "anyone" || requirement === scope ? "through" : 403,
+        verdict: holding([scope]),
       },
     ]),
   ),
   "an administrator's token without governance:read": {
     send: async ({ signedIn }) => bearer(await signedIn("admin", { scope: "session:write" })),
-    verdict: (requirement) => (requirement === "anyone" || requirement === "session:write" ? "through" : 403),
+    verdict: holding(["session:write"]),
   },
   "an administrator's token": {
     send: async ({ signedIn }) => bearer(await signedIn("admin")),
-    verdict: everywhere,
+    verdict: (requirement) => (isBrowsers(requirement) ? 401 : "through"),
   },
   "a member's browser": {
     send: async ({ signedIn }) => ({ cookie: (await signedIn("member")).cookie }),

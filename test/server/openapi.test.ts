@@ -1,0 +1,164 @@
+// The API document: valid by OpenAPI's own schema, complete, and true of the answers that are really given.
+import { expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import Ajv from "ajv/dist/2020";
+import addFormats from "ajv-formats";
+import type { DocumentedRoute, RouteDetail } from "../../src/server/openapi.ts";
+import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security?: unknown[];
+  parameters: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
+}
+
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, unknown>; schemas: Record<string, object> };
+}
+
+const documentOf = async ({ request }: TestServer): Promise<Document> =>
+  await (await request("GET", "/openapi.json")).json();
+
+const operationOf = (document: Document, { method, path }: DocumentedRoute): Operation | undefined =>
+  document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+
+/** What a route's text leaves out. */
+function gapsOf({ operationId, summary, tags, "x-answers": answers = {} }: RouteDetail): string[] {
+  return [
+    ...(operationId ? [] : ["operationId"]),
+    ...(summary ? [] : ["summary"]),
+    ...(tags?.length === 1 ? [] : ["one tag"]),
+    ...(Object.keys(answers).length > 0 ? [] : ["an answer"]),
+  ];
+}
+
+test("the document is valid OpenAPI 3.1", async () => {
+  await using face = await createTestServer();
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate({ ...(await documentOf(face)) });
+  expect(errors ?? []).toEqual([]);
+  expect([valid, validator.version]).toEqual([true, "3.1"]);
+});
+
+test("a document with a mistake is not", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  const broken = { ...document, paths: { "/health": { get: { responses: { 200: { text: "ok" } } } } } };
+  expect((await new Validator().validate(broken)).valid).toBe(false);
+});
+
+test("every route has its text, and an id that no other has", async () => {
+  await using face = await createTestServer();
+  const gaps = face.server.routes.map(({ method, path, hooks }) => [
+    method,
+    path,
+    ...gapsOf(hooks.detail ?? {}),
+  ]);
+  expect(gaps.filter(({ length }) => length > 2)).toEqual([]);
+  const ids = face.server.routes.map(({ hooks }) => hooks.detail?.operationId);
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+  expect(gapsOf({})).toEqual(["operationId", "summary", "one tag", "an answer"]);
+});
+
+test("every route is in the document, with its parameters, body and refusals", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  for (const route of face.server.routes) {
+    const operation = operationOf(document, route);
+    const { "x-requires": requires, "x-accepts": accepts } = route.hooks.detail ?? {};
+    const statuses = Object.keys(operation?.responses ?? {});
+    const inPath = operation?.parameters.filter((parameter) => parameter.in === "path");
+    expect(inPath?.map(({ name }) => `:${name}`)).toEqual([...route.path.matchAll(/:\w+/g)].map(String));
+    if (requires !== "nobody") expect(statuses).toEqual(expect.arrayContaining(["401", "403"]));
+    if (accepts === "json") {
+      expect(Object.keys(operation?.requestBody?.content ?? {})).toEqual(["application/json"]);
+      expect(statuses).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
+    }
+  }
+});
+
+test("the document says where it is valid, what lists take, and nothing of how it was made", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  expect(document.servers).toEqual([{ url: "https://control.example.com" }]);
+  const list = document.paths["/admin/users"]?.get;
+  const taken = list?.parameters.map(({ name, required, schema }) => [
+    name,
+    required,
+    schema.type,
+    schema.enum,
+  ]);
+  expect(taken).toEqual([
+    ["page", false, "integer", undefined],
+    ["per_page", false, "integer", undefined],
+    ["q", false, "string", undefined],
+    ["role", false, "string", ["admin", "member"]],
+    ["status", false, "string", ["active", "suspended", "removed"]],
+    ["provisioning_source", false, "string", ["local", "scim"]],
+  ]);
+  expect(document.paths["/admin/users/{id}"]?.get?.parameters[0]?.schema).toMatchObject({ format: "uuid" });
+  expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers)"/);
+});
+
+/** @returns what is wrong with a body by the schema that the document gives for it */
+function mismatchesOf(document: Document, schema: object, body: unknown): unknown[] {
+  const ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
+  const check = ajv.compile({ ...schema, components: document.components });
+  return check(body) ? [] : (check.errors ?? []);
+}
+
+/** A page that says what went wrong, or leads elsewhere: nothing for a program to read. */
+const isForPeople = ({ status, headers }: Response): boolean =>
+  status === 303 || (status >= 400 && (headers.get("content-type") ?? "").startsWith("text/html"));
+
+/** Rows for the routes that name one. */
+async function fill({ request }: TestServer, { accessToken: token, user }: Caller): Promise<string[]> {
+  const invited = await request("POST", "/admin/invitations", {
+    token,
+    body: { email: "new@example.com", role: "member" },
+  });
+  const { id } = await invited.json();
+  await request("PUT", "/admin/branding", { token, body: { logo_url: "https://example.com/logo.svg" } });
+  return [user.id, id];
+}
+
+test("what GET really answers is what the document says", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  const admin = await face.signedIn("admin");
+  const ids = await fill(face, admin);
+  const checked: string[] = [];
+  for (const route of face.server.routes.filter(({ method }) => method === "GET")) {
+    for (const id of route.path.includes(":") ? ids : [""]) {
+      const path = route.path.replaceAll(/:\w+/g, id);
+      const response = await face.request("GET", path, { cookie: admin.cookie });
+      if (isForPeople(response)) continue;
+      const answer = operationOf(document, route)?.responses[String(response.status)];
+      expect([path, response.status, answer !== undefined]).toEqual([path, response.status, true]);
+      const mediaType = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
+      const schema = answer?.content?.[mediaType]?.schema;
+      if (response.status !== 200 || schema === undefined) continue;
+      const text = await response.text();
+      const body = mediaType === "application/json" ? JSON.parse(text) : text;
+      expect([path, mismatchesOf(document, schema, body)]).toEqual([path, []]);
+      checked.push(route.path);
+    }
+  }
+  expect(checked).toEqual(expect.arrayContaining(["/admin/users/:id", "/admin/invitations/:id", "/auth/me"]));
+});
+
+test("a refusal is what the document says of refusals", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  const { accessToken: token } = await face.signedIn("admin");
+  const body = await (await face.request("GET", "/admin/users?page=x", { token })).json();
+  expect(mismatchesOf(document, { $ref: "#/components/schemas/Problem" }, body)).toEqual([]);
+  expect(mismatchesOf(document, { $ref: "#/components/schemas/Problem" }, { error: "x" })).not.toEqual([]);
+});
