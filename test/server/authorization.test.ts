@@ -231,6 +231,25 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   ];
 }
 
+/** Who may call what (control-api.md section 2.3); the first pattern that fits a path counts. */
+const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
+  [/^\/admin\//, "administrator"],
+  [/^\/metrics$/, "metrics"],
+  [/^\/auth\/me$/, "anyone"],
+  [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
+  [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
+  [/^\/api\/(?:auth\/|login-method$)/, "nobody"],
+  [/^\/(?:$|(?:login|sign-out|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
+];
+
+test("every route requires what the contract says", async () => {
+  await using face = await createTestServer();
+  const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
+  const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
+    face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
+  expect(table(requirementOf)).toEqual(table(wanted));
+});
+
 test("every route says who may call it, and what body it takes", async () => {
   await using face = await createTestServer();
   const omissions = face.server.routes.map((route) => [route.method, route.path, ...omissionsOf(route)]);
