@@ -74,5 +74,11 @@ export const formOperation = (operationId: string, summary: string) =>
     answers: { 303: { description: "Done; the page to go on with is in Location" } },
   });
 
-/** A field of a form. Handlers judge it, so that the answer is the form's own page. */
+/**
+ * Makes the schema of a form, or of a page's query, out of fields. Nothing fails it: handlers judge what is there, so that
+ * the answer is a page that says what to do, and a link may carry what others added to it.
+ */
+export const formOf = <Fields extends Record<string, typeof FormField>>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: true });
+
 export const FormField = Type.Optional(Type.String());

@@ -72,13 +72,19 @@ export function failureOf(error: unknown): Failure | undefined {
   };
 }
 
+/** Refusals that no token caused; RFC 6750 section 3.1 wants no error code for them. */
+const WITHOUT_TOKEN = new Set([
+  "access.credential_missing",
+  "access.session_missing",
+  "access.sign_in_failed",
+]);
+
 function headersOf(error: DomainError, status: number): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   // RFC 6750 section 3.1: who sent no credential is told the scheme and nothing more.
   if (status === 401) {
-    const isMissing = error.reason === "access.credential_missing";
-    headers["www-authenticate"] = isMissing ? "Bearer" : 'Bearer error="invalid_token"';
+    headers["www-authenticate"] = WITHOUT_TOKEN.has(error.reason) ? "Bearer" : 'Bearer error="invalid_token"';
   }
   return headers;
 }

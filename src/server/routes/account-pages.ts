@@ -6,7 +6,7 @@ import type { Browser } from "../browser.ts";
 import { answerConditionally, prepareAnswer } from "../conditional.ts";
 import { expiredSessionCookie, sessionCookie } from "../cookies.ts";
 import { actorOf, exchangeOf } from "../exchange.ts";
-import { FormField, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
+import { FormField, formOf, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
 import { operation } from "../openapi.ts";
 import { readOwnPath } from "../own-path.ts";
 import { styleSheetBody, styleSheetPath } from "../pages/assets.ts";
@@ -15,8 +15,8 @@ import { failureOf } from "../problem.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
-const SignInForm = Type.Object({ csrf: FormField, next: FormField, email: FormField, password: FormField });
-const SignOutForm = Type.Object({ csrf: FormField, next: FormField });
+const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
+const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns sign-in as a page (client-and-auth.md section 4.1; operator-experience.md section 7) */
 export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
@@ -33,7 +33,7 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
       },
       {
         requires: "nobody",
-        query: Type.Object({ callbackURL: Type.Optional(Type.String()) }),
+        query: formOf({ callbackURL: FormField }),
         detail: pageOperation("showSignInPage", "Asks for e-mail and password"),
       },
     )

@@ -1,18 +1,17 @@
 // The approval of a device login as pages: type the code or open the link, see who asks for what, decide.
 // Who may decide, and what a decision means, is the access area's.
-import { Type } from "@sinclair/typebox";
 import { createApprovals, type Decision } from "../approvals.ts";
 import type { Browser } from "../browser.ts";
 import { actorOf } from "../exchange.ts";
-import { FormField, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
+import { FormField, formOf, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
 import { decisionPage } from "../pages/approval-outcome.tsx";
 import { codeEntryPage } from "../pages/code-entry.tsx";
 import { failureOf } from "../problem.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
-const CodeForm = Type.Object({ csrf: FormField, user_code: FormField });
-const DecisionForm = Type.Object({ csrf: FormField, decision: FormField });
+const CodeForm = formOf({ csrf: FormField, user_code: FormField });
+const DecisionForm = formOf({ csrf: FormField, decision: FormField });
 
 const ENTRY = "/device";
 const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;

@@ -1,16 +1,15 @@
 // Accepting an invitation as pages: the link, the password, done. What an invitation is worth is the identity area's.
-import { Type } from "@sinclair/typebox";
 import { PASSWORD_LENGTH_MIN } from "../../domain/identity/passwords.ts";
 import { Secret } from "../../platform/secret.ts";
 import type { Browser } from "../browser.ts";
 import { exchangeOf } from "../exchange.ts";
-import { FormField, formOperation, page, pageOperation, seeOther } from "../html.ts";
+import { FormField, formOf, formOperation, page, pageOperation, seeOther } from "../html.ts";
 import { invitationAcceptedPage, invitationPage, invitationUnavailablePage } from "../pages/invitation.tsx";
 import { failureOf } from "../problem.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
-const AcceptanceForm = Type.Object({ csrf: FormField, token: FormField, password: FormField });
+const AcceptanceForm = formOf({ csrf: FormField, token: FormField, password: FormField });
 
 const PATH = "/accept-invitation";
 
@@ -44,7 +43,7 @@ export function invitationPages({ guard, domain }: RouteContext, browser: Browse
       },
       {
         requires: "nobody",
-        query: Type.Object({ token: Type.Optional(Type.String()) }),
+        query: formOf({ token: FormField }),
         detail: pageOperation("showInvitationPage", "Asks an invited person for a password"),
       },
     )

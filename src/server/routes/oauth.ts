@@ -15,16 +15,20 @@ import type { RouteContext } from "./index.ts";
 // Every field is optional and unknown ones are ignored (RFC 6749 section 3.2): no form can fail these schemas, so the
 // framework's validation never answers in the place of OAuth.
 const Field = Type.Optional(Type.String());
-const DeviceCodeForm = Type.Object({ client_id: Field, scope: Field, resource: Field });
-const TokenForm = Type.Object({
-  grant_type: Field,
-  client_id: Field,
-  device_code: Field,
-  refresh_token: Field,
-  resource: Field,
-  scope: Field,
-});
-const RevocationForm = Type.Object({ token: Field, token_type_hint: Field, client_id: Field });
+const open = { additionalProperties: true };
+const DeviceCodeForm = Type.Object({ client_id: Field, scope: Field, resource: Field }, open);
+const TokenForm = Type.Object(
+  {
+    grant_type: Field,
+    client_id: Field,
+    device_code: Field,
+    refresh_token: Field,
+    resource: Field,
+    scope: Field,
+  },
+  open,
+);
+const RevocationForm = Type.Object({ token: Field, token_type_hint: Field, client_id: Field }, open);
 
 const DeviceCodeAnswer = Type.Object({
   device_code: Type.String(),

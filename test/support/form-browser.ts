@@ -1,0 +1,127 @@
+// A browser without a screen: keeps cookies, follows redirects, reads forms out of HTML and sends them as Chromium does
+// under our referrer policy. It runs no script, as our pages have none. A real Chromium is in browser.ts.
+
+/** Answers a request; the server's `handle` or the real `fetch`. */
+export type Send = (request: Request) => Response | Promise<Response>;
+
+interface Button {
+  label: string;
+  name: string | undefined;
+  value: string | undefined;
+}
+
+export interface Form {
+  action: string;
+  /** named inputs with their values */
+  fields: Record<string, string>;
+  buttons: Button[];
+}
+
+export interface Page {
+  status: number;
+  /** where the redirects ended */
+  path: string;
+  headers: Headers;
+  html: string;
+  heading: string;
+  forms: Form[];
+}
+
+const REDIRECTS_MAX = 5;
+
+export class FormBrowser {
+  readonly cookies = new Map<string, string>();
+
+  constructor(
+    private readonly origin: string,
+    private readonly send: Send,
+  ) {}
+
+  /** Opens a path and follows redirects. */
+  visit(path: string): Promise<Page> {
+    return this.#follow(path);
+  }
+
+  /** Sends a form and follows the redirect it ends in. */
+  submit(form: Form, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Page> {
+    return this.#follow(form.action, {
+      method: "POST",
+      body: new URLSearchParams({ ...form.fields, ...fields }),
+      headers: { origin: "null", "sec-fetch-site": "same-origin", ...headers },
+    });
+  }
+
+  /** Signs in with the form of the page that asks for it. */
+  signIn(page: Page, credential: { email: string; password: string }): Promise<Page> {
+    return this.submit(formTo(page, "/login"), { ...credential });
+  }
+
+  /** One request with our cookies; redirects are for the caller. */
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    if (cookie !== "") headers.set("cookie", cookie);
+    const request = new Request(`${this.origin}${path}`, { ...init, headers, redirect: "manual" });
+    const response = await this.send(request);
+    for (const text of response.headers.getSetCookie()) this.#keep(Bun.Cookie.parse(text));
+    return response;
+  }
+
+  #keep({ name, value, maxAge }: Bun.Cookie): void {
+    if (maxAge === 0) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+
+  async #follow(path: string, init: RequestInit = {}): Promise<Page> {
+    let here = path;
+    let response = await this.request(path, init);
+    for (let hop = 0; response.status === 303; hop += 1) {
+      if (hop === REDIRECTS_MAX) throw new Error(`redirected in circles at ${here}`);
+      here = response.headers.get("location") ?? "";
+      response = await this.request(here);
+    }
+    const html = await response.text();
+    return { status: response.status, path: here, headers: response.headers, html, ...readPage(html) };
+  }
+}
+
+/** @returns the form of a page that is sent to this path */
+export function formTo(page: Page, action: string): Form {
+  const form = page.forms.find((candidate) => candidate.action === action);
+  if (!form) throw new Error(`no form to ${action} under the heading "${page.heading}"`);
+  return form;
+}
+
+function readPage(html: string): { heading: string; forms: Form[] } {
+  const forms: Form[] = [];
+  let heading = "";
+  const innermost = (): Form => forms.at(-1) ?? { action: "", fields: {}, buttons: [] };
+  new HTMLRewriter()
+    .on("h1", {
+      text(chunk) {
+        heading += chunk.text;
+      },
+    })
+    .on("form", {
+      element(node) {
+        forms.push({ action: node.getAttribute("action") ?? "", fields: {}, buttons: [] });
+      },
+    })
+    .on("form input[name]", {
+      element(node) {
+        innermost().fields[node.getAttribute("name") ?? ""] = node.getAttribute("value") ?? "";
+      },
+    })
+    .on("form button", {
+      element(node) {
+        const name = node.getAttribute("name") ?? undefined;
+        innermost().buttons.push({ label: "", name, value: node.getAttribute("value") ?? undefined });
+      },
+      text(chunk) {
+        const button = innermost().buttons.at(-1);
+        if (button) button.label += chunk.text;
+      },
+    })
+    .transform(html);
+  return { heading, forms };
+}
