@@ -1,0 +1,121 @@
+// Getting in and out with a browser, without scripts: sign-in and its failures, where it leads on to, sign-out, invitation.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { ADMIN, heading, openSite, PASSWORD, press, type Site, signIn } from "../support/browser.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
+
+describe("sign-in", () => {
+  test("of a stranger at the front door leads to the account", async () => {
+    await using visitor = await site.visitor();
+    const { page } = visitor;
+    await page.goto("/");
+    expect(await heading(page)).toBe("Sign in");
+    await signIn(page, ADMIN);
+    expect(await heading(page)).toBe("Your account");
+    expect(await page.locator("main").textContent()).toContain("Your role is Administrator.");
+    expect(await page.locator("main").textContent()).toContain(ADMIN);
+  });
+
+  test("fails with one text for a wrong password and an unknown account, and keeps the email alone", async () => {
+    await using visitor = await site.visitor();
+    const { page } = visitor;
+    await page.goto("/login");
+    await signIn(page, ADMIN, "not the password");
+    const text = await page.getByRole("alert").textContent();
+    expect(await page.locator(":focus").getAttribute("role")).toBe("alert");
+    expect(await page.getByLabel("Email").inputValue()).toBe(ADMIN);
+    expect(await page.getByLabel("Password").inputValue()).toBe("");
+    await signIn(page, "nobody@example.com", "not the password");
+    expect(await page.getByRole("alert").textContent()).toBe(text);
+    await signIn(page, ADMIN);
+    expect(await heading(page)).toBe("Your account");
+  });
+
+  test.each([
+    "https://elsewhere.example/",
+    "//elsewhere.example/",
+    "/\\elsewhere.example/",
+    "/\t/elsewhere.example/",
+    "/.//elsewhere.example/",
+    "javascript:alert(1)",
+  ])("does not lead on to %j", async (address) => {
+    await using visitor = await site.visitor();
+    const { page } = visitor;
+    await page.goto(`/login?callbackURL=${encodeURIComponent(address)}`);
+    await signIn(page, ADMIN);
+    expect(page.url()).toBe(`${site.baseUrl}/`);
+  });
+
+  test("does not lead on to another site that was written into the form", async () => {
+    await using visitor = await site.visitor({ javaScriptEnabled: true });
+    const { page } = visitor;
+    await page.goto("/login?callbackURL=%2Fdevice");
+    await page
+      .locator("[name=next]")
+      .evaluate((field) => field.setAttribute("value", "//elsewhere.example/"));
+    await signIn(page, ADMIN);
+    expect(page.url()).toBe(`${site.baseUrl}/`);
+  });
+
+  test("without cookies is refused with a page that says what to do", async () => {
+    await using visitor = await site.visitor();
+    const { page, context } = visitor;
+    await page.goto("/login");
+    await context.clearCookies();
+    await signIn(page, ADMIN);
+    expect(await page.locator("main").textContent()).toContain("cookies must be allowed");
+  });
+});
+
+describe("sign-out", () => {
+  test("ends the session of every tab and of the cookie, and comes back to nothing", async () => {
+    await using visitor = await site.visitor();
+    const { page, context } = visitor;
+    await page.goto("/login");
+    await signIn(page, ADMIN);
+    const secondTab = await context.newPage();
+    await secondTab.goto("/device");
+    const cookies = await context.cookies();
+    await press(page, "Sign out");
+    expect(await heading(page)).toBe("You are signed out");
+    await secondTab.reload();
+    expect(await heading(secondTab)).toBe("Sign in");
+    await context.addCookies(cookies);
+    await page.goto("/");
+    expect(await heading(page)).toBe("Sign in");
+  });
+});
+
+describe("an invitation", () => {
+  test("becomes an account after a password that is long enough, and then its link is spent", async () => {
+    const link = await site.invite("invited@example.com");
+    await using visitor = await site.visitor({ javaScriptEnabled: true });
+    const { page } = visitor;
+    await page.goto(link);
+    expect(await page.locator("main").textContent()).toContain("You are invited as Member.");
+    expect(await page.getByLabel("Email").inputValue()).toBe("invited@example.com");
+
+    // The browser itself holds a short password back; another one would send it.
+    await page.locator("form").evaluate((form) => form.setAttribute("novalidate", ""));
+    await page.getByLabel("Password").fill("too short");
+    await press(page, "Create account");
+    expect(await page.getByRole("alert").textContent()).toContain("12");
+    expect(await page.locator("#password-error").isVisible()).toBe(true);
+    expect(await page.getByLabel("Password").inputValue()).toBe("");
+
+    await page.getByLabel("Password").fill(PASSWORD);
+    await press(page, "Create account");
+    expect(await heading(page)).toBe("Your account is ready");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await signIn(page, "invited@example.com");
+    expect(await page.locator("main").textContent()).toContain("Your role is Member.");
+
+    await page.goto(link);
+    expect(await heading(page)).toBe("This invitation is unavailable");
+  });
+});

@@ -1,0 +1,149 @@
+// What every page looks like to people who need it otherwise: WCAG 2.2 AA as axe-core measures it, in both schemes, on a
+// narrow screen, enlarged, and with the colours of the system. The pages have no scripts; only the measuring has.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { type Account, heading, openSite, press, type Site, signIn } from "../support/browser.ts";
+
+let site: Site;
+let member: Account;
+beforeAll(async () => {
+  site = await openSite();
+  member = await site.member("member@example.com");
+});
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
+
+interface Scene {
+  title: string;
+  /** what tells it from another with the same title */
+  after: string;
+  as?: () => Account;
+  /** opens the page */
+  open(page: Page): Promise<unknown>;
+}
+
+const scenes: Scene[] = [
+  { title: "Sign in", after: "", open: (page) => page.goto("/login") },
+  {
+    title: "Sign in",
+    after: " after a mistake",
+    open: async (page) => {
+      await page.goto("/login");
+      await signIn(page, "nobody@example.com");
+    },
+  },
+  { title: "You are signed out", after: "", open: (page) => page.goto("/sign-out") },
+  { title: "Your account", after: "", as: () => site.admin, open: (page) => page.goto("/") },
+  { title: "Enter the code", after: "", as: () => site.admin, open: (page) => page.goto("/device") },
+  {
+    title: "Enter the code",
+    after: " after a mistake",
+    as: () => member,
+    open: async (page) => {
+      await page.goto("/device");
+      await page.getByRole("textbox").fill("wrong");
+      await press(page, "Continue");
+    },
+  },
+  {
+    title: "Allow terminal access?",
+    after: "",
+    as: () => site.admin,
+    open: async (page) => page.goto((await site.workstation()).link),
+  },
+  { title: "CLI authorized", after: "", open: (page) => page.goto("/device/approved") },
+  { title: "Request denied", after: "", open: (page) => page.goto("/device/denied") },
+  {
+    title: "This link is unavailable",
+    after: "",
+    as: () => site.admin,
+    open: (page) => page.goto(`/device/${"A".repeat(43)}`),
+  },
+  {
+    title: "This request belongs to another account",
+    after: "",
+    as: () => site.admin,
+    open: async (page) => {
+      const workstation = await site.workstation();
+      await using other = await site.visitor({ as: member });
+      await other.page.goto(workstation.link);
+      await page.goto(workstation.link);
+    },
+  },
+  {
+    title: "Join Development",
+    after: "",
+    open: async (page) => page.goto(await site.invite("a@example.com")),
+  },
+  {
+    title: "Join Development",
+    after: " after a mistake",
+    open: async (page) => {
+      await page.goto(await site.invite("b@example.com"));
+      await page.locator("form").evaluate((form) => form.setAttribute("novalidate", ""));
+      await press(page, "Create account");
+    },
+  },
+  {
+    title: "This invitation is unavailable",
+    after: "",
+    open: (page) => page.goto("/accept-invitation?token=none"),
+  },
+  { title: "Your account is ready", after: "", open: (page) => page.goto("/accept-invitation/done") },
+  { title: "There is nothing here", after: "", open: (page) => page.goto("/device/a/b/c") },
+];
+
+/** @returns one line for each rule that is broken */
+async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const report = await page.evaluate((run) => axe.run(document, run), options);
+  return report.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
+}
+
+const AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** @returns how many pixels lie beyond the window's side */
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
+  test("is within WCAG 2.2 AA in both schemes, at 320 pixels, with text at 200 % and in forced colours", async () => {
+    // Without motion, or colours would be measured on their way from one scheme to the other.
+    const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
+    await using visitor = await site.visitor({ ...measured, ...(as && { as: as() }) });
+    const { page } = visitor;
+    await open(page);
+    expect(await heading(page)).toBe(title);
+    expect(await violations(page, { runOnly: AA })).toEqual([]);
+
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await violations(page, { runOnly: ["color-contrast"] })).toEqual([]);
+    await page.emulateMedia({ colorScheme: "light" });
+
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await overflow(page)).toBe(0);
+    // Text alone at 200 %, as a browser's font setting does it, on half the screen that zooming leaves.
+    await page.setViewportSize({ width: 640, height: 640 });
+    await page.evaluate(() => document.documentElement.style.setProperty("font-size", "200%"));
+    expect(await overflow(page)).toBe(0);
+    await page.evaluate(() => document.documentElement.style.removeProperty("font-size"));
+
+    // What is only told apart by a background is lost when the system chooses the colours: an edge has to remain.
+    await page.emulateMedia({ forcedColors: "active" });
+    const flat = await page
+      .locator("button, a.button, input:not([type=hidden]), .error-summary, .warning")
+      .evaluateAll((controls) =>
+        controls
+          .filter((control) => {
+            const { borderTopStyle, borderTopWidth, borderTopColor, backgroundColor } =
+              getComputedStyle(control);
+            return (
+              borderTopStyle === "none" || borderTopWidth === "0px" || borderTopColor === backgroundColor
+            );
+          })
+          .map((control) => control.outerHTML),
+      );
+    expect(flat).toEqual([]);
+  });
+});
