@@ -20,7 +20,7 @@ export interface ServerOptions extends RouteOptions {
 export type AddressOf = (request: Request) => string | null;
 
 export interface Server {
-  /** Answers one request, whatever it is; never throws and never rejects. */
+  /** Answers one request, whatever it is; never throws and never rejects. What HEAD must not carry the runtime leaves out. */
   handle(request: Request, addressOf?: AddressOf): Response | Promise<Response>;
   readonly routes: readonly DocumentedRoute[];
 }
@@ -61,7 +61,7 @@ export function createServer(options: ServerOptions): Server {
           const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
           renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
         }
-        return complete(withoutBody(request, response), { requestId: exchange.requestId, secure });
+        return complete(response, { requestId: exchange.requestId, secure });
       };
       const answer = app.fetch(routed);
       return answer instanceof Promise ? answer.then(finish) : finish(answer);
@@ -82,12 +82,6 @@ function routable(request: Request): Request {
   if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
   const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `http://localhost${url.slice(pathStart)}`;
   return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
-}
-
-/** HEAD gets the headers that GET would get (RFC 9110 section 9.3.2). */
-function withoutBody(request: Request, response: Response): Response {
-  if (request.method !== "HEAD") return response;
-  return new Response(null, { status: response.status, headers: response.headers });
 }
 
 interface Settled {

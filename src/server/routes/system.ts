@@ -63,7 +63,10 @@ export function systemRoutes({ guard, readiness, metrics }: RouteContext) {
     )
     .get(
       "/metrics",
-      async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+      async () =>
+        new Response(await metrics.render(), {
+          headers: { "content-type": metrics.contentType, "cache-control": "no-store" },
+        }),
       {
         requires: "metrics",
         detail: operation("getMetrics", "Prometheus text exposition", {
