@@ -145,13 +145,19 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   const label = style.color ? styleText("red", "error:", { validateStream: false }) : "error:";
   const lines = [
     `${label} ${printable(failure.error)}`,
-    ...failure.problems.map((problem) => printable(problemLine(problem))),
+    ...failure.problems.filter(isNews(failure)).map((problem) => printable(problemLine(problem))),
     ...(failure.hint === null ? [] : [`hint:  ${printable(failure.hint)}`]),
     `run:   ${failure.run_id}`,
     ...(stack === undefined ? [] : [stack]),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** A short message says by itself what is wrong. */
+const isNews =
+  ({ error }: Failure) =>
+  ({ detail }: Problem): boolean =>
+    !error.includes(detail);
 
 /** `FILE:LINE: POINTER: detail`, as editors and compilers write it; what is not known is left out */
 function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {

@@ -5,14 +5,18 @@ import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as catalog from "./commands/catalog.ts";
 import * as config from "./commands/config.ts";
 import * as help from "./commands/help.ts";
+import * as invitations from "./commands/invitations.ts";
+import * as logins from "./commands/logins.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
+import * as signingKeys from "./commands/signing-keys.ts";
+import * as users from "./commands/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { hasColor } from "./output.ts";
 
-const NOUNS = [serve, setup, config, catalog, version, help];
+const NOUNS = [serve, setup, config, catalog, users, invitations, logins, signingKeys, version, help];
 
 /** @returns the whole tree */
 export function programFor(context: Context): CliCommand {

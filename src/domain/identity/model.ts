@@ -2,6 +2,7 @@
 // wire (openapi.yaml AdminUser, AdminInvitation). Who may change them is decided in the services.
 import { type Static, Type } from "@sinclair/typebox";
 import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
+import { Secret } from "../../platform/secret.ts";
 import type { Problem } from "../errors.ts";
 import { pageEnvelope } from "../page.ts";
 
@@ -171,3 +172,10 @@ export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static
   expires_at: toRfc3339(invitation.expiresAtMs),
   created_at: toRfc3339(invitation.createdAtMs),
 });
+
+/**
+ * @param origin ours, without a trailing slash
+ * @returns the link that lets an invited person in; as secret as the token in it
+ */
+export const invitationUrl = (origin: string, token: Secret): Secret =>
+  new Secret(`${origin}/accept-invitation?token=${token.reveal()}`);

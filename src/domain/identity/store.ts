@@ -101,14 +101,14 @@ export const updateUser = (
 ): User | undefined => tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
 
 /** @returns active administrators besides this user */
-export function countOtherAdministrators(tx: Tx, { organizationId, id }: RowId): number {
+export function countOtherAdministrators(connection: Connection, { organizationId, id }: RowId): number {
   const others = and(
     eq(users.organizationId, organizationId),
     ne(users.id, id),
     eq(users.role, "admin"),
     eq(users.status, "active"),
   );
-  return tx.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
+  return connection.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
 }
 
 /** Ordered by folded address, then id. */

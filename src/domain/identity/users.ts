@@ -1,6 +1,6 @@
 // Making and changing users: each operation checks its guards in the order of control-api.md section 11.2 inside the write
 // transaction, so two administrators cannot demote each other, and ends the user's logins in the same transaction.
-import type { Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import { invariant, type Problem } from "../errors.ts";
@@ -93,12 +93,15 @@ export class Users extends UserDirectory {
   async update(actor: Actor, id: string, update: UserUpdate): Promise<User> {
     const changes = readUserUpdate(update);
     return await this.dependencies.db.write((tx) => {
-      const user = presentUser(tx, actor, id);
-      refuseUntouchable(actor, user);
-      refuseLastAdministrator(tx, user, changes);
+      const user = updatableUser(tx, actor, { id, changes });
       const reason = changes.status === "suspended" ? "user_suspended" : "user_changed";
       return this.#apply(tx, { actor, user, action: "user.update", reason, changes });
     }, "access");
+  }
+
+  /** Throws what `update` would throw, and changes nothing. */
+  checkUpdate(actor: Actor, id: string, update: UserUpdate): void {
+    updatableUser(this.dependencies.db.read, actor, { id, changes: readUserUpdate(update) });
   }
 
   /** `update` of the role alone. */
@@ -119,14 +122,17 @@ export class Users extends UserDirectory {
    */
   remove(actor: Actor, id: string): Promise<void> {
     return this.dependencies.db.write((tx) => {
-      const user = knownUser(tx, actor, id);
+      const user = removableUser(tx, actor, id);
       if (user.status === "removed") return;
-      refuseUntouchable(actor, user);
-      const changes = { status: "removed", passwordHash: null } as const;
-      refuseLastAdministrator(tx, user, changes);
       passOnInvitations(tx, user, actor.id);
+      const changes = REMOVAL;
       this.#apply(tx, { actor, user, action: "user.remove", reason: "user_removed", changes });
     }, "access");
+  }
+
+  /** Throws what `remove` would throw, and changes nothing. */
+  checkRemove(actor: Actor, id: string): void {
+    removableUser(this.dependencies.db.read, actor, id);
   }
 
   /**
@@ -155,13 +161,16 @@ export class Users extends UserDirectory {
     const chosen = password ?? generatePassword(ids);
     const changes = { passwordHash: await passwords.hash(chosen) };
     const user = await db.write((tx) => {
-      const user = presentUser(tx, actor, id);
-      if (user.protected && actor.kind !== "operator") throw protectedUser();
-      if (user.provisioningSource === "scim") throw managedUser();
+      const user = resettableUser(tx, actor, id);
       const action = "user.reset_password";
       return this.#apply(tx, { actor, user, action, reason: "password_reset", changes });
     }, "access");
     return password ? { user } : { user, generatedPassword: chosen };
+  }
+
+  /** Throws what `resetPassword` would throw for any good password, and changes nothing. */
+  checkResetPassword(actor: Actor, id: string): void {
+    resettableUser(this.dependencies.db.read, actor, id);
   }
 
   /** Changes the row, ends the logins, records both. */
@@ -188,14 +197,43 @@ function readUserUpdate({ role, status }: UserUpdate): { role?: Role; status?: S
   return { ...(newRole && { role: newRole }), ...(newStatus && { status: newStatus }) };
 }
 
-function knownUser(tx: Tx, { organizationId }: Actor, id: string): User {
-  const user = store.userIn(tx, { organizationId, id });
+const REMOVAL = { status: "removed", passwordHash: null } as const;
+
+function updatableUser(
+  connection: Connection,
+  actor: Actor,
+  { id, changes }: { id: string; changes: store.UserChanges },
+): User {
+  const user = presentUser(connection, actor, id);
+  refuseUntouchable(actor, user);
+  refuseLastAdministrator(connection, user, changes);
+  return user;
+}
+
+/** @returns also a user who is removed already */
+function removableUser(connection: Connection, actor: Actor, id: string): User {
+  const user = knownUser(connection, actor, id);
+  if (user.status === "removed") return user;
+  refuseUntouchable(actor, user);
+  refuseLastAdministrator(connection, user, REMOVAL);
+  return user;
+}
+
+function resettableUser(connection: Connection, actor: Actor, id: string): User {
+  const user = presentUser(connection, actor, id);
+  if (user.protected && actor.kind !== "operator") throw protectedUser();
+  if (user.provisioningSource === "scim") throw managedUser();
+  return user;
+}
+
+function knownUser(connection: Connection, { organizationId }: Actor, id: string): User {
+  const user = store.userIn(connection, { organizationId, id });
   if (!user) throw userNotFound();
   return user;
 }
 
-function presentUser(tx: Tx, actor: Actor, id: string): User {
-  const user = knownUser(tx, actor, id);
+function presentUser(connection: Connection, actor: Actor, id: string): User {
+  const user = knownUser(connection, actor, id);
   if (user.status === "removed") throw userRemoved();
   return user;
 }
@@ -208,7 +246,7 @@ function refuseUntouchable(actor: Actor, user: User): void {
 }
 
 /** Counted in the transaction of the change (control-api.md section 20.2.20). */
-function refuseLastAdministrator(tx: Tx, user: User, changes: store.UserChanges): void {
+function refuseLastAdministrator(connection: Connection, user: User, changes: store.UserChanges): void {
   if (!isActiveAdministrator(user) || isActiveAdministrator({ ...user, ...changes })) return;
-  if (store.countOtherAdministrators(tx, user) === 0) throw lastAdministrator();
+  if (store.countOtherAdministrators(connection, user) === 0) throw lastAdministrator();
 }

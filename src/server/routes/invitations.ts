@@ -6,6 +6,7 @@ import {
   AdminInvitationPage,
   INVITATION_FILTERS,
   type Invitation,
+  invitationUrl,
   ROLES,
   toAdminInvitation,
 } from "../../domain/identity/model.ts";
@@ -73,7 +74,7 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
   const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());
   const withLink = ({ invitation, token }: InvitationWithToken) => ({
     ...onWire(invitation),
-    invitation_url: `${baseUrl()}/accept-invitation?token=${token.reveal()}`,
+    invitation_url: invitationUrl(baseUrl(), token).reveal(),
   });
 
   return createRouter(guard, "invitations")

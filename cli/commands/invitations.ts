@@ -1,0 +1,84 @@
+// `quartermaster invitations`: the tree of its verbs. Making one is `users invite`; what a verb does is in cli/users/invite.ts.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { inDomain } from "../in-domain.ts";
+import { addPageOptions } from "../pages.ts";
+import { addConfirmOptions } from "../prompt.ts";
+import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
+
+const ID = ["<id>", "id of the invitation"] as const;
+const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
+
+/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
+export function register(program: CliCommand, context: Context): void {
+  const noun = program.command("invitations").description("Shows, renews and cancels invitations.");
+  noun.examples("quartermaster invitations list", `quartermaster invitations cancel ${EXAMPLE_ID}`);
+  const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context)];
+  for (const verb of verbs) addDirectoryOptions(verb);
+  addOptionsOf(regenerating(noun, context), ["data_dir", "server.public_url", "server.listen"]);
+}
+
+const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addPageOptions(
+    noun
+      .command("list")
+      .description("Lists invitations, newest first.")
+      .examples(
+        "quartermaster invitations list --status outstanding",
+        "quartermaster invitations list --role admin --json",
+      )
+      .option("--role <role>", "admin or member")
+      .option("--status <status>", "outstanding: neither accepted nor canceled"),
+  )
+    .printsTable()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).list)),
+  noun
+    .command("show")
+    .description("Shows one invitation, without its link.")
+    .examples(
+      `quartermaster invitations show ${EXAMPLE_ID}`,
+      `quartermaster invitations show ${EXAMPLE_ID} --json`,
+    )
+    .argument(...ID)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).show)),
+];
+
+const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addConfirmOptions(
+    noun
+      .command("cancel")
+      .description("Makes the link of an invitation useless.")
+      .examples(
+        `quartermaster invitations cancel ${EXAMPLE_ID}`,
+        `quartermaster invitations cancel ${EXAMPLE_ID} --yes`,
+      )
+      .argument(...ID),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).cancel)),
+  noun
+    .command("resend")
+    .description("Renews a pending or expired invitation for 24 hours under the same link.")
+    .examples(
+      `quartermaster invitations resend ${EXAMPLE_ID}`,
+      `quartermaster invitations resend ${EXAMPLE_ID} --json`,
+    )
+    .argument(...ID)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).resend)),
+];
+
+const regenerating = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("regenerate")
+      .description("Renews an invitation for 24 hours under a new link, which is shown once.")
+      .examples(
+        `quartermaster invitations regenerate ${EXAMPLE_ID}`,
+        `quartermaster invitations regenerate ${EXAMPLE_ID} --yes --json`,
+      )
+      .argument(...ID),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).regenerate));

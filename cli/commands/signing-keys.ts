@@ -1,0 +1,29 @@
+// `quartermaster signing-keys`: the tree of its verbs. What a verb does is in cli/signing-keys/, loaded when it is used.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { inDomain } from "../in-domain.ts";
+import { addConfirmOptions } from "../prompt.ts";
+import { addDirectoryOptions } from "../settings.ts";
+
+/** Adds the noun and its verbs to the tree. */
+export function register(program: CliCommand, context: Context): void {
+  const noun = program
+    .command("signing-keys")
+    .description("Shows and rotates the keys that sign access tokens.");
+  noun.examples("quartermaster signing-keys list", "quartermaster signing-keys rotate");
+  const listing = noun
+    .command("list")
+    .description("Lists the key in use and those that still verify, newest first.")
+    .examples("quartermaster signing-keys list", "quartermaster signing-keys list --json")
+    .printsTable()
+    .action(inDomain(context, async () => (await import("../signing-keys/verbs.ts")).list));
+  const rotating = addConfirmOptions(
+    noun
+      .command("rotate")
+      .description("Makes a new signing key; tokens of the old one stay valid until they expire.")
+      .examples("quartermaster signing-keys rotate --dry-run", "quartermaster signing-keys rotate --yes"),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../signing-keys/verbs.ts")).rotate));
+  for (const verb of [listing, rotating]) addDirectoryOptions(verb);
+}

@@ -1,0 +1,143 @@
+// `quartermaster users`: the tree of its verbs. What a verb does is in cli/users/, loaded when it is used.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { inDomain } from "../in-domain.ts";
+import { addPageOptions } from "../pages.ts";
+import { addConfirmOptions } from "../prompt.ts";
+import { addSecretOptions } from "../secret-input.ts";
+import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
+
+const USER = ["<user>", "e-mail address or id"] as const;
+const ROLE = ["--role <role>", "admin or member"] as const;
+
+/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
+export function register(program: CliCommand, context: Context): void {
+  const noun = program.command("users").description("Shows, lets in and shuts out users.");
+  noun.examples("quartermaster users list", "quartermaster users suspend ana@example.org");
+  const verbs = [
+    ...readingVerbs(noun, context),
+    ...enteringVerbs(noun, context),
+    ...changingVerbs(noun, context),
+  ];
+  for (const verb of verbs) addDirectoryOptions(verb);
+  addOptionsOf(inviting(noun, context), ["data_dir", "server.public_url", "server.listen"]);
+}
+
+const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addPageOptions(
+    noun
+      .command("list")
+      .description("Lists users by address, removed ones included.")
+      .examples(
+        "quartermaster users list --role admin",
+        "quartermaster users list --status suspended --json",
+        "quartermaster users list --q example.org --limit 50 --page 2",
+      )
+      .option(...ROLE)
+      .option("--status <status>", "active, suspended or removed"),
+  )
+    .printsTable()
+    .action(inDomain(context, async () => (await import("../users/read.ts")).list)),
+  noun
+    .command("show")
+    .description("Shows one user.")
+    .examples("quartermaster users show ana@example.org", "quartermaster users show ana@example.org --json")
+    .argument(...USER)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/read.ts")).show)),
+];
+
+const enteringVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addSecretOptions(
+    noun
+      .command("create")
+      .description("Makes a user; without a given password one is generated and shown once.")
+      .examples(
+        "quartermaster users create ana@example.org --role member",
+        "quartermaster users create ana@example.org --role admin --password-file password.txt",
+      )
+      .argument("<email>", "address of the user")
+      .requiredOption(...ROLE),
+    "password",
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/password.ts")).create)),
+  addConfirmOptions(
+    addSecretOptions(
+      noun
+        .command("reset-password")
+        .description("Replaces a user's password and ends the user's logins.")
+        .examples(
+          "quartermaster users reset-password ana@example.org",
+          "quartermaster users reset-password ana@example.org --yes --password-stdin < password.txt",
+        )
+        .argument(...USER),
+      "password",
+    ),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/password.ts")).resetPassword)),
+];
+
+const inviting = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("invite")
+    .description("Invites an address for 24 hours and shows the link once.")
+    .examples(
+      "quartermaster users invite ana@example.org --role member",
+      "quartermaster users invite ana@example.org --role admin --config /etc/quartermaster/quartermaster.yaml",
+    )
+    .argument("<email>", "address of the person to invite")
+    .requiredOption(...ROLE)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/invite.ts")).invite));
+
+const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addConfirmOptions(
+    noun
+      .command("set-role")
+      .description("Makes a user an administrator or a member, and ends the user's logins.")
+      .examples(
+        "quartermaster users set-role ana@example.org admin",
+        "quartermaster users set-role ana@example.org member --dry-run",
+      )
+      .argument(...USER)
+      .argument("<role>", "admin or member"),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/change.ts")).setRole)),
+  addConfirmOptions(
+    noun
+      .command("suspend")
+      .description("Shuts a user out until resumed, and ends the user's logins.")
+      .examples(
+        "quartermaster users suspend ana@example.org",
+        "quartermaster users suspend ana@example.org --dry-run",
+      )
+      .argument(...USER),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/change.ts")).suspend)),
+  noun
+    .command("resume")
+    .description("Lets a suspended user in again, with the old password.")
+    .examples(
+      "quartermaster users resume ana@example.org",
+      "quartermaster users resume ana@example.org --json",
+    )
+    .argument(...USER)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/change.ts")).resume)),
+  addConfirmOptions(
+    noun
+      .command("remove")
+      .description("Takes a user's access away for good; the record and its history stay.")
+      .examples(
+        "quartermaster users remove ana@example.org",
+        "quartermaster users remove ana@example.org --dry-run",
+      )
+      .argument(...USER),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/change.ts")).remove)),
+];
