@@ -1,0 +1,311 @@
+// The unmodified workstation client, played by the script of client-and-auth.md section 10 over a real socket: what it
+// sends is sent exactly so, and what it insists on is insisted on. Step names are the script's.
+import { describe, expect, test } from "bun:test";
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import { Secret } from "../../src/platform/secret.ts";
+import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
+import { PASSWORD } from "../support/server.ts";
+
+const EMAIL = "ada@example.com";
+const SCOPES = [
+  "openid",
+  "profile",
+  "email",
+  "offline_access",
+  "governance:read",
+  "session:write",
+  "client-status:write",
+];
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function start(): Promise<ListeningServer> {
+  const server = await createListeningServer();
+  const { domain, world } = server;
+  await domain.identity.users.create(world.system, {
+    email: EMAIL,
+    role: "admin",
+    password: new Secret(PASSWORD),
+  });
+  return server;
+}
+
+/** A form as the client sends it: no Origin, no cookie, no Authorization. */
+const post = (url: string, fields: Record<string, string>) =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(fields).toString(),
+  });
+
+async function discover(origin: string) {
+  const answer = await fetch(`${origin}/.well-known/metaharness`);
+  expect(answer.status).toBe(200);
+  const document = await answer.json();
+  const { issuer, client_id } = document.oauth;
+  const ends = {
+    device: `${issuer}/device/code`,
+    token: `${issuer}/oauth2/token`,
+    revoke: `${issuer}/oauth2/revoke`,
+  };
+  return { document, resource: document.control_api_url, client_id, issuer, ...ends };
+}
+
+type Service = Awaited<ReturnType<typeof discover>>;
+
+/** L0: the browser signs in; returns what it sends as `Cookie` from then on. */
+async function signIn({ issuer }: Service, origin: string): Promise<string> {
+  const answer = await fetch(`${issuer}/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin },
+    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+  });
+  expect(answer.status).toBe(200);
+  const [cookie = "", ...more] = answer.headers.getSetCookie();
+  expect(more).toEqual([]);
+  const [pair = "", ...attributes] = cookie.split("; ");
+  expect(new Set(attributes)).toEqual(new Set(["Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=43200"]));
+  expect(pair).toStartWith("better-auth.session_token=");
+  return pair;
+}
+
+/** L1: the client asks for a device login. */
+async function begin({ device, client_id, resource }: Service) {
+  const answer = await post(device, { client_id, scope: SCOPES.join(" "), resource });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("cache-control")).toContain("no-store");
+  return await answer.json();
+}
+
+const poll = ({ token, client_id, resource }: Service, device_code: string) =>
+  post(token, { grant_type: DEVICE_GRANT, device_code, client_id, resource });
+
+/** Every refusal of the token endpoint must be OAuth JSON with a string `error`. */
+async function errorOf(answer: Response): Promise<[status: number, error: unknown]> {
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  const { error, error_description } = await answer.json();
+  expect(error_description).toBeString();
+  return [answer.status, error];
+}
+
+/** L0 to L8: everything until the tokens are there. */
+async function login(server: ListeningServer) {
+  const service = await discover(server.origin);
+  const cookie = await signIn(service, server.origin);
+  const { device_code, verification_uri_complete: link } = await begin(service);
+  const page = link.replace("/device/", "/api/device/");
+  expect((await fetch(page, { headers: { cookie } })).status).toBe(200);
+  const body = JSON.stringify({ action: "approve" });
+  const headers = { cookie, "content-type": "application/json" };
+  expect((await fetch(page, { method: "POST", headers, body })).status).toBe(200);
+  const answer = await poll(service, device_code);
+  expect(answer.status).toBe(200);
+  return { service, cookie, device_code, tokens: await answer.json() };
+}
+
+const refresh = ({ token, client_id, resource }: Service, refresh_token: string, more: object = {}) =>
+  post(token, { grant_type: "refresh_token", refresh_token, client_id, resource, ...more });
+
+const revoke = ({ revoke: url, client_id }: Service, token: string) =>
+  post(url, { token, token_type_hint: "refresh_token", client_id });
+
+describe("setting up", () => {
+  test("S1: discovery has the keys the client decodes and no others", async () => {
+    await using server = await start();
+    const { document } = await discover(server.origin);
+    expect(Object.keys(document).sort()).toEqual(["control_api_url", "oauth", "version"]);
+    expect(Object.keys(document.oauth).sort()).toEqual(["client_id", "issuer", "scopes"]);
+    expect(document.version).toBe(1);
+    expect(document.oauth.scopes).toEqual(SCOPES);
+    expect(document.control_api_url).toBe(server.origin);
+    const { origin } = new URL(document.control_api_url);
+    expect(origin).toBe(document.control_api_url);
+    expect(document.oauth.issuer).toBe(`${origin}/api/auth`);
+  });
+});
+
+describe("logging in", () => {
+  test("L1: the client gets codes, whole numbers and a link that hides the code", async () => {
+    await using server = await start();
+    const service = await discover(server.origin);
+    const login = await begin(service);
+    expect(Object.keys(login).sort()).toEqual([
+      "device_code",
+      "expires_in",
+      "interval",
+      "user_code",
+      "verification_uri",
+      "verification_uri_complete",
+    ]);
+    expect([login.expires_in, login.interval]).toEqual([600, 5]);
+    expect(login.verification_uri).toBe(`${server.origin}/device`);
+    const link = new RegExp(`^${RegExp.escape(server.origin)}/device/[A-Za-z0-9_-]{43}$`);
+    expect(login.verification_uri_complete).toMatch(link);
+    expect(login.user_code).toMatch(/^[ABCDEFGHJKLMNPQRSTUVWXYZ23456789]{8}$/);
+    expect(login.verification_uri_complete).not.toContain(login.user_code);
+  });
+
+  test("L2 to L9: it polls, a person approves in the browser, and it gets its tokens once", async () => {
+    await using server = await start();
+    const { clock } = server.world;
+    const service = await discover(server.origin);
+    const cookie = await signIn(service, server.origin);
+    const { device_code, user_code, interval, verification_uri_complete: link } = await begin(service);
+
+    // L2, L3
+    expect(await errorOf(await poll(service, device_code))).toEqual([400, "authorization_pending"]);
+    expect(await errorOf(await poll(service, device_code))).toEqual([400, "slow_down"]);
+
+    // L4 to L7
+    const page = link.replace("/device/", "/api/device/");
+    const stranger = await fetch(page);
+    expect(stranger.status).toBe(401);
+    expect((await stranger.json()).error).toBeString();
+    const shown = await fetch(page, { headers: { cookie } });
+    expect([shown.status, await shown.json()]).toEqual([200, { user_code, status: "pending" }]);
+    const approve = () =>
+      fetch(page, {
+        method: "POST",
+        headers: { cookie, "content-type": "application/json" },
+        body: JSON.stringify({ action: "approve" }),
+      });
+    const approved = await approve();
+    expect([approved.status, await approved.json()]).toEqual([200, { success: true }]);
+    const again = await approve();
+    expect(again.status).toBe(400);
+    expect((await again.json()).error).toBeString();
+
+    // L8
+    clock.advance(interval * 1_000);
+    const answer = await poll(service, device_code);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("pragma")).toBe("no-cache");
+    const tokens = await answer.json();
+    expect(Object.keys(tokens).sort()).toEqual([
+      "access_token",
+      "expires_at",
+      "expires_in",
+      "refresh_token",
+      "scope",
+      "token_type",
+    ]);
+    expect(tokens).toMatchObject({ expires_in: 900, token_type: "Bearer" });
+    expect(tokens.scope).toBe("governance:read session:write client-status:write");
+
+    // L9
+    expect(await errorOf(await poll(service, device_code))).toEqual([400, "invalid_grant"]);
+  });
+
+  test("L8: the access token has the header and the claims of the contract", async () => {
+    await using server = await start();
+    const { service, tokens } = await login(server);
+    const { keys } = await (await fetch(`${service.issuer}/jwks`)).json();
+    expect(decodeProtectedHeader(tokens.access_token)).toEqual({
+      alg: "EdDSA",
+      typ: "at+jwt",
+      kid: keys[0].kid,
+    });
+    const claims = decodeJwt(tokens.access_token);
+    const nowSeconds = Math.floor(server.world.clock.nowMs() / 1_000);
+    expect(claims).toMatchObject({
+      iss: service.issuer,
+      email: EMAIL,
+      role: "admin",
+      client_id: "blue-cli",
+      azp: "blue-cli",
+      scope: tokens.scope,
+      iat: nowSeconds,
+      exp: nowSeconds + 900,
+    });
+    expect([claims.aud].flat()).toContain(service.resource);
+    expect(claims.org_id).toMatch(UUID);
+    expect(claims.sid).toBeString();
+    expect(claims.sub).toBeString();
+    expect(claims.jti).toBeString();
+  });
+
+  test("L10: the client learns who it is, and when its token ends", async () => {
+    await using server = await start();
+    const { service, tokens } = await login(server);
+    const answer = await fetch(`${service.resource}/auth/me`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(answer.status).toBe(200);
+    const { sub, exp } = decodeJwt(tokens.access_token);
+    const me = await answer.json();
+    expect(me).toMatchObject({ sub, email: EMAIL, role: "admin", expires_at: exp });
+    expect(me.org_id).toMatch(UUID);
+    expect(Number.isInteger(me.expires_at)).toBe(true);
+  });
+
+  test("a page may also be asked through its HTML address, which leads a stranger to the sign-in page", async () => {
+    await using server = await start();
+    const { verification_uri_complete: link } = await begin(await discover(server.origin));
+    const answer = await fetch(link, { redirect: "manual" });
+    const token = link.split("/").at(-1);
+    expect(answer.headers.get("location")).toBe(`/login?callbackURL=%2Fdevice%2F${token}`);
+  });
+});
+
+describe("staying logged in", () => {
+  test("C1, C2: a refresh with the replayed scope gives another token of the same login, and the next refresh token", async () => {
+    await using server = await start();
+    const { service, tokens } = await login(server);
+    server.world.clock.advance(1_000);
+    const answer = await refresh(service, tokens.refresh_token, { scope: tokens.scope });
+    expect(answer.status).toBe(200);
+    const fresh = await answer.json();
+    const [before, after] = [decodeJwt(tokens.access_token), decodeJwt(fresh.access_token)];
+    expect(after.sid).toBe(before.sid ?? "");
+    expect(after.iat).not.toBe(before.iat);
+    expect(after.jti).not.toBe(before.jti);
+    expect(fresh.scope).toBe(tokens.scope);
+    expect((await refresh(service, fresh.refresh_token)).status).toBe(200);
+  });
+
+  test("works from a browser's HTTP client with our origin and its cookie, and after the browser signed out", async () => {
+    await using server = await start();
+    const { service, cookie, tokens } = await login(server);
+    const headers = { origin: server.origin, cookie };
+    const out = await fetch(`${service.issuer}/sign-out`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect([out.status, await out.json()]).toEqual([200, { success: true }]);
+    const answer = await fetch(service.token, {
+      method: "POST",
+      headers,
+      body: new URLSearchParams({
+        grant_type: "refresh_token",
+        refresh_token: tokens.refresh_token,
+        client_id: "blue-cli",
+      }),
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test("two refreshes of one token at once both succeed: the client has no lock", async () => {
+    await using server = await start();
+    const { service, tokens } = await login(server);
+    const answers = await Promise.all([1, 2, 3].map(() => refresh(service, tokens.refresh_token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});
+
+describe("logging out", () => {
+  test("X2 to X4: revoking answers 200 however often, and the refresh token is dead for good", async () => {
+    await using server = await start();
+    const { service, tokens } = await login(server);
+    expect((await revoke(service, tokens.refresh_token)).status).toBe(200);
+    expect((await revoke(service, tokens.refresh_token)).status).toBe(200);
+    expect((await revoke(service, "never seen")).status).toBe(200);
+    expect(await errorOf(await refresh(service, tokens.refresh_token))).toEqual([400, "invalid_grant"]);
+    const me = await fetch(`${service.resource}/auth/me`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(me.status).toBe(401);
+    expect((await me.json()).error).toBeString();
+  });
+});

@@ -1,0 +1,28 @@
+// The test server behind a real socket on 127.0.0.1, for clients that bring their own HTTP.
+import { type Listener, listen } from "../../src/server/listen.ts";
+import { createTestServer, type TestServer, type TestServerOptions } from "./server.ts";
+
+export interface ListeningServer extends TestServer {
+  /** our origin, with the port that was free */
+  origin: string;
+}
+
+/** @returns a test server that knows its own address; `await using` stops it */
+export async function createListeningServer(options: TestServerOptions = {}): Promise<ListeningServer> {
+  let listener: Listener | undefined;
+  const baseUrl = () => listener?.address ?? "";
+  const server = await createTestServer({ ...options, access: { ...options.access, baseUrl } });
+  listener = listen(server.server.handle, {
+    listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    trustedProxies: [],
+  });
+  const { address, stop } = listener;
+  return {
+    ...server,
+    origin: address,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
