@@ -33,7 +33,7 @@ describe("the link", () => {
     expect(await page.getByLabel("Confirmation code").inputValue()).toBe(workstation.userCode);
     expect(await page.locator("dl").textContent()).toContain("127.0.0.1");
     expect(await page.getByRole("listitem").allTextContents()).toHaveLength(3);
-    expect(await page.getByText("Refuse this if you did not start it yourself.").isVisible()).toBe(true);
+    expect(await page.getByText("Deny this if you did not start it yourself.").isVisible()).toBe(true);
     await press(page, "Authorize");
 
     expect(await heading(page)).toBe("CLI authorized");
@@ -200,12 +200,12 @@ describe("the typed code", () => {
     const { page } = visitor;
     for (const letter of "ABCDE") {
       await enterCode(page, letter.repeat(8));
-      expect(await page.getByRole("alert").textContent()).not.toContain("too many");
+      expect(await page.getByRole("alert").textContent()).not.toContain("Too many");
     }
     const refused = page.waitForResponse((response) => response.request().method() === "POST");
     await enterCode(page, workstation.userCode);
     expect((await refused).status()).toBe(429);
     expect(Number((await refused).headers()["retry-after"])).toBeGreaterThan(0);
-    expect(await page.getByRole("alert").textContent()).toContain("too many attempts");
+    expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");
   });
 });

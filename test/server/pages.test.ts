@@ -217,7 +217,7 @@ describe("approval page", () => {
       "21 November 2026 at 12:01 UTC",
     ]);
     expect(html).toContain("<strong>ana@acme.example</strong>");
-    expect(html).toContain("Refuse this if you did not start it yourself.");
+    expect(html).toContain("Deny this if you did not start it yourself.");
   });
 
   test("says so when the address is not known", () => {

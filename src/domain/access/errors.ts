@@ -63,7 +63,7 @@ export const loginUnavailable = () =>
     "device_login.unavailable",
     "this link or code is not valid, or not any more",
     {
-      hint: "start the login on the workstation again",
+      hint: "check the code, or start the login on the workstation again",
     },
   );
 

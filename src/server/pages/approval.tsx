@@ -109,7 +109,7 @@ export function approvalPage(props: ApprovalProps): string {
       <RequestFacts {...props} />
       <Scopes scopes={props.scopes} />
       <p class="warning">
-        <strong>Refuse this if you did not start it yourself.</strong> Whoever sent you the link or code would
+        <strong>Deny this if you did not start it yourself.</strong> Whoever sent you the link or code would
         get your access.
       </p>
       <Decision action={action} csrf={csrf} />

@@ -2,6 +2,7 @@
 // What may be told about the failure, and under which status, is decided by the caller.
 /** @jsxImportSource preact */
 import { type Branding, renderPage } from "./layout.tsx";
+import { asSentence } from "./words.ts";
 
 export interface ErrorPageProps {
   title: string;
@@ -16,7 +17,7 @@ export function errorPage({ title, detail, requestId, branding }: ErrorPageProps
   return renderPage(
     { title, error: detail, branding },
     <>
-      <p>{detail}</p>
+      <p>{asSentence(detail)}</p>
       <p class="hint">
         If you ask an administrator for help, quote request id <code>{requestId}</code>.
       </p>

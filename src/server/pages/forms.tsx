@@ -2,6 +2,7 @@
 // posts, is the page's business; checking what comes back is the route's.
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
+import { asSentence } from "./words.ts";
 
 /** What ties an input to its label, hint and error. */
 interface Described {
@@ -32,7 +33,7 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
       )}
       {error === undefined ? null : (
         <p class="field-error" id={`${id}-error`}>
-          {error}
+          {asSentence(error)}
         </p>
       )}
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error !== undefined })}
@@ -46,10 +47,11 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
  */
 export function ErrorSummary({ error, fieldId }: { error?: string | undefined; fieldId?: string }) {
   if (error === undefined) return null;
+  const sentence = asSentence(error);
   return (
     <div class="error-summary" role="alert" tabIndex={-1} autofocus>
       <h2>There is a problem</h2>
-      <p>{fieldId === undefined ? error : <a href={`#${fieldId}`}>{error}</a>}</p>
+      <p>{fieldId === undefined ? sentence : <a href={`#${fieldId}`}>{sentence}</a>}</p>
     </div>
   );
 }

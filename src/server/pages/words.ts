@@ -18,6 +18,10 @@ const roleNames: ReadonlyMap<string, string> = new Map([
 
 const utcTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
+/** @returns an error's message, which begins small and ends open for terminals, as a sentence */
+export const asSentence = (message: string): string =>
+  `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
+
 /** @returns what the scope allows; the scope itself in quotes where we have no words for it */
 export const scopeInWords = (scope: string): string =>
   scopeSentences.get(scope) ?? `Use the permission “${scope}”`;
