@@ -37,6 +37,9 @@ export const json = (
     headers: { "content-type": "application/json", "cache-control": "no-store", ...options.headers },
   });
 
+/** @returns the same for HTTP/1.0 caches too, as RFC 6749 section 5.1 wants it for tokens and codes */
+export const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });
+
 export const noContent = (): Response =>
   new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 

@@ -3,8 +3,9 @@
 import type { Principal } from "../domain/access/service.ts";
 import { DomainError, invariant } from "../domain/errors.ts";
 import { randomToken, sha256Hex } from "../platform/ids.ts";
+import type { Secret } from "../platform/secret.ts";
 import { equalInConstantTime } from "./constant-time.ts";
-import { formCookie, formSecretOf, sessionTokenOf } from "./cookies.ts";
+import { formCookie, formSecretOf, sessionCookie, sessionTokenOf } from "./cookies.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Branding } from "./pages/layout.tsx";
 import type { RouteContext } from "./routes/index.ts";
@@ -20,7 +21,10 @@ export interface Visitor {
 
 export type Browser = ReturnType<typeof createBrowser>;
 
+/** @returns what pages and session routes ask about the browser in front of them */
 export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
+  const { authenticator, sessions, settings } = domain.access;
+
   return {
     /** @returns how pages introduce the organization */
     branding(): Branding {
@@ -33,7 +37,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const sessionToken = sessionTokenOf(request);
       if (sessionToken === undefined) return undefined;
       try {
-        const principal = domain.access.authenticator.session(sessionToken);
+        const principal = authenticator.session(sessionToken);
         exchangeOf(request).principal = principal;
         const { sessionId } = principal;
         invariant(sessionId, "a cookie stands for a login session");
@@ -42,6 +46,20 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
         if (error instanceof DomainError && error.kind === "unauthenticated") return undefined;
         throw error;
       }
+    },
+
+    /**
+     * Opens a login session for the browser that asks.
+     * @returns the session with its user, and the Set-Cookie value that gives it to the browser
+     * @throws DomainError as LoginSessions.signIn
+     */
+    async signIn(request: Request, credential: { email: string; password: Secret }) {
+      const { requestId, address } = exchangeOf(request);
+      const userAgent = request.headers.get("user-agent");
+      const opened = await sessions.signIn({ ...credential, requestId, address, userAgent });
+      const maxAgeSeconds = settings.browserSessionTtlSeconds;
+      const cookie = sessionCookie(opened.session.token, { baseUrl: baseUrl(), maxAgeSeconds });
+      return { ...opened, cookie };
     },
 
     /** @returns the token for a form of somebody who is not signed in, and the cookie that must come back with it */

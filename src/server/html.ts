@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { operation } from "./openapi.ts";
 import { contentSecurityPolicy } from "./pages/assets.ts";
 import { errorPage } from "./pages/error.tsx";
-import type { Failure } from "./problem.ts";
+import { type Failure, failureOf } from "./problem.ts";
 
 /** Paths whose callers are browsers; every other path speaks JSON, also in its errors. */
 const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:device|accept-invitation)(?:\/.*)?)?$/;
@@ -61,6 +61,16 @@ export function failurePage({ status, message, headers }: Failure, requestId: st
   return page(errorPage({ title, detail: message, requestId }), { status, headers });
 }
 
+/**
+ * @returns what the sender of a form did wrong, to show it in the form again
+ * @throws the error itself when the sender can do nothing about it
+ */
+export function formFailure(error: unknown): Failure {
+  const failure = failureOf(error);
+  if (!failure || failure.status >= 500) throw error;
+  return failure;
+}
+
 const htmlAnswer = { description: "The page", schema: Type.String(), mediaType: "text/html" };
 
 /** What a page says of itself in the API document. */
@@ -81,4 +91,5 @@ export const formOperation = (operationId: string, summary: string) =>
 export const formOf = <Fields extends Record<string, typeof FormField>>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: true });
 
+/** A field that may be missing: an empty one counts as left out. */
 export const FormField = Type.Optional(Type.String());

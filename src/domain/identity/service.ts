@@ -39,9 +39,6 @@ export function createIdentity(dependencies: IdentityDependencies) {
     /** @returns the same for callers who have no connection at hand */
     organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
 
-    /** @returns the same for callers who have no connection at hand */
-    organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
-
     /** @returns the user whatever the status; prepared, for every request */
     findUserById: (connection: Connection, id: string): User | undefined => store.userOfId(connection, id),
 

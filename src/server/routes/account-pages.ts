@@ -4,14 +4,22 @@ import { Type } from "@sinclair/typebox";
 import { Secret } from "../../platform/secret.ts";
 import type { Browser } from "../browser.ts";
 import { answerConditionally, prepareAnswer } from "../conditional.ts";
-import { expiredSessionCookie, sessionCookie } from "../cookies.ts";
-import { actorOf, exchangeOf } from "../exchange.ts";
-import { FormField, formOf, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
+import { expiredSessionCookie } from "../cookies.ts";
+import { actorOf } from "../exchange.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../html.ts";
 import { operation } from "../openapi.ts";
 import { readOwnPath } from "../own-path.ts";
 import { styleSheetBody, styleSheetPath } from "../pages/assets.ts";
 import { accountPage, signedOutPage, signInPage } from "../pages/sign-in.tsx";
-import { failureOf } from "../problem.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
@@ -19,9 +27,7 @@ const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, 
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns sign-in as a page (client-and-auth.md section 4.1; operator-experience.md section 7) */
-export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
-  const { sessions, settings } = domain.access;
-
+export function signInPages({ guard }: RouteContext, browser: Browser) {
   return createRouter(guard, "sign-in-pages")
     .get(
       "/login",
@@ -43,17 +49,11 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
         const { csrf, email = "", password = "" } = body;
         browser.checkStrangerForm(request, csrf);
         const next = readOwnPath(body.next);
-        const { requestId, address } = exchangeOf(request);
-        const userAgent = request.headers.get("user-agent");
-        const attempt = { email, password: new Secret(password), requestId, address, userAgent };
         try {
-          const { session } = await sessions.signIn(attempt);
-          const maxAgeSeconds = settings.browserSessionTtlSeconds;
-          return seeOther(next ?? "/", [sessionCookie(session.token, { baseUrl: baseUrl(), maxAgeSeconds })]);
+          const { cookie } = await browser.signIn(request, { email, password: new Secret(password) });
+          return seeOther(next ?? "/", [cookie]);
         } catch (error) {
-          const failure = failureOf(error);
-          if (!failure || failure.status >= 500) throw error;
-          const { status, headers, message } = failure;
+          const { status, headers, message } = formFailure(error);
           const form = { ...browser.strangerForm(request), next, email, error: message };
           return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
         }

@@ -3,10 +3,18 @@
 import { createApprovals, type Decision } from "../approvals.ts";
 import type { Browser } from "../browser.ts";
 import { actorOf } from "../exchange.ts";
-import { FormField, formOf, formOperation, page, pageOperation, seeOther, signInPath } from "../html.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../html.ts";
 import { decisionPage } from "../pages/approval-outcome.tsx";
 import { codeEntryPage } from "../pages/code-entry.tsx";
-import { failureOf } from "../problem.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
@@ -44,9 +52,7 @@ export function codeEntryPages({ guard, domain }: RouteContext, browser: Browser
           const { userCode } = await deviceLogins.claimByUserCode(actorOf(request), typed);
           return seeOther(codePath(userCode));
         } catch (error) {
-          const failure = failureOf(error);
-          if (!failure || failure.status >= 500) throw error;
-          const { status, headers, message } = failure;
+          const { status, headers, message } = formFailure(error);
           const shown = { csrf: visitor.csrf, value: typed, error: message };
           const signedInAs = visitor.principal.email;
           const html = codeEntryPage({ ...shown, signedInAs, branding: browser.branding() });

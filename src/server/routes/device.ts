@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { invariant } from "../../domain/errors.ts";
-import { json } from "../answers.ts";
+import { unkept } from "../answers.ts";
 import { type Decision, readDecision } from "../approvals.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { operationsOf } from "../openapi.ts";
@@ -37,7 +37,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
   const { deviceLogins } = domain.access;
   const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
     const choice = { userCode, decision, loginSessionId: loginSessionOf(request) };
-    await undecidable(deviceLogins.decideByUserCode(actorOf(request), choice));
+    await orBadRequest(deviceLogins.decideByUserCode(actorOf(request), choice));
     return unkept({ success: true });
   };
 
@@ -45,7 +45,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
     .get(
       "/api/device/:token",
       async ({ request, params }) => {
-        const { userCode } = await undecidable(deviceLogins.claim(actorOf(request), params.token));
+        const { userCode } = await orBadRequest(deviceLogins.claim(actorOf(request), params.token));
         return unkept({ user_code: userCode, status: "pending" });
       },
       { requires: "session", detail: described.claimByLink },
@@ -54,7 +54,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
       "/api/device/:token",
       async ({ request, params, body }) => {
         const decision = { decision: readDecision(body.action), loginSessionId: loginSessionOf(request) };
-        await undecidable(deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token }));
+        await orBadRequest(deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token }));
         return unkept({ success: true });
       },
       { requires: "session", accepts: "json", body: Action, detail: described.decideByLink },
@@ -63,7 +63,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
       `${ISSUER_PATH}/device`,
       async ({ request, query }) => {
         const claim = deviceLogins.claimByUserCode(actorOf(request), query.user_code);
-        return unkept({ user_code: (await undecidable(claim)).userCode, status: "pending" });
+        return unkept({ user_code: (await orBadRequest(claim)).userCode, status: "pending" });
       },
       {
         requires: "session",
@@ -85,7 +85,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
 }
 
 /** On these routes the contract has 400 for every device login that cannot be decided (client-and-auth.md section 4.1). */
-async function undecidable<T>(work: Promise<T>): Promise<T> {
+async function orBadRequest<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -100,5 +100,3 @@ function loginSessionOf(request: Request): string {
   invariant(sessionId, "the guard let a session in");
   return sessionId;
 }
-
-const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });

@@ -25,6 +25,7 @@ const describe = (operationId: string, summary: string) =>
     },
   });
 
+/** @returns every path under which a client may look (client-and-auth.md section 1; RFC 8414 section 3.1) */
 export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
   const metaharness = whenAsked(() => metaharnessDocument(baseUrl()));
   const authorizationServer = whenAsked(() => authorizationServerMetadata(baseUrl()));

@@ -5,7 +5,7 @@ import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
 import { OAuthError } from "../../domain/access/errors.ts";
 import type { Access, TokenAnswer } from "../../domain/access/service.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/access/wire.ts";
-import { json } from "../answers.ts";
+import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
 import { operation } from "../openapi.ts";
@@ -57,6 +57,7 @@ const describe = (operationId: string, summary: string, schema = Type.Object({})
     },
   });
 
+/** @returns the endpoints of client-and-auth.md sections 2 and 3 */
 export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
   const { deviceLogins, grants } = domain.access;
 
@@ -64,7 +65,7 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
     .post(
       `${ISSUER_PATH}${ENDPOINT_PATHS.deviceAuthorization}`,
       async ({ request, body }) => {
-        refuseRiddenBrowser(request, baseUrl());
+        refuseForeignBrowser(request, baseUrl());
         const { client_id, scope, resource } = body;
         const { address } = exchangeOf(request);
         const login = await deviceLogins.request({ clientId: client_id, scope, resource, address });
@@ -88,7 +89,7 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
     .post(
       `${ISSUER_PATH}${ENDPOINT_PATHS.token}`,
       async ({ request, body }) => {
-        refuseRiddenBrowser(request, baseUrl());
+        refuseForeignBrowser(request, baseUrl());
         return unkept(await grantTokens(grants, request, body));
       },
       {
@@ -101,7 +102,7 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
     .post(
       `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
       async ({ request, body }) => {
-        refuseRiddenBrowser(request, baseUrl());
+        refuseForeignBrowser(request, baseUrl());
         await grants.revoke({ token: body.token, clientId: body.client_id, ...callerOf(request) });
         return unkept({});
       },
@@ -150,8 +151,8 @@ function refuseSessionGrant(): never {
   );
 }
 
-/** Only a browser sends cookies; without them nobody's authority is used (client-and-auth.md section 4.4). */
-function refuseRiddenBrowser(request: Request, baseUrl: string): void {
+/** Only a browser sends cookies; without them nobody can be tricked into sending (client-and-auth.md section 4.4). */
+function refuseForeignBrowser(request: Request, baseUrl: string): void {
   if (request.headers.has("cookie")) refuseForeignOrigin(request, baseUrl);
 }
 
@@ -159,6 +160,3 @@ function callerOf(request: Request): { requestId: string; address: string | unde
   const { requestId, address } = exchangeOf(request);
   return { requestId, address: address ?? undefined };
 }
-
-/** RFC 6749 section 5.1: neither kind of cache keeps the answer. */
-const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });

@@ -10,8 +10,8 @@ import { toRfc3339 } from "../../platform/clock.ts";
 import { Secret } from "../../platform/secret.ts";
 import { json } from "../answers.ts";
 import { createBrowser } from "../browser.ts";
-import { expiredSessionCookie, sessionCookie } from "../cookies.ts";
-import { actorOf, exchangeOf } from "../exchange.ts";
+import { expiredSessionCookie } from "../cookies.ts";
+import { actorOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter } from "../router.ts";
@@ -74,7 +74,7 @@ const described = {
 /** @returns the session routes below the issuer, and the login method */
 export function sessionRoutes(context: RouteContext) {
   const { guard, domain, baseUrl } = context;
-  const { sessions, settings } = domain.access;
+  const { sessions } = domain.access;
   const browser = createBrowser(context);
 
   return createRouter(guard, "session")
@@ -82,12 +82,8 @@ export function sessionRoutes(context: RouteContext) {
       `${ISSUER_PATH}/sign-in/email`,
       async ({ request, body }) => {
         refuseForeignOrigin(request, baseUrl());
-        const { requestId, address } = exchangeOf(request);
-        const origin = { requestId, address, userAgent: request.headers.get("user-agent") };
         const credential = { email: body.email, password: new Secret(body.password) };
-        const { session, user } = await sessions.signIn({ ...credential, ...origin });
-        const maxAgeSeconds = settings.browserSessionTtlSeconds;
-        const cookie = sessionCookie(session.token, { baseUrl: baseUrl(), maxAgeSeconds });
+        const { session, user, cookie } = await browser.signIn(request, credential);
         const answer = { redirect: false, token: session.token, user: toSessionUser(user) } as const;
         return json(answer satisfies Static<typeof SignedIn>, { headers: { "set-cookie": cookie } });
       },
