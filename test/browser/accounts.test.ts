@@ -44,11 +44,13 @@ describe("sign-in", () => {
     "/.//elsewhere.example/",
     "javascript:alert(1)",
   ])("does not lead on to %j", async (address) => {
-    await using visitor = await site.visitor();
-    const { page } = visitor;
-    await page.goto(`/login?callbackURL=${encodeURIComponent(address)}`);
-    await signIn(page, ADMIN);
-    expect(page.url()).toBe(`${site.baseUrl}/`);
+    const path = `/login?callbackURL=${encodeURIComponent(address)}`;
+    await using stranger = await site.visitor();
+    await stranger.page.goto(path);
+    expect(await stranger.page.locator("[name=next]").count()).toBe(0);
+    await using visitor = await site.visitor({ as: site.admin });
+    await visitor.page.goto(path);
+    expect(visitor.page.url()).toBe(`${site.baseUrl}/`);
   });
 
   test("does not lead on to another site that was written into the form", async () => {

@@ -14,7 +14,7 @@ afterEach(() => expect(site.takeComplaints()).toEqual([]));
 const pathOf = (page: Page) => page.url().slice(site.baseUrl.length);
 
 async function enterCode(page: Page, code: string): Promise<void> {
-  await page.goto("/device");
+  if (pathOf(page) !== "/device") await page.goto("/device");
   await page.getByLabel("Code shown in your terminal").fill(code);
   await press(page, "Continue");
 }

@@ -19,7 +19,7 @@ export const ADMIN = "admin@example.com";
 export const PASSWORD = "correct horse battery";
 
 /** Below the test runner's own, so that a failure names what was waited for. */
-const ACTION_TIMEOUT_MS = 4_000;
+const ACTION_TIMEOUT_MS = 15_000;
 
 /** A workstation in the middle of signing in: what RFC 8628 section 3.2 gave it. */
 export interface Workstation {
