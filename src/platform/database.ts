@@ -25,7 +25,10 @@ export interface Db {
    * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
-  /** Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. */
+  /**
+   * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. Other
+   * processes' commits are looked for once in each turn of the event loop, so each request looks for itself.
+   */
   revision(topic: Topic): number;
   /** Waits for queued writes, then closes both connections. Safe to repeat. */
   close(): Promise<void>;
@@ -146,6 +149,7 @@ class GroupedDatabase implements Db {
   readonly #ownRevision = new Map<Topic, number>();
   #everyTopic = 0;
   #seenVersion = -1;
+  #hasLooked = false;
   #queue: WriteJob[] = [];
   #idle: (() => void)[] = [];
   #closed = false;
@@ -180,11 +184,7 @@ class GroupedDatabase implements Db {
   }
 
   revision(topic: Topic): number {
-    const version = this.#dataVersion.get()?.data_version ?? 0;
-    if (version !== this.#seenVersion) {
-      this.#seenVersion = version;
-      this.#everyTopic += 1;
-    }
+    if (!this.#hasLooked) this.#lookForOthers();
     return this.#everyTopic + (this.#ownRevision.get(topic) ?? 0);
   }
 
@@ -196,6 +196,23 @@ class GroupedDatabase implements Db {
     this.reader.close();
     this.writer.close();
   }
+
+  /**
+   * Two system calls, so once a turn. A tick ends with the callback it was asked in, its microtasks included: what a
+   * later request is told is never older than that request.
+   */
+  #lookForOthers(): void {
+    const version = this.#dataVersion.get()?.data_version ?? 0;
+    this.#hasLooked = true;
+    process.nextTick(this.#endTurn);
+    if (version === this.#seenVersion) return;
+    this.#seenVersion = version;
+    this.#everyTopic += 1;
+  }
+
+  readonly #endTurn = (): void => {
+    this.#hasLooked = false;
+  };
 
   #bump(topic: Topic | undefined): void {
     if (topic === undefined) this.#everyTopic += 1;

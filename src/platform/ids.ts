@@ -1,5 +1,5 @@
 // Identifiers and randomness as arguments: services receive an Ids, so tests can make them predictable.
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** Makes identifiers and secrets. */
 export interface Ids {
@@ -20,5 +20,4 @@ export const randomToken = (ids: Ids, byteLength = 32): string =>
   Buffer.from(ids.bytes(byteLength)).toString("base64url");
 
 /** @returns the lower-case hexadecimal SHA-256 under which a high-entropy credential is stored */
-export const sha256Hex = (text: string | Uint8Array): string =>
-  createHash("sha256").update(text).digest("hex");
+export const sha256Hex = (text: string | Uint8Array): string => hash("sha256", text, "hex");

@@ -1,5 +1,5 @@
 // Counts and times answers by route template, never by path: a path may hold an id.
-import type { Metrics } from "../platform/metrics.ts";
+import type { CounterHandle, HistogramHandle, Metrics } from "../platform/metrics.ts";
 
 export interface HttpMetrics {
   observe(answer: { route: string; method: string; status: number; durationMs: number }): void;
@@ -16,24 +16,30 @@ export function createHttpMetrics(metrics: Metrics): HttpMetrics {
     labels: { route: [] },
     buckets: DURATION_BUCKETS_SECONDS,
   });
-  // Handles are resolved once for each combination: looking them up costs more than counting.
-  const known = new Map<string, ReturnType<typeof requests.labels>>();
-  const timers = new Map<string, ReturnType<typeof durations.labels>>();
+  const known = new Map<string, RouteHandles>();
+  const handlesOf = (route: string): RouteHandles => {
+    const found = known.get(route) ?? { timer: durations.labels(route), counters: new Map() };
+    known.set(route, found);
+    return found;
+  };
   return {
     observe({ route, method, status, durationMs }) {
-      const key = `${status}${method}${route}`;
-      let counter = known.get(key);
+      const { timer, counters } = known.get(route) ?? handlesOf(route);
+      const key = METHODS.indexOf(method) * 1_000 + status;
+      let counter = counters.get(key);
       if (!counter) {
         counter = requests.labels(route, METHODS.includes(method) ? method : "other", String(status));
-        known.set(key, counter);
+        counters.set(key, counter);
       }
       counter.inc();
-      let timer = timers.get(route);
-      if (!timer) {
-        timer = durations.labels(route);
-        timers.set(route, timer);
-      }
       timer.observe(durationMs / 1_000);
     },
   };
+}
+
+/** Resolved once and found by number: looking a handle up by its labels costs more than counting. */
+interface RouteHandles {
+  timer: HistogramHandle;
+  /** by method and status */
+  counters: Map<number, CounterHandle>;
 }

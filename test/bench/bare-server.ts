@@ -1,5 +1,7 @@
 // The reference for catalog.ts, a process of its own: Bun.serve that sends the bytes of a file, or 304, and checks nothing.
 // Arguments: the file, its content type, its entity tag.
+export {}; // a module, so that it may wait
+
 const [file = "", contentType = "", etag = ""] = process.argv.slice(2);
 const bytes = await Bun.file(file).bytes();
 

@@ -21,9 +21,7 @@ export function temporaryDirectory(): Disposable & { path: string } {
 
 /** @param settings flags as `serve` takes them */
 export const startQuartermaster = (directory: string, ...settings: string[]): Promise<Running> =>
-  startServer(
-    quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings),
-  );
+  startServer(quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings));
 
 /** Opens the directory of a service that listens on that port. */
 export const openBeside = (directory: string, port: number): Promise<ExistingInstallation> =>
@@ -43,7 +41,10 @@ export const requestLogin = ({ domain }: ExistingInstallation): Promise<Requeste
   });
 
 /** Takes as many workstations as wanted through the whole device login, approved by the first administrator. */
-export async function logIn(installation: ExistingInstallation, workstations: number): Promise<TokenAnswer[]> {
+export async function logIn(
+  installation: ExistingInstallation,
+  workstations: number,
+): Promise<TokenAnswer[]> {
   const { db, domain } = installation;
   const { deviceLogins, grants, sessions } = domain.access;
   const actor = administratorOf(installation);

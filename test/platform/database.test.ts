@@ -8,6 +8,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
 import {
   type Db,
+  openConnection,
   openDatabase,
   type Tx,
   uniqueViolation,
@@ -220,6 +221,48 @@ test("a commit of another process is noticed even when we write before we look",
   await world.db.write((tx) => add(tx, "a"), "access");
   expect(world.db.revision("catalog")).not.toBe(before);
 });
+
+test("each request of one packet looks for other processes' commits, once for all it does before it waits", async () => {
+  await using world = await createWorld();
+  await new Promise<void>((resolve) => process.nextTick(resolve)); // the first tick of a process comes early
+  const other = openConnection(world.file, {});
+  const seen: number[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      seen.push(world.db.revision("access"));
+      other.run("UPDATE organizations SET name = name || '+'");
+      await null;
+      seen.push(world.db.revision("access"));
+      return new Response("ok");
+    },
+  });
+  await sendInOnePacket(server.port ?? 0, 3);
+  await server.stop(true);
+  other.close();
+  const [first = 0] = seen;
+  expect(seen).toEqual([first, first, first + 1, first + 1, first + 2, first + 2]);
+});
+
+/** Resolves when every request is answered. */
+async function sendInOnePacket(port: number, requests: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let answered = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data(_, bytes) {
+        answered += bytes.toString();
+        if (answered.split("200 OK").length > requests) resolve();
+      },
+    },
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests));
+  await promise;
+  socket.end();
+}
 
 test("a lock that another process holds is storage.busy, and the write works when it is free", async () => {
   await using world = await createWorld();

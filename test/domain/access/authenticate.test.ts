@@ -109,8 +109,8 @@ test("a revocation by another process is refused by the very next call", async (
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   const script = `${import.meta.dir}/end-grant-child.ts`;
-  const child = Bun.spawnSync([process.execPath, script, world.file, grant.id]);
-  expect(child.stderr.toString()).toBe("");
+  const child = Bun.spawn([process.execPath, script, world.file, grant.id], { stderr: "pipe" });
+  expect(await new Response(child.stderr).text()).toBe("");
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
 });
 

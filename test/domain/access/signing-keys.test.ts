@@ -93,9 +93,11 @@ test("a rotation by another process counts for the very next token", async () =>
   const grant = await addGrant(world);
   const old = mintToken(world, grant);
   const script = join(import.meta.dir, "rotate-child.ts");
-  const child = Bun.spawnSync([process.execPath, script, world.file, join(world.directory, "keys")]);
-  expect(child.stderr.toString()).toBe("");
-  const kid = child.stdout.toString();
+  const child = Bun.spawn([process.execPath, script, world.file, join(world.directory, "keys")], {
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stderr).text()).toBe("");
+  const kid = await new Response(child.stdout).text();
   expect(kidOf(mintToken(world, grant))).toBe(kid);
   expect(kids(world)).toContain(kid);
   expect(await isRead(world, old)).toBe(true);
