@@ -198,8 +198,8 @@ class GroupedDatabase implements Db {
   }
 
   /**
-   * Two system calls, so once a turn. A tick ends with the callback it was asked in, its microtasks included: what a
-   * later request is told is never older than that request.
+   * Two system calls, so once a turn. The next tick comes before the runtime calls back again: what a request is told
+   * is never older than that request.
    */
   #lookForOthers(): void {
     const version = this.#dataVersion.get()?.data_version ?? 0;

@@ -231,6 +231,7 @@ test("each request of one packet looks for other processes' commits, once for al
     hostname: "127.0.0.1",
     port: 0,
     async fetch() {
+      await null; // as behind a hook of the framework
       seen.push(world.db.revision("access"));
       other.run("UPDATE organizations SET name = name || '+'");
       await null;
