@@ -5,11 +5,6 @@ import { contentSecurityPolicy } from "./pages/assets.ts";
 import { errorPage } from "./pages/error.tsx";
 import { type Failure, failureOf } from "./problem.ts";
 
-/** Paths whose callers are browsers; every other path speaks JSON, also in its errors. */
-const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:device|accept-invitation)(?:\/.*)?)?$/;
-
-export const speaksHtml = (path: string): boolean => PAGE_PATHS.test(path);
-
 interface PageOptions {
   status?: number;
   headers?: Readonly<Record<string, string>>;

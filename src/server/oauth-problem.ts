@@ -5,10 +5,7 @@ import { OAuthError } from "../domain/access/errors.ts";
 import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { bugFailure, failureOf } from "./problem.ts";
 
-const OAUTH_PATHS = [`${ISSUER_PATH}/device`, `${ISSUER_PATH}/oauth2/`];
 const TOKEN_PATH = `${ISSUER_PATH}/oauth2/token`;
-
-export const speaksOAuth = (path: string): boolean => OAUTH_PATHS.some((prefix) => path.startsWith(prefix));
 
 interface OAuthPlace {
   request: Request;

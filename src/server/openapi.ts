@@ -2,6 +2,7 @@
 // Our own few lines, because the framework's plugin replaces TypeBox's format checks for the whole process.
 import type { TSchema } from "@sinclair/typebox";
 import type { Accepted } from "./body.ts";
+import { type Dialect, dialectOf } from "./dialect.ts";
 import type { Requirement } from "./guard.ts";
 
 /** Wire version of the contract (SEED.md, Versioning). */
@@ -64,7 +65,11 @@ export function openApiDocument(routes: readonly DocumentedRoute[], options: { s
     openapi: "3.1.0",
     info: { title: "Quartermaster", version: CONTRACT_VERSION },
     servers: [{ url: options.serverUrl }],
-    components: { securitySchemes, schemas: { Problem: problemSchema }, responses: problemResponses() },
+    components: {
+      securitySchemes,
+      schemas: { Problem: problemSchema, OAuthProblem: oauthProblemSchema },
+      responses: refusalResponses(),
+    },
     paths,
   });
 }
@@ -102,6 +107,13 @@ const problemSchema = {
   },
 };
 
+const oauthProblemSchema = {
+  type: "object",
+  description: "RFC 6749 section 5.2",
+  required: ["error", "error_description"],
+  properties: { error: { type: "string" }, error_description: { type: "string" } },
+};
+
 const REFUSALS: Record<number, string> = {
   400: "The input cannot be read or is refused",
   401: "No credential, or one that is not valid",
@@ -115,16 +127,29 @@ const REFUSALS: Record<number, string> = {
   503: "Not available now; try again",
 };
 
-const problemResponses = () =>
+/** What a refusal looks like in each dialect, and the name under which the document has it. */
+const REFUSAL_CONTENTS: Record<Dialect, { name: string; content: object }> = {
+  problem: {
+    name: "Problem",
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  },
+  oauth: {
+    name: "OAuthProblem",
+    content: { "application/json": { schema: { $ref: "#/components/schemas/OAuthProblem" } } },
+  },
+  page: { name: "ErrorPage", content: { "text/html": { schema: { type: "string" } } } },
+};
+
+const refusalResponses = () =>
   Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, description]) => [
-      `Problem${status}`,
-      {
-        description,
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-      },
-    ]),
+    Object.values(REFUSAL_CONTENTS).flatMap(({ name, content }) =>
+      Object.entries(REFUSALS).map(([status, description]) => [`${name}${status}`, { description, content }]),
+    ),
   );
+
+const refusalRef = (path: string, status: number | string) => ({
+  $ref: `#/components/responses/${REFUSAL_CONTENTS[dialectOf(path)].name}${status}`,
+});
 
 function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> {
   const {
@@ -140,7 +165,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     ...(isObject(hooks.body) && {
       requestBody: { required: true, content: { [mediaType]: { schema: hooks.body } } },
     }),
-    responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(answers) },
+    responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(path, answers) },
   };
 }
 
@@ -182,18 +207,16 @@ function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<
     ...(isObject(hooks.query) || isObject(hooks.params) ? [400] : []),
     ...(requires === "nobody" ? [] : [401, 403]),
     ...(path.includes(":") ? [404] : []),
-    ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415, 422]),
+    ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415]),
+    ...(accepts?.startsWith("json") ? [422] : []),
   ];
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
-  );
+  return Object.fromEntries(statuses.map((status) => [status, refusalRef(path, status)]));
 }
 
-const answersOf = (answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
+const answersOf = (path: string, answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, mediaType = "application/json" }]) => {
-      if (Number(status) >= 400 && !schema)
-        return [status, { $ref: `#/components/responses/Problem${status}` }];
+      if (Number(status) >= 400 && !schema) return [status, refusalRef(path, status)];
       return [status, { description, ...(schema && { content: { [mediaType]: { schema } } }) }];
     }),
   );

@@ -4,9 +4,10 @@ import { ValidationError } from "elysia";
 import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { DomainError, type Problem } from "../domain/errors.ts";
 import type { Log } from "../platform/log.ts";
+import { dialectOf } from "./dialect.ts";
 import { exchangeOf } from "./exchange.ts";
-import { failurePage, speaksHtml } from "./html.ts";
-import { oauthProblemResponse, speaksOAuth } from "./oauth-problem.ts";
+import { failurePage } from "./html.ts";
+import { oauthProblemResponse } from "./oauth-problem.ts";
 import { bugFailure, type Failure, failureOf, HttpError, problemResponse } from "./problem.ts";
 
 interface Place {
@@ -24,8 +25,9 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
       const cause = error instanceof DomainError ? error.cause : undefined;
       log.error("http.failed", { request_id: requestId, method: request.method, route, error, cause });
     }
-    if (speaksOAuth(path)) return oauthProblemResponse(error, { request, path });
-    if (speaksHtml(path)) return failurePage(failure ?? bugFailure, requestId);
+    const dialect = dialectOf(path);
+    if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
+    if (dialect === "page") return failurePage(failure ?? bugFailure, requestId);
     return problemResponse(failure ?? bugFailure, requestId, membersOf(failure ?? bugFailure, path));
   };
 }

@@ -8,7 +8,7 @@ import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/acce
 import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
-import { operation } from "../openapi.ts";
+import { operationsOf } from "../openapi.ts";
 import { createRouter } from "../router.ts";
 import type { RouteContext } from "./index.ts";
 
@@ -46,15 +46,12 @@ const TokenAnswerSchema = Type.Object({
   refresh_token: Field,
   scope: Type.String(),
 });
-const OAuthProblem = Type.Object({ error: Type.String(), error_description: Type.String() });
-
+const documented = operationsOf("OAuth");
 const describe = (operationId: string, summary: string, schema = Type.Object({})) =>
-  operation(operationId, summary, {
-    tags: ["OAuth"],
-    answers: {
-      200: { description: "Done", schema },
-      400: { description: "RFC 6749 section 5.2", schema: OAuthProblem },
-    },
+  documented(operationId, summary, {
+    200: { description: "Done", schema },
+    401: { description: "The OAuth client is unknown" },
+    403: { description: "Another site's page sent a browser's cookie" },
   });
 
 /** @returns the endpoints of client-and-auth.md sections 2 and 3 */
@@ -116,10 +113,9 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
     .post(`${ISSUER_PATH}/device/token`, refuseSessionGrant, {
       requires: "nobody",
       accepts: "nothing",
-      detail: describe(
-        "requestSessionByDeviceCode",
-        "Refused: device codes are redeemed at the token endpoint",
-      ),
+      detail: documented("requestSessionByDeviceCode", "Refused: the token endpoint redeems device codes", {
+        400: { description: "Always" },
+      }),
     });
 }
 
