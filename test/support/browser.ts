@@ -135,7 +135,8 @@ async function openVisitor(
 ): Promise<Visitor> {
   const context = await chromium.newContext({ javaScriptEnabled: false, baseURL: baseUrl, ...options });
   context.setDefaultTimeout(ACTION_TIMEOUT_MS);
-  if (as) await context.addCookies([{ name: SESSION_COOKIE, value: as.session, url: baseUrl }]);
+  const kept = { name: SESSION_COOKIE, url: baseUrl, httpOnly: true, sameSite: "Lax" } as const;
+  if (as) await context.addCookies([{ ...kept, value: as.session }]);
   return { context, page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
 }
 
