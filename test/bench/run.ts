@@ -1,10 +1,14 @@
 // `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
 // Only ratios are judged, and nothing fails by them: figures are for people to read (style.md section 11).
 import { measureCatalog } from "./catalog.ts";
+import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
+import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
+  writes: measureWrites,
+  executable: measureExecutable,
 };
 
 const wanted = process.argv.slice(2);

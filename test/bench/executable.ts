@@ -1,0 +1,85 @@
+// The executable as it is shipped: how soon it answers, what it takes in memory, at rest and after load, and on disk.
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "../../src/platform/build.ts";
+import { median } from "./compare.ts";
+import type { Figure } from "./figures.ts";
+import { temporaryDirectory } from "./installation.ts";
+import { cleanEnvironment, load, residentMb } from "./processes.ts";
+
+const STARTS = 7;
+const START_LIMIT_MS = 20_000;
+const LOAD_SECONDS = 3;
+
+/** Issue "One executable", Measured: told, not judged. */
+export async function measureExecutable(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  build({ directory: join(directory.path, "dist") });
+  const executable = join(directory.path, "dist/quartermaster");
+  const data = join(directory.path, "data");
+  const empty: number[] = [];
+  const existing: number[] = [];
+  for (let round = 0; round < STARTS; round++) {
+    rmSync(data, { recursive: true, force: true });
+    for (const times of [empty, existing]) {
+      const started = await start(executable, data);
+      times.push(started.readyMs);
+      await started.stop();
+    }
+  }
+  const memory = await memoryOf(executable, data);
+  const told = (what: string, unit: string, ours: number): Figure => ({ what, unit, ours });
+  return [
+    told("executable, first 200 from an empty directory", "ms", median(empty)),
+    told("executable, first 200 from an existing one", "ms", median(existing)),
+    told("executable, memory at rest", "MB", memory.idleMb),
+    told("executable, memory after load", "MB", memory.loadedMb),
+    told("executable, size", "MB", statSync(executable).size / 2 ** 20),
+  ];
+}
+
+async function memoryOf(executable: string, data: string) {
+  const { pid, port, stop } = await start(executable, data);
+  const idleMb = await residentMb(pid);
+  const requests = [{ method: "GET", path: "/health" }];
+  await load({ port, connections: 64, seconds: LOAD_SECONDS, requests }, 200);
+  const loadedMb = await residentMb(pid);
+  await stop();
+  return { idleMb, loadedMb };
+}
+
+/** Starts it on a port that is free now; a print would tell later than the first answer. */
+async function start(executable: string, data: string) {
+  const port = freePort();
+  const begin = performance.now();
+  const child = Bun.spawn([executable, "serve", "--data-dir", data, "--server-listen", `127.0.0.1:${port}`], {
+    env: cleanEnvironment(),
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+  };
+  while (!(await isHealthy(port))) {
+    if (child.exitCode !== null || performance.now() > begin + START_LIMIT_MS) {
+      await stop();
+      throw new Error(`the executable does not answer (exit code ${child.exitCode})`);
+    }
+    await Bun.sleep(1);
+  }
+  return { pid: child.pid, port, readyMs: performance.now() - begin, stop };
+}
+
+const isHealthy = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/health`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}

@@ -1,0 +1,110 @@
+// Durable writes: `db.write` from several callers at once, against bun:sqlite writing the same rows one commit each.
+// Both sync at every commit (synchronous=FULL); what ours wins, it wins by sharing commits.
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { type Db, openConnection, openDatabase, statement } from "../../src/platform/database.ts";
+import { compareAlternating } from "./compare.ts";
+import type { Figure } from "./figures.ts";
+import { temporaryDirectory } from "./installation.ts";
+
+const ROUNDS = 9;
+const SECONDS = 0.4;
+const ROWS = 10_000;
+/** ratios of issue "One executable", Measured, by callers; undefined where a figure is only told */
+const CALLERS: readonly (readonly [callers: number, wanted: number | undefined])[] = [
+  [1, 0.7],
+  [16, undefined],
+  [32, 4],
+  [64, undefined],
+];
+
+const TABLE =
+  "CREATE TABLE entries (id TEXT PRIMARY KEY, note TEXT NOT NULL, changed INTEGER NOT NULL) STRICT";
+const UPSERT = `INSERT INTO entries (id, note, changed) VALUES ($id, $note, $changed)
+  ON CONFLICT (id) DO UPDATE SET note = excluded.note, changed = excluded.changed`;
+
+const entries = sqliteTable("entries", {
+  id: text("id").primaryKey(),
+  note: text("note").notNull(),
+  changed: integer("changed").notNull(),
+});
+
+const upsert = statement((connection) =>
+  connection
+    .insert(entries)
+    .values({
+      id: sql.placeholder("id"),
+      note: sql.placeholder("note"),
+      changed: sql.placeholder("changed"),
+    })
+    .onConflictDoUpdate({
+      target: entries.id,
+      set: { note: sql`excluded.note`, changed: sql`excluded.changed` },
+    })
+    .prepare(),
+);
+
+/** Each row is another one than the one before, and never what it was. */
+let written = 0;
+function nextRow() {
+  written += 1;
+  return { id: `entry-${written % ROWS}`, note: "n".repeat(200), changed: written };
+}
+
+/** Measures one commit for each row against grouped ones. */
+export async function measureWrites(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const grouped = openDatabase(fileIn(directory.path, "grouped.db"));
+  using alone = openConnection(fileIn(directory.path, "alone.db"), {});
+  const single = alone.prepare(UPSERT);
+  const rows = await compareAlternating({
+    rounds: ROUNDS,
+    subjects: {
+      loop: async () => writeInLoop(() => single.run(nextRow())),
+      ...Object.fromEntries(
+        CALLERS.map(([callers]) => [`${callers} at once`, () => writeTogether(grouped, callers)]),
+      ),
+    },
+  });
+  await grouped.close();
+  const [loop, ...ours] = rows;
+  return ours.map(({ median, ratio }, at) => {
+    const [callers, wanted] = CALLERS[at] ?? [];
+    return {
+      what: `durable writes, ${callers} at once`,
+      unit: "writes/s",
+      ours: median,
+      reference: loop?.median ?? Number.NaN,
+      ratio,
+      ...(wanted !== undefined && { wanted }),
+    };
+  });
+}
+
+function fileIn(directory: string, name: string): string {
+  const file = join(directory, name);
+  using connection = openConnection(file, { create: true });
+  connection.run(TABLE);
+  return file;
+}
+
+function writeInLoop(write: () => void): number {
+  const begin = performance.now();
+  const before = written;
+  while (performance.now() < begin + SECONDS * 1_000) write();
+  return ((written - before) / (performance.now() - begin)) * 1_000;
+}
+
+async function writeTogether(db: Db, callers: number): Promise<number> {
+  const begin = performance.now();
+  const before = written;
+  const caller = async () => {
+    while (performance.now() < begin + SECONDS * 1_000) {
+      const row = nextRow();
+      await db.write((tx) => void upsert(tx).run(row), "jobs");
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return ((written - before) / (performance.now() - begin)) * 1_000;
+}
