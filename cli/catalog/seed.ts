@@ -1,4 +1,5 @@
 // `catalog seed`: makes the catalog what a file says, or tells what that would change.
+import { resolve } from "node:path";
 import { readCatalogFile } from "../../src/catalog-file.ts";
 import { isUnchanged, type SeedPlan, type SeedRequest } from "../../src/domain/catalog/service.ts";
 import { inFile } from "../exit.ts";
@@ -25,7 +26,8 @@ export async function seed(call: Call): Promise<void> {
 
 async function requestFor(call: Call, file: string): Promise<SeedRequest> {
   const signal = call.context.stopSignal();
-  return { ...(await readCatalogFile(file)), prune: call.has("prune"), signal };
+  const read = await readCatalogFile(resolve(call.context.cwd, file));
+  return { ...read, fileName: file, prune: call.has("prune"), signal };
 }
 
 function tell({ output }: Call, plan: SeedPlan): void {

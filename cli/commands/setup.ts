@@ -33,7 +33,7 @@ export function register(program: CliCommand, context: Context): void {
 
 async function tell(context: Context, command: CliCommand): Promise<void> {
   const steps = await stepsOf(context, await loadSettings(context, command));
-  const lines = steps.length === 0 ? [UNCHANGED] : ["Would", ...steps.map((step) => `  ${step}`)];
+  const lines = steps.length === 0 ? [UNCHANGED] : ["Would:", ...steps.map((step) => `  ${step}`)];
   const text = [...lines, "No changes made."].join("\n");
   outputFor(context, command).result({ dry_run: true, steps }, text);
 }

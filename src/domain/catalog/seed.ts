@@ -141,6 +141,7 @@ async function storeArchives(
   archives: ReadonlyMap<string, CheckedArchive>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  await blobs.sweepTemporary(); // what a seed that was killed has left half written
   for (const { digest, path } of archives.values()) {
     if (path === undefined) continue;
     await blobs.put(path, {

@@ -1,0 +1,136 @@
+// Commands on the data directory of a running server: its very next answer knows what the command did. The server, the
+// workstation's requests and the browser are real; only Chromium is missing.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { runCli } from "../support/cli.ts";
+import { FormBrowser, formTo } from "../support/form-browser.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
+const EMAIL = "admin@example.com";
+const DEVICE_CODE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+let folder: string;
+let service: RunningService;
+
+beforeAll(async () => {
+  folder = temporaryDirectory();
+  cpSync(EXAMPLE, folder, { recursive: true });
+  service = await startService({ args: ["--data-dir", join(folder, "data")] });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+async function command(line: string): Promise<Record<string, unknown>> {
+  const args = [...line.split(" "), "--json", "--data-dir", join(folder, "data")];
+  const { stdout, stderr, exitCode } = await runCli(args, { cwd: folder });
+  expect({ stderr: exitCode === 0 ? "" : stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return JSON.parse(stdout);
+}
+
+const post = async (path: string, form: Record<string, string>) =>
+  Object(
+    await (await fetch(service.baseUrl + path, { method: "POST", body: new URLSearchParams(form) })).json(),
+  );
+
+/** RFC 8628 from the workstation's request to its tokens. */
+async function logIn(): Promise<{ accessToken: string; refreshToken: string }> {
+  const client = { client_id: "blue-cli" };
+  const login = await post("/api/auth/device/code", {
+    ...client,
+    scope: "governance:read offline_access",
+  });
+  const browser = new FormBrowser(service.baseUrl, fetch);
+  const path = new URL(login.verification_uri_complete).pathname;
+  const page = await browser.signIn(await browser.visit(path), {
+    email: EMAIL,
+    password: service.password(),
+  });
+  const approved = await browser.submit(formTo(page, path), { decision: "approve" });
+  expect(approved.path).toBe("/device/approved");
+  const form = { ...client, grant_type: DEVICE_CODE_GRANT, device_code: login.device_code };
+  const { access_token, refresh_token } = await post("/api/auth/oauth2/token", form);
+  return { accessToken: access_token, refreshToken: refresh_token };
+}
+
+const catalogAs = (accessToken: string): Promise<Response> =>
+  fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { authorization: `Bearer ${accessToken}` } });
+
+const idsSeenAs = async (accessToken: string) => {
+  const packages: readonly { id: string }[] = await (await catalogAs(accessToken)).json();
+  return packages.map(({ id }) => id);
+};
+
+test("what is seeded and removed is served with the very next answer", async () => {
+  const { accessToken } = await logIn();
+  expect(await idsSeenAs(accessToken)).toEqual([]);
+  await command("catalog seed catalog.yaml");
+  expect(await idsSeenAs(accessToken)).toEqual(["review-guide", "ticket-cli", "audit-hooks"]);
+  await command("catalog remove ticket-cli --yes");
+  expect(await idsSeenAs(accessToken)).toEqual(["review-guide", "audit-hooks"]);
+});
+
+test("a grant that is revoked is refused with the very next request, and its refresh token too", async () => {
+  const { accessToken, refreshToken } = await logIn();
+  const other = await logIn();
+  expect((await catalogAs(accessToken)).status).toBe(200);
+  const { items } = await command("logins list --kind grant");
+  const [, grant] = Array.isArray(items) ? items : [];
+  expect(await command(`logins revoke ${grant.id} --yes`)).toMatchObject({ changed: true });
+  expect((await catalogAs(accessToken)).status).toBe(401);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
+  expect((await catalogAs(other.accessToken)).status).toBe(200);
+});
+
+test("`logins revoke --user` and `--all` leave nobody logged in", async () => {
+  const first = await logIn();
+  await command(`logins revoke --user ${EMAIL} --yes`);
+  expect((await catalogAs(first.accessToken)).status).toBe(401);
+  const second = await logIn();
+  expect((await catalogAs(second.accessToken)).status).toBe(200);
+  await command("logins revoke --all --yes");
+  expect((await catalogAs(second.accessToken)).status).toBe(401);
+});
+
+test("a rotated signing key is published at once, and tokens of the old one stay good", async () => {
+  const { accessToken } = await logIn();
+  const { kid } = await command("signing-keys rotate --yes");
+  const { keys } = Object(await (await fetch(`${service.baseUrl}/api/auth/jwks`)).json());
+  expect(keys).toHaveLength(2);
+  expect(keys).toContainEqual(expect.objectContaining({ kid }));
+  expect((await catalogAs(accessToken)).status).toBe(200);
+});
+
+test("an invitation made at the terminal opens in the browser until it is canceled there", async () => {
+  const { invitation_url, invitation } = await command(
+    `users invite ana@example.org --role member --server-public-url ${service.baseUrl}`,
+  );
+  const link = String(invitation_url).slice(service.baseUrl.length);
+  const browser = new FormBrowser(service.baseUrl, fetch);
+  expect((await browser.visit(link)).html).toContain("ana@example.org");
+  await command(`invitations cancel ${Object(invitation).id} --yes`);
+  expect((await browser.visit(link)).html).not.toContain("ana@example.org");
+});
+
+test("a suspended user is out with the very next request", async () => {
+  await command("users create bob@example.org --role admin");
+  const { items } = await command("users list --q bob");
+  expect(items).toHaveLength(1);
+  const { password } = await command("users reset-password bob@example.org --yes");
+  const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "bob@example.org", password }),
+  });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const ask = () => fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { cookie } });
+  expect((await ask()).status).toBe(200);
+  await command("users suspend bob@example.org --yes");
+  expect((await ask()).status).toBe(401);
+});

@@ -1,0 +1,211 @@
+// What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
+import { test } from "bun:test";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOUR_MS } from "../../src/platform/clock.ts";
+import { expectGolden, type Step } from "../support/golden.ts";
+import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { logInOn } from "../support/installed-login.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
+
+/** Key ids are thumbprints of random keys. */
+const KEY_ID = /(?<![\w-])[\w-]{43}(?![\w-])(?<!=[\w-]{43})/g;
+
+const replacements = ({ folder }: Bench) => new Map<string | RegExp, string>([[folder, "<folder>"]]);
+
+/** Runs each line on the state that the line before has left. */
+async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  return steps;
+}
+
+function addCatalog({ folder }: Bench): void {
+  cpSync(EXAMPLE, folder, { recursive: true });
+  const text = "- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: DIGEST}\n";
+  writeFileSync(join(folder, "short.yaml"), text.replace("DIGEST", "a".repeat(64)));
+  writeFileSync(join(folder, "shorter.yaml"), text.replace("DIGEST", "b".repeat(64)).replace("'2'", "'3'"));
+}
+
+test("setup", async () => {
+  using bench = createBench();
+  const email = "--bootstrap-admin-email root@example.org";
+  const lines = [
+    `setup ${email} --dry-run`,
+    `setup ${email} --dry-run --json`,
+    `setup ${email}`,
+    `setup ${email}`,
+  ];
+  const more = [
+    `setup ${email} --json`,
+    `setup ${email} --dry-run`,
+    "setup --bootstrap-admin-email ana@example.org --json",
+  ];
+  expectGolden("setup", await transcript(bench, [...lines, ...more]), replacements(bench));
+});
+
+test("catalog", async () => {
+  using bench = await createInstallation();
+  addCatalog(bench);
+  const steps = await transcript(bench, [
+    "catalog list",
+    "catalog seed catalog.yaml --dry-run",
+    "catalog seed catalog.yaml --dry-run --json",
+    "catalog seed catalog.yaml",
+    "catalog seed catalog.yaml",
+    "catalog seed catalog.yaml --json",
+    "catalog list",
+    "catalog list --wide",
+    "catalog show review-guide",
+    "catalog show review-guide --json",
+    "catalog verify",
+    "catalog verify --json",
+    "catalog export -",
+    "catalog export out.yaml",
+    "catalog seed out.yaml --prune",
+    "catalog seed short.yaml --json",
+    "catalog seed shorter.yaml",
+    "catalog seed shorter.yaml --prune",
+    "catalog seed shorter.yaml --prune --dry-run",
+    "catalog remove ticket-cli",
+    "catalog remove ticket-cli --dry-run",
+    "catalog remove ticket-cli --dry-run --json",
+    "catalog remove ticket-cli --yes",
+    "catalog remove ticket-cli --yes",
+    "catalog remove audit-hooks --yes --json",
+    "catalog seed shorter.yaml --prune --yes",
+    "catalog list --json",
+    "catalog export - --json",
+    "catalog export out.yaml --json",
+  ]);
+  expectGolden("catalog", steps, replacements(bench));
+});
+
+test("catalog verify when bytes were lost and damaged", async () => {
+  using bench = await createInstallation();
+  addCatalog(bench);
+  await bench.run("catalog seed catalog.yaml");
+  const digest = "fb5c2dea998a0ea6d5b6255c9785f4daa6c86ceedf2b9780183ae5d4ccc37228";
+  const blob = join(bench.data, "artifacts/sha256/fb", digest);
+  writeFileSync(blob, "x");
+  const damaged = await transcript(bench, ["catalog verify", "catalog verify --json"]);
+  rmSync(blob);
+  const missing = await transcript(bench, ["catalog verify", "catalog seed catalog.yaml", "catalog verify"]);
+  expectGolden("catalog-verify", [...damaged, ...missing], replacements(bench));
+});
+
+test("users", async () => {
+  using bench = await createInstallation();
+  writeFileSync(join(bench.folder, "password"), "correct horse battery\n", { mode: 0o600 });
+  const steps = await transcript(bench, [
+    "users create Ana@example.org --role member",
+    "users create bob@example.org --role admin --password-file password",
+    "users create carl@example.org --role member --json",
+    "users list",
+    "users list --wide",
+    "users list --role admin --json",
+    "users list --q an --limit 1 --page 1 --json",
+    "users list --status suspended",
+    "users show ana@example.org",
+    "users show ANA@example.org --json",
+    "users set-role ana@example.org admin",
+    "users set-role ana@example.org admin --dry-run",
+    "users set-role ana@example.org admin --yes",
+    "users set-role ana@example.org admin",
+    "users set-role ana@example.org member --yes --json",
+    "users suspend ana@example.org --dry-run --json",
+    "users suspend ana@example.org --yes",
+    "users suspend ana@example.org --json",
+    "users resume ana@example.org",
+    "users resume ana@example.org",
+    "users reset-password ana@example.org --dry-run",
+    "users reset-password ana@example.org --yes",
+    "users reset-password ana@example.org --yes --password-file password --json",
+    "users remove ana@example.org --dry-run",
+    "users remove ana@example.org --yes",
+    "users remove ana@example.org",
+    "users list --status removed",
+  ]);
+  expectGolden("users", steps, replacements(bench));
+});
+
+test("invitations", async () => {
+  using bench = await createInstallation();
+  const invited = await transcript(bench, [
+    "invitations list",
+    "users invite ana@example.org --role member",
+    "users invite bob@example.org --role admin --server-public-url https://qm.example.org --json",
+  ]);
+  const { items } = await bench.json("invitations list --q ana");
+  const id = Array.isArray(items) ? items[0].id : "";
+  const steps = await transcript(bench, [
+    "invitations list",
+    "invitations list --wide",
+    "invitations list --status outstanding --role admin --json",
+    `invitations show ${id}`,
+    `invitations show ${id} --json`,
+    `invitations resend ${id}`,
+    `invitations resend ${id} --json`,
+    `invitations regenerate ${id}`,
+    `invitations regenerate ${id} --dry-run`,
+    `invitations regenerate ${id} --yes`,
+    `invitations cancel ${id} --dry-run`,
+    `invitations cancel ${id} --yes`,
+    `invitations cancel ${id}`,
+    `invitations cancel ${id} --json`,
+    `invitations resend ${id}`,
+    `invitations regenerate ${id}`,
+  ]);
+  expectGolden("invitations", [...invited, ...steps], replacements(bench));
+});
+
+test("logins", async () => {
+  using bench = await createInstallation();
+  const { grantId, loginSessionId, pendingId } = await logInOn(bench);
+  const steps = await transcript(bench, [
+    "logins list",
+    "logins list --wide",
+    "logins list --kind grant --json",
+    "logins list --user root@example.org --all",
+    `logins show ${grantId}`,
+    `logins show ${loginSessionId} --json`,
+    `logins revoke ${grantId}`,
+    `logins revoke ${grantId} --dry-run`,
+    `logins revoke ${grantId} --yes`,
+    `logins revoke ${grantId} --yes --json`,
+    `logins revoke ${pendingId} --yes`,
+    "logins revoke --user root@example.org --dry-run --json",
+    "logins revoke --user root@example.org --yes",
+    "logins revoke --user root@example.org --json",
+    "logins list",
+  ]);
+  await logInOn(bench);
+  const all = await transcript(bench, [
+    "logins revoke --all --dry-run",
+    "logins revoke --all --yes",
+    "logins revoke --all",
+  ]);
+  expectGolden("logins", [...steps, ...all], replacements(bench));
+});
+
+test("signing keys", async () => {
+  using bench = await createInstallation();
+  const asked = await transcript(bench, [
+    "signing-keys list --json",
+    "signing-keys rotate",
+    "signing-keys rotate --dry-run",
+  ]);
+  bench.clock.advance(HOUR_MS); // keys of the same millisecond have no order
+  const steps = await transcript(bench, [
+    "signing-keys rotate --yes",
+    "signing-keys list",
+    "signing-keys list --wide",
+    "signing-keys rotate --yes --json",
+  ]);
+  expectGolden(
+    "signing-keys",
+    [...asked, ...steps],
+    replacements(bench).set(KEY_ID, "<key id, 43 characters long, of a new pair>"),
+  );
+});

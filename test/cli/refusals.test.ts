@@ -1,0 +1,204 @@
+// What commands on the data directory refuse: one message, the right exit code, nothing changed.
+
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/platform/clock.ts";
+import { lockForServer, openDataDirectory } from "../../src/platform/data-directory.ts";
+import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+
+const UNKNOWN = "01940000-0000-7000-8000-ffffffffffff";
+
+/** @returns reason and exit code of a refused command line, from its JSON on stderr */
+async function refusal(bench: Bench, line: string, stdin = ""): Promise<string> {
+  const { stdout, stderr, exitCode } = await bench.run(`${line} --json`, { stdin });
+  expect(stdout).toBe("");
+  const failure = JSON.parse(stderr);
+  expect(failure.exit_code).toBe(exitCode);
+  return `${failure.reason} ${exitCode}`;
+}
+
+const auditEntries = ({ data }: Bench): number => {
+  const db = new Database(join(data, "quartermaster.db"), { readonly: true });
+  try {
+    return db.query<{ total: number }, []>("SELECT count(*) AS total FROM audit_entries").get()?.total ?? 0;
+  } finally {
+    db.close();
+  }
+};
+
+describe("without an installation", () => {
+  const lines = [
+    "catalog list",
+    "catalog verify",
+    "users list",
+    "invitations list",
+    "logins revoke --all --yes",
+    "signing-keys rotate --yes",
+  ];
+
+  test.each(lines)("%s finds nothing and makes nothing", async (line) => {
+    using bench = createBench();
+    expect(await refusal(bench, line)).toBe("data_dir.empty 3");
+    mkdirSync(bench.data, { mode: 0o700 });
+    expect(await refusal(bench, line)).toBe("data_dir.empty 3");
+    expect([...new Bun.Glob("**").scanSync({ cwd: bench.data, onlyFiles: false })]).toEqual([]);
+  });
+});
+
+describe("in an installation", () => {
+  const cases: readonly [line: string, refused: string][] = [
+    ["catalog show nothing", "catalog.not_found 3"],
+    ["catalog remove nothing --yes", "catalog.not_found 3"],
+    ["catalog seed nothing.yaml", "file.missing 3"],
+    ["catalog seed .", "file.not_regular 2"],
+    ["catalog export .", "file.not_regular 2"],
+    ["catalog export nowhere/out.yaml", "file.missing 3"],
+    ["catalog show", "usage.missing_argument 2"],
+    ["users show nobody@example.org", "user.not_found 3"],
+    [`users show ${UNKNOWN}`, "user.not_found 3"],
+    ["users create ana@example.org", "usage.missing_mandatory_option_value 2"],
+    ["users create ana --role member", "identity.invalid 2"],
+    ["users create ana@example.org --role owner", "identity.invalid 2"],
+    ["users create root@example.org --role member", "user.exists 4"],
+    ["users create ana@example.org --role member --password-file none", "secret.unreadable 2"],
+    ["users create ana@example.org --role member --password=hunter2hunter2", "usage.unknown_option 2"],
+    ["users list --limit 0", "usage.not_a_number 2"],
+    ["users list --limit 101", "usage.not_a_number 2"],
+    ["users list --page x", "usage.not_a_number 2"],
+    ["users list --role owner", "identity.invalid 2"],
+    ["users set-role root@example.org member --yes", "user.protected 4"],
+    ["users set-role root@example.org member --dry-run", "user.protected 4"],
+    ["users set-role root@example.org owner --dry-run", "identity.invalid 2"],
+    ["users suspend root@example.org --dry-run", "user.protected 4"],
+    ["users remove root@example.org --dry-run", "user.protected 4"],
+    ["users invite root@example.org --role member", "user.exists 4"],
+    ["users invite ana@example.org --role member --server-listen 127.0.0.1:0", "config.public_url_missing 2"],
+    [
+      "users invite ana@example.org --role member --server-listen unix:/q.sock",
+      "config.public_url_missing 2",
+    ],
+    ["users invite ana@example.org --role member --server-listen 0.0.0.0:80", "config.public_url_missing 2"],
+    [`invitations show ${UNKNOWN}`, "invitation.not_found 3"],
+    [`invitations cancel ${UNKNOWN} --yes`, "invitation.not_found 3"],
+    [`invitations resend ${UNKNOWN}`, "invitation.not_found 3"],
+    [`invitations regenerate ${UNKNOWN} --yes`, "invitation.not_found 3"],
+    ["invitations list --status canceled", "identity.invalid 2"],
+    [`logins show ${UNKNOWN}`, "login.not_found 3"],
+    [`logins revoke ${UNKNOWN} --yes`, "login.not_found 3"],
+    ["logins revoke --user nobody@example.org --yes", "user.not_found 3"],
+    ["logins revoke --yes", "usage.what_to_revoke 2"],
+    [`logins revoke ${UNKNOWN} --all --yes`, "usage.what_to_revoke 2"],
+    ["logins list --kind token", "usage.invalid_argument 2"],
+    ["signing-keys rotate", "confirmation.no_terminal 2"],
+    ["users reset-password root@example.org", "confirmation.no_terminal 2"],
+  ];
+
+  test.each(cases)("%s is refused: %s", async (line, refused) => {
+    using bench = await createInstallation();
+    const before = auditEntries(bench);
+    expect(await refusal(bench, line, "y\n")).toBe(refused);
+    expect(auditEntries(bench)).toBe(before);
+  });
+
+  test("an address is invited once, and a closed invitation is not renewed", async () => {
+    using bench = await createInstallation();
+    const { invitation } = await bench.json("users invite ana@example.org --role member");
+    const { id } = Object(invitation);
+    expect(await refusal(bench, "users invite ana@example.org --role member")).toBe("invitation.pending 4");
+    await bench.json(`invitations cancel ${id} --yes`);
+    expect(await refusal(bench, `invitations resend ${id}`)).toBe("invitation.closed 4");
+    expect(await refusal(bench, `invitations regenerate ${id} --dry-run`)).toBe("invitation.closed 4");
+  });
+
+  test("a removed user is out of reach of every change", async () => {
+    using bench = await createInstallation();
+    await bench.json("users create ana@example.org --role member");
+    await bench.json("users remove ana@example.org --yes");
+    for (const verb of ["suspend", "resume", "reset-password"]) {
+      const confirmed = verb === "resume" ? "" : " --yes";
+      expect(await refusal(bench, `users ${verb} ana@example.org${confirmed}`)).toBe("user.removed 4");
+    }
+    expect(await refusal(bench, "users set-role ana@example.org admin --yes")).toBe("user.removed 4");
+    expect(await bench.json("logins revoke --user ana@example.org --yes")).toMatchObject({ changed: false });
+  });
+
+  test("an unreadable sealing key is named", async () => {
+    using bench = await createInstallation();
+    chmodSync(join(bench.data, "keys/0001.sealing-key"), 0o644);
+    expect(await refusal(bench, "users list")).toBe("sealing.key_invalid 2");
+  });
+
+  test("a database newer than the program is left alone", async () => {
+    using bench = await createInstallation();
+    const db = new Database(join(bench.data, "quartermaster.db"));
+    db.run("INSERT INTO schema_migrations VALUES (9999, 'later', 'x', 0, '99.0.0')");
+    db.close();
+    for (const line of ["users list", "setup", "setup --dry-run"])
+      expect(await refusal(bench, line)).toBe("schema.newer 4");
+  });
+});
+
+describe("setup", () => {
+  const EMAIL = "--bootstrap-admin-email root@example.org";
+
+  test("while a server holds the directory it is refused when something would change, and only then", async () => {
+    using bench = createBench();
+    const lock = lockForServer(openDataDirectory(bench.data), systemClock);
+    expect(await refusal(bench, `setup ${EMAIL}`)).toBe("data_dir.in_use 4");
+    lock.release();
+    await bench.json(`setup ${EMAIL}`);
+    const held = lockForServer(openDataDirectory(bench.data), systemClock);
+    expect(await bench.json(`setup ${EMAIL}`)).toEqual({ changed: false, steps: [] });
+    expect(await refusal(bench, "setup --bootstrap-admin-email ana@example.org")).toBe("data_dir.in_use 4");
+    held.release();
+  });
+
+  test("a dry run makes nothing, not even the directory", async () => {
+    using bench = createBench();
+    const { steps } = await bench.json(`setup ${EMAIL} --dry-run`);
+    expect(steps).toHaveLength(6);
+    expect([...new Bun.Glob("**").scanSync({ cwd: bench.folder, onlyFiles: false })]).toEqual([]);
+  });
+
+  test("what it makes is complete: the dry run has nothing left, the password is the one shown", async () => {
+    using bench = createBench();
+    const { password } = await bench.json(`setup ${EMAIL}`);
+    expect(password).toBeString();
+    expect(await bench.json(`setup ${EMAIL} --dry-run`)).toEqual({ dry_run: true, steps: [] });
+  });
+
+  test("a configured password is used and not shown; one too short is refused before anything is made", async () => {
+    using bench = createBench();
+    const file = join(bench.folder, "password");
+    writeFileSync(file, "short\n", { mode: 0o600 });
+    expect(await refusal(bench, `setup ${EMAIL} --bootstrap-admin-password-file password`)).toBe(
+      "config.invalid 2",
+    );
+    writeFileSync(file, "correct horse battery\n", { mode: 0o600 });
+    const made = await bench.run(`setup ${EMAIL} --bootstrap-admin-password-file password`);
+    expect(made.exitCode).toBe(0);
+    expect(made.stdout + made.stderr).not.toContain("correct horse");
+    rmSync(file);
+  });
+
+  test("a second administrator address is made one, and the first stays", async () => {
+    using bench = await createInstallation();
+    await bench.json("setup --bootstrap-admin-email ana@example.org");
+    const { items } = await bench.json("users list --role admin");
+    expect(items).toMatchObject([
+      { email: "ana@example.org", protected: true },
+      { email: "root@example.org", protected: true },
+    ]);
+  });
+});
+
+test("control characters in a catalog file never reach the terminal as they are", async () => {
+  using bench = await createInstallation();
+  const text = `[{"id":"one","version":"1\\u001b[31m","source_ref":"https://example.com/a","sha256":"${"a".repeat(64)}"}]`;
+  writeFileSync(join(bench.folder, "c.yaml"), text);
+  const { stderr, exitCode } = await bench.run("catalog seed c.yaml");
+  expect(exitCode).toBe(2);
+  expect(stderr).not.toContain("\u001b");
+});

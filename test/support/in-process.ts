@@ -1,0 +1,109 @@
+// Runs command lines in this very process on a data directory of their own, with a clock that stands still and ids that
+// count, so that all of what is printed can be compared. Signals and terminals need a real child: cli.ts.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import type { Context } from "../../cli/context.ts";
+import { run } from "../../cli/program.ts";
+import type { Ids } from "../../src/platform/ids.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
+import type { CliResult } from "./cli.ts";
+import { type HeldClock, heldClock, temporaryDirectory } from "./world.ts";
+
+export interface Bench extends Disposable {
+  /** of the files of the test; the data directory is `data` in it */
+  readonly folder: string;
+  readonly data: string;
+  readonly clock: HeldClock;
+  readonly ids: Ids;
+  /** Runs one command line; `--data-dir` is added. */
+  run(line: string, options?: BenchOptions): Promise<CliResult>;
+  /** Runs one that must succeed. @returns its `--json` document */
+  json(line: string, options?: BenchOptions): Promise<Record<string, unknown>>;
+}
+
+export interface BenchOptions {
+  stdin?: string;
+  /** makes the command stop itself */
+  signal?: AbortSignal;
+}
+
+/** @returns an empty bench; `setup` begins the installation */
+export function createBench(): Bench {
+  const folder = temporaryDirectory();
+  const data = join(folder, "data");
+  const clock = heldClock();
+  const ids = countingIds();
+  const runLine = async (line: string, options: BenchOptions = {}): Promise<CliResult> => {
+    const [stdout, stderr] = [capture(), capture()];
+    const context = {
+      ...contextFor(folder, options),
+      clock,
+      ids,
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+    };
+    const exitCode = await run([...line.split(" "), "--data-dir", data], context);
+    return { stdout: stdout.text(), stderr: stderr.text(), exitCode };
+  };
+  return {
+    folder,
+    data,
+    clock,
+    ids,
+    run: runLine,
+    json: async (line, options) => {
+      const { stdout, stderr, exitCode } = await runLine(`${line} --json`, options);
+      if (exitCode !== 0) throw new Error(`${line}: exit code ${exitCode}\n${stderr}`);
+      return JSON.parse(stdout);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** @returns a bench with an installation: administrator root@example.org, no catalog */
+export async function createInstallation(): Promise<Bench> {
+  const bench = createBench();
+  await bench.json("setup --bootstrap-admin-email root@example.org");
+  return bench;
+}
+
+const contextFor = (
+  folder: string,
+  { stdin = "", signal }: BenchOptions,
+): Omit<Context, "stdout" | "stderr" | "clock" | "ids"> => ({
+  stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
+  env: {},
+  cwd: folder,
+  runId: "<run>",
+  stopSignal: () => signal ?? new AbortController().signal,
+});
+
+function capture() {
+  const parts: string[] = [];
+  const stream = new Writable({
+    write(chunk, _, next) {
+      parts.push(String(chunk));
+      next();
+    },
+  });
+  return { stream, text: () => parts.join("") };
+}
+
+/** In the shape of UUIDv7 and in its order; the bytes are of no use as secrets. */
+function countingIds(): Ids {
+  let uuids = 0;
+  let draws = 0;
+  return {
+    uuid: () => {
+      uuids += 1;
+      return `01940000-0000-7000-8000-${String(uuids).padStart(12, "0")}`;
+    },
+    bytes: (length) => {
+      draws += 1;
+      const blocks = Math.ceil(length / 32);
+      const hex = Array.from({ length: blocks }, (_, block) => sha256Hex(`${draws}.${block}`)).join("");
+      return Buffer.from(hex, "hex").subarray(0, length);
+    },
+  };
+}
