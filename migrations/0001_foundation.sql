@@ -78,11 +78,13 @@ CREATE INDEX device_logins_user ON device_logins (user_id);
 CREATE INDEX device_logins_session ON device_logins (login_session_id);
 CREATE INDEX device_logins_state ON device_logins (state, expires_at_ms);
 
--- A grant is what one redeemed device login gave to one workstation; its refresh tokens are one family.
+-- A grant is what one redeemed device login gave to one workstation; its refresh tokens are one family and begin with the
+-- family's secret. A token of a known family that has no row is a former one, so former ones need not be kept.
 CREATE TABLE grants (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id),
   login_session_id TEXT NOT NULL REFERENCES login_sessions (id),
+  family_hash TEXT,
   client_id TEXT NOT NULL,
   scope TEXT NOT NULL,
   resource TEXT NOT NULL,
@@ -93,20 +95,21 @@ CREATE TABLE grants (
   revoked_at_ms INTEGER,
   revoked_reason TEXT
 ) STRICT;
+CREATE UNIQUE INDEX grants_family ON grants (family_hash);
 CREATE INDEX grants_user ON grants (user_id);
 CREATE INDEX grants_session ON grants (login_session_id);
 CREATE INDEX grants_expiry ON grants (expires_at_ms);
 
 CREATE TABLE refresh_tokens (
-  token_hash TEXT PRIMARY KEY,
   grant_id TEXT NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+  token_hash TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER NOT NULL,
   rotated_at_ms INTEGER,
-  successors INTEGER NOT NULL DEFAULT 0
+  successors INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (grant_id, token_hash)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX refresh_tokens_grant ON refresh_tokens (grant_id);
-CREATE INDEX refresh_tokens_expiry ON refresh_tokens (expires_at_ms);
+CREATE INDEX refresh_tokens_rotated ON refresh_tokens (rotated_at_ms) WHERE rotated_at_ms IS NOT NULL;
 
 CREATE TABLE signing_keys (
   kid TEXT PRIMARY KEY,

@@ -81,6 +81,7 @@ interface Login {
 interface Family {
   user: number;
   revoked: boolean;
+  endsAt: number;
 }
 
 interface Token {
@@ -182,7 +183,7 @@ class Run {
     expect(await refusalOf(answer)).toBe(expected);
     this.met.add(`poll ${expected}`);
     if (expected !== "fine") return;
-    const family = { user: login.user ?? -1, revoked: false };
+    const family = { user: login.user ?? -1, revoked: false, endsAt: this.now };
     login.state = "redeemed";
     this.families.push(family);
     this.add(family, await answer);
@@ -256,8 +257,9 @@ class Run {
   }
 
   expectedRefresh(token: Token): string {
-    if (token.family.revoked || this.now >= token.endsAt) return "invalid_grant";
-    if (token.rotatedAt !== undefined && this.now > token.rotatedAt + GRACE) {
+    if (token.family.revoked || this.now >= token.family.endsAt) return "invalid_grant";
+    const isRotated = token.rotatedAt !== undefined && this.now > token.rotatedAt + GRACE;
+    if (isRotated || this.now >= token.endsAt) {
       token.family.revoked = true;
       this.met.add("refresh reused");
       return "invalid_grant";
@@ -277,7 +279,7 @@ class Run {
     if (!token) return;
     const revoked = this.world.grants.revoke({ token: token.refreshToken, clientId: OAUTH_CLIENT_ID });
     expect(await refusalOf(revoked)).toBe("fine");
-    if (this.now < token.endsAt || !this.swept.has(token)) token.family.revoked = true;
+    token.family.revoked = true;
   }
 
   async signOut(user: number): Promise<void> {
@@ -300,15 +302,13 @@ class Run {
     }
   }
 
-  readonly swept = new Set<Token>();
-
   async sweep(): Promise<void> {
     await sweepLogins(this.world, new AbortController().signal);
     for (const login of this.logins) if (this.now >= login.expiresAt + CODE_KEPT) login.state = "gone";
-    for (const token of this.tokens) if (this.now >= token.endsAt) this.swept.add(token);
   }
 
   add(family: Family, answer: Awaited<ReturnType<typeof refresh>>): void {
+    family.endsAt = this.now + REFRESH_LIFE;
     this.tokens.push({
       family,
       refreshToken: answer.refresh_token ?? "",

@@ -111,7 +111,7 @@ describe("the token endpoint", () => {
       token_type: "Bearer",
       expires_in: 900,
       expires_at: Math.floor(server.world.clock.nowMs() / 1_000) + 900,
-      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      refresh_token: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
       scope: "governance:read",
     });
   });

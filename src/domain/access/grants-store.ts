@@ -1,71 +1,100 @@
 // SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is four of them. When a token may
-// be exchanged is decided by refreshVerdict in model.ts.
-import { and, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+// be exchanged is decided by refreshVerdict in refresh-token.ts.
+import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
+import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 import { grants, refreshTokens } from "./tables.ts";
 
 export type GrantRow = typeof grants.$inferSelect;
 export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason">;
 export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
-export type FamilyMember = RefreshTokenRow & { grant: GrantRow };
+/** A grant and one of its refresh tokens; no token when that one is forgotten. */
+export interface Family {
+  grant: GrantRow;
+  token: RefreshTokenRow | null;
+}
 
 const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
 
 export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
 
-const selectToken = statement((connection) =>
-  connection
-    .select({ token: refreshTokens, grant: grants })
-    .from(refreshTokens)
-    .innerJoin(grants, eq(grants.id, refreshTokens.grantId))
-    .where(eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")))
+const selectFamily = statement((connection) => {
+  const isPresented = and(
+    eq(refreshTokens.grantId, grants.id),
+    eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
+  );
+  return connection
+    .select({ grant: grants, token: refreshTokens })
+    .from(grants)
+    .leftJoin(refreshTokens, isPresented)
+    .where(eq(grants.familyHash, sql.placeholder("familyHash")))
     .limit(1)
-    .prepare(),
-);
+    .prepare();
+});
 
-/** @returns the refresh token of that hash with its grant */
-export function findToken(connection: Connection, tokenHash: string): FamilyMember | undefined {
-  const found = selectToken(connection).get({ tokenHash });
-  return found && { ...found.token, grant: found.grant };
+/** @returns the grant of a family, with the row of one of its refresh tokens while there is one */
+export const findFamily = (
+  connection: Connection,
+  { familyHash, tokenHash }: { familyHash: string; tokenHash: string },
+): Family | undefined => selectFamily(connection).get({ familyHash, tokenHash });
+
+/** Adds the first token of a family. */
+export const addToken = (tx: Tx, token: typeof refreshTokens.$inferInsert): void =>
+  void tx.insert(refreshTokens).values(token).run();
+
+/** What an exchange changes. */
+export interface Exchange {
+  grantId: string;
+  usedHash: string;
+  nextHash: string;
+  nowMs: number;
+  expiresAtMs: number;
 }
 
-const insertToken = statement((connection) =>
-  connection
+// The used token's row is there, so its values only count the exchange; `rotated_at_ms` stays that of the first.
+const exchangeToken = statement((connection) => {
+  const ofGrant = {
+    grantId: sql.placeholder("grantId"),
+    createdAtMs: sql.placeholder("nowMs"),
+    expiresAtMs: sql.placeholder("expiresAtMs"),
+  };
+  return connection
     .insert(refreshTokens)
-    .values({
-      tokenHash: sql.placeholder("tokenHash"),
-      grantId: sql.placeholder("grantId"),
-      createdAtMs: sql.placeholder("createdAtMs"),
-      expiresAtMs: sql.placeholder("expiresAtMs"),
+    .values([
+      { ...ofGrant, tokenHash: sql.placeholder("usedHash"), rotatedAtMs: sql.placeholder("nowMs") },
+      { ...ofGrant, tokenHash: sql.placeholder("nextHash"), rotatedAtMs: null },
+    ])
+    .onConflictDoUpdate({
+      target: [refreshTokens.grantId, refreshTokens.tokenHash],
+      set: {
+        rotatedAtMs: sql`coalesce(${refreshTokens.rotatedAtMs}, excluded.rotated_at_ms)`,
+        successors: sql`${refreshTokens.successors} + 1`,
+      },
     })
-    .prepare(),
-);
+    .prepare();
+});
 
-export const addToken = (
-  tx: Tx,
-  token: Pick<RefreshTokenRow, "tokenHash" | "grantId" | "createdAtMs" | "expiresAtMs">,
-): void => void insertToken(tx).run(token);
+const deleteFormer = statement((connection) => {
+  const isOfGrant = eq(refreshTokens.grantId, sql.placeholder("grantId"));
+  const newest = connection
+    .select({ tokenHash: refreshTokens.tokenHash })
+    .from(refreshTokens)
+    .where(isOfGrant)
+    .orderBy(desc(eq(refreshTokens.tokenHash, sql.placeholder("nextHash"))), desc(refreshTokens.createdAtMs))
+    .limit(FAMILY_TOKENS_MAX);
+  const isFormer = or(
+    lt(refreshTokens.rotatedAtMs, sql.placeholder("graceStartMs")),
+    notInArray(refreshTokens.tokenHash, newest),
+  );
+  return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
+});
 
-const rotateToken = statement((connection) =>
-  connection
-    .update(refreshTokens)
-    .set({ rotatedAtMs: named("rotatedAtMs"), successors: sql`${refreshTokens.successors} + 1` })
-    .where(
-      and(
-        eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
-        eq(refreshTokens.successors, sql.placeholder("successors")),
-      ),
-    )
-    .returning({ tokenHash: refreshTokens.tokenHash })
-    .prepare(),
-);
-
-/** Counts one exchange of a token; `rotatedAtMs` is that of the first. @returns whether it was as it had been read */
-export const rotate = (
-  tx: Tx,
-  change: Pick<RefreshTokenRow, "tokenHash" | "successors"> & { rotatedAtMs: number },
-): boolean => rotateToken(tx).get(change) !== undefined;
+/** Adds the next token, counts the exchange of the used one, and forgets former ones: their reuse shows without rows. */
+export function exchange(tx: Tx, change: Exchange): void {
+  exchangeToken(tx).run({ ...change });
+  deleteFormer(tx).run({ ...change, graceStartMs: graceStartMs(change.nowMs) });
+}
 
 const prolongGrant = statement((connection) =>
   connection
@@ -78,18 +107,19 @@ const prolongGrant = statement((connection) =>
 export const prolong = (tx: Tx, change: Pick<GrantRow, "id" | "refreshedAtMs" | "expiresAtMs">): void =>
   void prolongGrant(tx).run(change);
 
-/** Removes at most SWEEP_BATCH_ROWS refresh tokens that expired by then. @returns how many */
-export function removeExpiredTokens(tx: Tx, untilMs: number): number {
-  const dead = tx
-    .select({ tokenHash: refreshTokens.tokenHash })
+/** Removes at most SWEEP_BATCH_ROWS refresh tokens that were rotated before that time. @returns how many */
+export function removeRotatedTokens(tx: Tx, beforeMs: number): number {
+  const rotated = tx
+    .select({ grantId: refreshTokens.grantId, tokenHash: refreshTokens.tokenHash })
     .from(refreshTokens)
-    .where(lte(refreshTokens.expiresAtMs, untilMs))
+    .where(lt(refreshTokens.rotatedAtMs, beforeMs))
     .limit(SWEEP_BATCH_ROWS);
-  const removed = tx.delete(refreshTokens).where(inArray(refreshTokens.tokenHash, dead));
+  const key = sql`(${refreshTokens.grantId}, ${refreshTokens.tokenHash})`;
+  const removed = tx.delete(refreshTokens).where(inArray(key, rotated));
   return removed.returning({ tokenHash: refreshTokens.tokenHash }).all().length;
 }
 
-/** Removes at most SWEEP_BATCH_ROWS grants that expired by then, with what is left of their tokens. @returns how many */
+/** Removes at most SWEEP_BATCH_ROWS grants that expired by then, with their tokens, FAMILY_TOKENS_MAX each. @returns how many */
 export function removeExpired(tx: Tx, untilMs: number): number {
   const dead = tx
     .select({ id: grants.id })

@@ -3,7 +3,7 @@
 // wrong is checked before a one-time secret is spent. Access tokens are signed after COMMIT by access-tokens.ts.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database.ts";
-import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
+import { type Ids, sha256Hex } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
@@ -21,8 +21,15 @@ import {
 } from "./errors.ts";
 import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
 import * as store from "./grants-store.ts";
-import { DEVICE_LOGIN, POLL_TIMES_MAX, refreshVerdict, stateAt } from "./model.ts";
+import { DEVICE_LOGIN, POLL_TIMES_MAX, stateAt } from "./model.ts";
 import { PollTimes } from "./poll-times.ts";
+import {
+  firstRefreshToken,
+  nextRefreshToken,
+  type RefreshToken,
+  readRefreshToken,
+  refreshVerdict,
+} from "./refresh-token.ts";
 import { asksForRefreshToken, grantedScope, narrowScope } from "./scopes.ts";
 
 export interface GrantsDependencies {
@@ -112,19 +119,21 @@ export class Grants {
 
   /**
    * Exchanges a refresh token for the next one. The old one works for another REFRESH_GRACE_SECONDS, because clients
-   * share one file without a lock; after that it counts as stolen and ends this grant, no other.
+   * share one file without a lock; after that it counts as stolen, for as long as the grant lives, and ends this grant,
+   * no other.
    * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`,
    *   `invalid_scope`, `slow_down` after REFRESH_SUCCESSORS_MAX exchanges of one token
    * @source RFC 6749 section 6; RFC 9700 section 4.14.2; client-and-auth.md sections 3.2 to 3.4
    */
   async refresh(request: RefreshRequest): Promise<TokenAnswer> {
-    const refreshToken = needParameter("refresh_token", request.refreshToken);
+    const text = needParameter("refresh_token", request.refreshToken);
     const clientId = needClient(request.clientId);
-    const tokenHash = sha256Hex(refreshToken);
+    const presented = readRefreshToken(text);
+    if (!presented) throw deadRefreshToken();
     const issued = await this.own.db.write((tx) => {
-      const token = store.findToken(tx, tokenHash);
-      if (token?.grant.clientId !== clientId) throw deadRefreshToken();
-      return this.#refresh(tx, token, request);
+      const family = store.findFamily(tx, presented);
+      if (family?.grant.clientId !== clientId) throw deadRefreshToken();
+      return this.#refresh(tx, family, { presented, request });
     }, "access");
     // The revocation of a stolen family is committed; only then is its caller refused.
     if (!issued) throw deadRefreshToken();
@@ -132,8 +141,8 @@ export class Grants {
   }
 
   /**
-   * Ends the grant of a refresh token, also of a rotated one: its access tokens end with it. An unknown or dead token
-   * is fine.
+   * Ends the grant of a refresh token, also of a former one: its access tokens end with it. An unknown or dead token is
+   * fine.
    * @throws OAuthError `invalid_client` (unauthenticated), `invalid_request`, `unsupported_token_type` for an access token
    * @source RFC 7009 section 2; client-and-auth.md section 3.5
    */
@@ -141,10 +150,11 @@ export class Grants {
     const known = needIdentifiedClient(clientId);
     const text = needParameter("token", token);
     const { db, accessTokens } = this.own;
-    const found = store.findToken(db.read, sha256Hex(text));
-    if (found?.grant.clientId === known) {
+    const presented = readRefreshToken(text);
+    const family = presented && store.findFamily(db.read, presented);
+    if (family?.grant.clientId === known) {
       return await db.write(
-        (tx) => this.#revoke(tx, found.grant, { reason: "revoked_by_client", caller }),
+        (tx) => this.#revoke(tx, family.grant, { reason: "revoked_by_client", caller }),
         "access",
       );
     }
@@ -177,31 +187,41 @@ export class Grants {
     if (!spent?.loginSessionId || user?.status !== "active") throw deadDeviceCode();
     const keepsGoing = asksForRefreshToken(spent.scope);
     const ttlSeconds = keepsGoing ? settings.refreshTokenTtlSeconds : settings.accessTokenTtlSeconds;
+    const expiresAtMs = nowMs + ttlSeconds * SECOND_MS;
+    const first = keepsGoing ? firstRefreshToken(ids) : undefined;
     const grant: store.NewGrant = {
       id: ids.uuid(),
       userId: user.id,
       loginSessionId: spent.loginSessionId,
+      familyHash: first?.familyHash ?? null,
       clientId: spent.clientId,
       scope: grantedScope(spent.scope),
       resource,
       address: spent.address,
       createdAtMs: nowMs,
       refreshedAtMs: nowMs,
-      expiresAtMs: nowMs + ttlSeconds * SECOND_MS,
+      expiresAtMs,
     };
     store.insert(tx, grant);
+    if (first) {
+      const { tokenHash } = first;
+      store.addToken(tx, { grantId: grant.id, tokenHash, createdAtMs: nowMs, expiresAtMs });
+    }
     const after = { device_login: spent.id, login_session: grant.loginSessionId, scope: grant.scope };
     audit.record(tx, { actor: actorOf(user, request), action: "grant.create", target: grant.id, after });
-    const refreshToken = keepsGoing ? this.#addToken(tx, grant.id, nowMs) : undefined;
-    return { user, grant, scope: grant.scope, refreshToken };
+    return { user, grant, scope: grant.scope, refreshToken: first?.text };
   }
 
   /** @returns nothing when the family was revoked instead, which must be committed */
-  #refresh(tx: Tx, token: store.FamilyMember, request: RefreshRequest): Issued | undefined {
-    const { clock, identity, settings } = this.own;
-    const { grant } = token;
+  #refresh(
+    tx: Tx,
+    family: store.Family,
+    { presented, request }: { presented: RefreshToken; request: RefreshRequest },
+  ): Issued | undefined {
+    const { clock, ids, identity, settings } = this.own;
+    const { grant } = family;
     const nowMs = clock.nowMs();
-    const verdict = refreshVerdict(token, nowMs);
+    const verdict = refreshVerdict(family, nowMs);
     if (verdict === "dead") throw deadRefreshToken();
     if (verdict === "reused") {
       this.#revoke(tx, grant, { reason: "refresh_token_reused", caller: request });
@@ -212,13 +232,12 @@ export class Grants {
     needResource(request.resource, grant.resource);
     const scope = narrowScope(grant.scope, request.scope);
     if (verdict === "exhausted") throw exhaustedRefreshToken();
-    const { tokenHash, successors, rotatedAtMs } = token;
-    const isRotated = store.rotate(tx, { tokenHash, successors, rotatedAtMs: rotatedAtMs ?? nowMs });
-    invariant(isRotated, "nothing changes a refresh token between two statements of one transaction");
-    const refreshToken = this.#addToken(tx, grant.id, nowMs);
+    const next = nextRefreshToken(ids, presented.familySecret);
     const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;
+    const hashes = { usedHash: presented.tokenHash, nextHash: next.tokenHash };
+    store.exchange(tx, { grantId: grant.id, ...hashes, nowMs, expiresAtMs });
     store.prolong(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
-    return { user, grant, scope, refreshToken };
+    return { user, grant, scope, refreshToken: next.text };
   }
 
   #revoke(tx: Tx, grant: store.GrantRow, { reason, caller }: { reason: string; caller: Caller }): void {
@@ -232,13 +251,6 @@ export class Grants {
       target: grant.id,
       after: { reason },
     });
-  }
-
-  #addToken(tx: Tx, grantId: string, nowMs: number): string {
-    const refreshToken = randomToken(this.own.ids);
-    const expiresAtMs = nowMs + this.own.settings.refreshTokenTtlSeconds * SECOND_MS;
-    store.addToken(tx, { tokenHash: sha256Hex(refreshToken), grantId, createdAtMs: nowMs, expiresAtMs });
-    return refreshToken;
   }
 
   #sign({ user, grant, scope, refreshToken }: Issued): TokenAnswer {

@@ -1,6 +1,6 @@
-// The device login (RFC 8628) as one table, its codes, and the named limits of device logins and grants.
-// Pure rules only: rows are in device-logins-store.ts, who may do what is in device-logins.ts and grants.ts.
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
+// The device login (RFC 8628) as one table, its codes, and the named limits of logins. Refresh tokens are in
+// refresh-token.ts. Pure rules only: rows are in device-logins-store.ts, who may do what is in device-logins.ts and grants.ts.
+import { DAY_MS, MINUTE_MS } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 
 /** What a row says; `expired` is never written, the clock decides it. */
@@ -63,11 +63,6 @@ export const USER_CODE_DRAWS_MAX = 5;
 /** Device logins whose last poll is remembered; forgetting one lets one poll through early. */
 export const POLL_TIMES_MAX = 100_000;
 
-/** How long a rotated refresh token still works: clients share one file without a lock (PRODUCT.md decision 8). */
-export const REFRESH_GRACE_SECONDS = 60;
-/** Tokens that one refresh token can be exchanged for inside the grace window. */
-export const REFRESH_SUCCESSORS_MAX = 32;
-
 export const LOGINS_PER_PAGE_MAX = 100;
 
 /** How long an expired device login still answers `expired_token` instead of `invalid_grant`. */
@@ -102,26 +97,3 @@ export function readUserCode(typed: string): string | undefined {
 }
 
 export const isLinkToken = (text: string): boolean => LINK_TOKEN.test(text);
-
-export type RefreshVerdict = "usable" | "dead" | "reused" | "exhausted";
-
-/** What decides whether a refresh token can be exchanged. */
-export interface RefreshTokenFacts {
-  expiresAtMs: number;
-  /** null until its first use */
-  rotatedAtMs: number | null;
-  successors: number;
-  grant: { expiresAtMs: number; revokedAtMs: number | null };
-}
-
-/**
- * Judges a refresh token. Only what is still alive can be reused: of a dead family there is nothing left to take.
- * @source RFC 9700 section 4.14.2; client-and-auth.md section 3.4
- */
-export function refreshVerdict(token: RefreshTokenFacts, nowMs: number): RefreshVerdict {
-  if (token.grant.revokedAtMs !== null || nowMs >= token.grant.expiresAtMs) return "dead";
-  if (nowMs >= token.expiresAtMs) return "dead";
-  if (token.rotatedAtMs === null) return "usable";
-  if (nowMs > token.rotatedAtMs + REFRESH_GRACE_SECONDS * SECOND_MS) return "reused";
-  return token.successors < REFRESH_SUCCESSORS_MAX ? "usable" : "exhausted";
-}

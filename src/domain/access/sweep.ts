@@ -7,6 +7,7 @@ import * as deviceLogins from "./device-logins-store.ts";
 import * as grants from "./grants-store.ts";
 import type { LoginSessions } from "./login-sessions.ts";
 import { DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS } from "./model.ts";
+import { graceStartMs } from "./refresh-token.ts";
 
 export interface SweepDependencies {
   db: Db;
@@ -24,8 +25,8 @@ export interface Swept {
 }
 
 /**
- * Removes what has been dead for long enough. Tokens go before their grants, and both before the sessions they name:
- * removing a grant would take any number of tokens with it in one transaction.
+ * Removes what has been dead for long enough. Grants take their tokens with them, and go before the sessions they name.
+ * Rotated tokens go with the next refresh of their family; here go those of families without one.
  * @param signal ends the run between two batches
  */
 export async function sweepLogins(
@@ -45,7 +46,7 @@ export async function sweepLogins(
   };
   return {
     deviceLogins: await all((tx) => deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS)),
-    refreshTokens: await all((tx) => grants.removeExpiredTokens(tx, nowMs)),
+    refreshTokens: await all((tx) => grants.removeRotatedTokens(tx, graceStartMs(nowMs))),
     grants: await all((tx) => grants.removeExpired(tx, nowMs - ENDED_LOGIN_KEPT_MS)),
     loginSessions: await all((tx) => sessions.sweep(tx)),
     budgets: await all((tx) => budgets.sweep(tx, nowMs)),

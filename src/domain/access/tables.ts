@@ -34,6 +34,7 @@ export const grants = sqliteTable("grants", {
   id: text("id").primaryKey(),
   userId: text("user_id").notNull(),
   loginSessionId: text("login_session_id").notNull(),
+  familyHash: text("family_hash"),
   clientId: text("client_id").notNull(),
   scope: text("scope").notNull(),
   resource: text("resource").notNull(),
@@ -45,14 +46,18 @@ export const grants = sqliteTable("grants", {
   revokedReason: text("revoked_reason"),
 });
 
-export const refreshTokens = sqliteTable("refresh_tokens", {
-  tokenHash: text("token_hash").primaryKey(),
-  grantId: text("grant_id").notNull(),
-  createdAtMs: integer("created_at_ms").notNull(),
-  expiresAtMs: integer("expires_at_ms").notNull(),
-  rotatedAtMs: integer("rotated_at_ms"),
-  successors: integer("successors").notNull().default(0),
-});
+export const refreshTokens = sqliteTable(
+  "refresh_tokens",
+  {
+    grantId: text("grant_id").notNull(),
+    tokenHash: text("token_hash").notNull(),
+    createdAtMs: integer("created_at_ms").notNull(),
+    expiresAtMs: integer("expires_at_ms").notNull(),
+    rotatedAtMs: integer("rotated_at_ms"),
+    successors: integer("successors").notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.grantId, table.tokenHash] })],
+);
 
 export const signingKeys = sqliteTable("signing_keys", {
   kid: text("kid").primaryKey(),

@@ -1,14 +1,11 @@
-// The table of the device login, its codes, and the judgement of refresh tokens: pure rules, at their edges.
+// The table of the device login and its codes: pure rules, at their edges.
 import { expect, test } from "bun:test";
 import {
   DEVICE_LOGIN,
   type DeviceLoginEvent,
   type DeviceLoginState,
   isLinkToken,
-  REFRESH_GRACE_SECONDS,
-  REFRESH_SUCCESSORS_MAX,
   readUserCode,
-  refreshVerdict,
   STORED_STATES,
   stateAt,
   TYPED_CODE_LENGTH_MAX,
@@ -16,7 +13,6 @@ import {
   USER_CODE_LENGTH,
   userCodeOf,
 } from "../../../src/domain/access/model.ts";
-import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { randomToken, systemIds } from "../../../src/platform/ids.ts";
 
 const EVENTS: DeviceLoginEvent[] = ["claim", "approve", "refuse", "redeem"];
@@ -89,34 +85,4 @@ test("a link token is 43 characters of base64url", () => {
   expect(isLinkToken("A".repeat(44))).toBe(false);
   expect(isLinkToken(`${"A".repeat(42)}/`)).toBe(false);
   expect(isLinkToken(`${"A".repeat(43)}\n`)).toBe(false);
-});
-
-const GRACE_MS = REFRESH_GRACE_SECONDS * SECOND_MS;
-const fresh = { expiresAtMs: 10 * GRACE_MS, rotatedAtMs: null, successors: 0 };
-const grant = { expiresAtMs: 10 * GRACE_MS, revokedAtMs: null };
-
-test("a rotated token works to the end of the grace window and is reused after it", () => {
-  const rotated = { ...fresh, rotatedAtMs: 1_000, successors: 1, grant };
-  expect(refreshVerdict(rotated, 1_000 + GRACE_MS - 1)).toBe("usable");
-  expect(refreshVerdict(rotated, 1_000 + GRACE_MS)).toBe("usable");
-  expect(refreshVerdict(rotated, 1_000 + GRACE_MS + 1)).toBe("reused");
-});
-
-test("a rotated token has REFRESH_SUCCESSORS_MAX successors at most", () => {
-  const rotated = (successors: number) => ({ ...fresh, rotatedAtMs: 0, successors, grant });
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX - 1), 1)).toBe("usable");
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX), 1)).toBe("exhausted");
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX + 1), 1)).toBe("exhausted");
-});
-
-test("a token dies with its own expiry, its grant's expiry and its grant's revocation", () => {
-  expect(refreshVerdict({ ...fresh, grant }, fresh.expiresAtMs - 1)).toBe("usable");
-  expect(refreshVerdict({ ...fresh, grant }, fresh.expiresAtMs)).toBe("dead");
-  expect(refreshVerdict({ ...fresh, grant: { ...grant, expiresAtMs: 5 } }, 5)).toBe("dead");
-  expect(refreshVerdict({ ...fresh, grant: { ...grant, revokedAtMs: 1 } }, 2)).toBe("dead");
-});
-
-test("a token of a revoked grant is dead, not reused", () => {
-  const token = { ...fresh, rotatedAtMs: 0, successors: 1, grant: { ...grant, revokedAtMs: 1 } };
-  expect(refreshVerdict(token, GRACE_MS * 2)).toBe("dead");
 });

@@ -15,6 +15,7 @@ import {
   type LoginWorld,
   logIn,
   redeem,
+  refresh,
   refusalOf,
   requestApproved,
   requestLogin,
@@ -33,7 +34,7 @@ test("an approved code gives tokens whose claims name the approving session", as
     token_type: "Bearer",
     expires_in: 900,
     expires_at: world.clock.nowMs() / 1_000 + 900,
-    refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/),
     scope: USER_SCOPES.join(" "),
   });
   expect((await world.tokens.read(answer.access_token)).claims).toMatchObject({
@@ -220,23 +221,29 @@ test("one revocation ends the grant of the token, at once and no other", async (
   expect(audited(world, "grant.revoke")).toMatchObject([{ target: one.grantId, actorId: world.user.id }]);
 });
 
-test("revoking an unknown, revoked or expired token is fine and changes nothing", async () => {
+test("revoking an unknown or revoked token is fine and changes nothing", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const revoke = (token: string) => refusalOf(world.grants.revoke({ token, clientId: OAUTH_CLIENT_ID }));
-  expect(await revoke("unknown")).toBe("fine");
-  expect(await revoke("a.b.c")).toBe("fine");
+  for (const token of ["unknown", "a.b.c", `${"A".repeat(22)}.${"A".repeat(43)}`, refreshToken.slice(0, -1)])
+    expect(await revoke(token)).toBe("fine");
+  expect(audited(world, "grant.revoke")).toHaveLength(0);
   expect(await revoke(refreshToken)).toBe("fine");
   expect(await revoke(refreshToken)).toBe("fine");
   expect(audited(world, "grant.revoke")).toHaveLength(1);
 });
 
-test("a rotated refresh token still revokes its family", async () => {
+test("a former refresh token still revokes its family and no other, rotated just now or days ago", async () => {
   await using world = await createLoginWorld();
-  const { refreshToken, grantId } = await logIn(world);
-  await world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });
-  await world.grants.revoke({ token: refreshToken, clientId: OAUTH_CLIENT_ID });
-  expect(revokedReasonOf(world, grantId)).toBe("revoked_by_client");
+  for (const days of [0, 3]) {
+    const [old, other] = [await logIn(world), await logIn(world)];
+    const { refresh_token: next } = await refresh(world, old.refreshToken);
+    afterSeconds(world, days * 86_400);
+    await refresh(world, next);
+    await world.grants.revoke({ token: old.refreshToken, clientId: OAUTH_CLIENT_ID });
+    expect(revokedReasonOf(world, old.grantId)).toBe("revoked_by_client");
+    expect(revokedReasonOf(world, other.grantId)).toBeNull();
+  }
 });
 
 test("an access token cannot be revoked by itself, a dead one is unknown", async () => {
@@ -263,7 +270,7 @@ test("no token is at rest", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, access_token: accessToken, grantId } = await logIn(world);
   const { refresh_token: next } = await world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });
-  for (const secret of [refreshToken, next ?? "", accessToken])
+  for (const secret of [...refreshToken.split("."), ...(next ?? "").split("."), accessToken])
     expect(isAtRest(world.file, secret)).toBe(false);
   const [row] = world.db.read.select().from(refreshTokens).where(eq(refreshTokens.grantId, grantId)).all();
   expect(isAtRest(world.file, row?.tokenHash ?? "")).toBe(true);

@@ -1,6 +1,10 @@
 // Refreshing: rotation with a grace window, reuse after it, and each refusal (client-and-auth.md sections 3.2 to 3.4).
 import { expect, test } from "bun:test";
-import { REFRESH_GRACE_SECONDS, REFRESH_SUCCESSORS_MAX } from "../../../src/domain/access/model.ts";
+import {
+  FAMILY_TOKENS_MAX,
+  REFRESH_GRACE_SECONDS,
+  REFRESH_SUCCESSORS_MAX,
+} from "../../../src/domain/access/refresh-token.ts";
 import { grants, refreshTokens } from "../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { BASE_URL } from "./access-world.ts";
@@ -182,4 +186,141 @@ test("each refresh gives another thirty days; a month without one ends the login
   afterSeconds(world, 30 * DAY_SECONDS);
   expect(await refusalOf(refresh(world, third))).toBe("invalid_grant");
   expect(revokedReasonOf(world, first.grantId)).toBeNull();
+});
+
+const tokenRows = (world: LoginWorld) => world.db.read.select().from(refreshTokens).all().length;
+
+test("a thousand refreshes leave the newest token and the one before it", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  let current: string | undefined = refreshToken;
+  for (let count = 0; count < 1_000; count += 1) {
+    afterSeconds(world, 900);
+    ({ refresh_token: current } = await refresh(world, current));
+    expect(tokenRows(world)).toBe(2);
+  }
+  expect(await refusalOf(refresh(world, current))).toBe("fine");
+});
+
+test("a thousand refreshes at one moment leave FAMILY_TOKENS_MAX rows, and the newest token works", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  let current: string | undefined = refreshToken;
+  for (let count = 0; count < 1_000; count += 1) ({ refresh_token: current } = await refresh(world, current));
+  expect(tokenRows(world)).toBe(FAMILY_TOKENS_MAX);
+  expect(await refusalOf(refresh(world, current))).toBe("fine");
+  expect(revokedReasonOf(world, grantId)).toBeNull();
+});
+
+test.each([
+  [FAMILY_TOKENS_MAX - 1, "fine"],
+  [FAMILY_TOKENS_MAX, "fine"],
+  [FAMILY_TOKENS_MAX + 1, "invalid_grant"],
+] as const)("tokens nobody came back with do not pile up: the oldest of %p is %p", async (tokens, answer) => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  // Two processes refresh together each time, and one answer is lost. Beside those, a family has its newest token and
+  // the one that was rotated for it.
+  const lost: (string | undefined)[] = [];
+  let current: string | undefined = refreshToken;
+  while (lost.length < tokens - 2) {
+    afterSeconds(world, 900);
+    lost.push((await refresh(world, current)).refresh_token);
+    ({ refresh_token: current } = await refresh(world, current));
+  }
+  expect(tokenRows(world)).toBe(Math.min(tokens, FAMILY_TOKENS_MAX));
+  expect(await refusalOf(refresh(world, lost[0]))).toBe(answer);
+});
+
+test("a token that was rotated days ago and forgotten ends its family and no other", async () => {
+  await using world = await createLoginWorld();
+  const stolen = await logIn(world);
+  const other = await logIn(world);
+  let current: string | undefined = stolen.refreshToken;
+  for (let day = 0; day < 5; day += 1) {
+    ({ refresh_token: current } = await refresh(world, current));
+    afterSeconds(world, DAY_SECONDS);
+  }
+  expect(await refusalOf(refresh(world, stolen.refreshToken))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, stolen.grantId)).toBe("refresh_token_reused");
+  expect(audited(world, "grant.revoke")).toMatchObject([{ target: stolen.grantId }]);
+  expect(await refusalOf(refresh(world, current))).toBe("invalid_grant");
+  expect(() => world.authenticator.bearer(stolen.access_token)).toThrow();
+  expect(await refusalOf(refresh(world, other.refreshToken))).toBe("fine");
+});
+
+test("a former token of an expired or revoked grant ends nothing more", async () => {
+  await using world = await createLoginWorld();
+  const [expired, revoked] = [await logIn(world), await logIn(world)];
+  for (const { refreshToken } of [expired, revoked]) await refresh(world, refreshToken);
+  await world.grants.revoke({ token: revoked.refreshToken, clientId: OAUTH_CLIENT_ID });
+  afterSeconds(world, 30 * DAY_SECONDS);
+  for (const { refreshToken } of [expired, revoked])
+    expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, expired.grantId)).toBeNull();
+  expect(audited(world, "grant.revoke")).toMatchObject([{ target: revoked.grantId }]);
+});
+
+test("a token of a living family whose own month is over is a former one, swept or not", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  const { refresh_token: lost } = await refresh(world, refreshToken);
+  const { refresh_token: next } = await refresh(world, refreshToken);
+  afterSeconds(world, 20 * DAY_SECONDS);
+  await refresh(world, next);
+  afterSeconds(world, 10 * DAY_SECONDS);
+  expect(await refusalOf(refresh(world, lost))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, grantId)).toBe("refresh_token_reused");
+});
+
+/** @returns what a stranger changes who presents the token: nothing */
+async function expectNothingFrom(world: LoginWorld, forged: string) {
+  const before = [
+    world.db.read.select().from(grants).all(),
+    world.db.read.select().from(refreshTokens).all(),
+  ];
+  const revision = world.db.revision("access");
+  expect(await refusalOf(refresh(world, forged))).toBe("invalid_grant");
+  await world.grants.revoke({ token: forged, clientId: OAUTH_CLIENT_ID });
+  expect(world.db.revision("access")).toBe(revision);
+  expect([
+    world.db.read.select().from(grants).all(),
+    world.db.read.select().from(refreshTokens).all(),
+  ]).toEqual(before);
+}
+
+test("a forged token with a family secret that nobody gave out does nothing", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken } = await logIn(world);
+  const [family = "", token = ""] = refreshToken.split(".");
+  const secret = (length: number) => "A".repeat(length);
+  for (const forged of [
+    `${secret(22)}.${secret(43)}`,
+    `${secret(22)}.${token}`,
+    token,
+    family,
+    `${family}.`,
+    `${family}.${token}x`,
+    `${family}.${token.slice(1)}`,
+  ])
+    await expectNothingFrom(world, forged);
+  expect(await refusalOf(refresh(world, refreshToken))).toBe("fine");
+});
+
+test("what an access token and the database say does not help to forge a refresh token", async () => {
+  await using world = await createLoginWorld();
+  const { access_token: accessToken, grantId } = await logIn(world);
+  const { claims } = await world.tokens.read(accessToken);
+  const familyHash = world.db.read.select().from(grants).all()[0]?.familyHash ?? "";
+  const grantBytes = Buffer.from(grantId.replaceAll("-", ""), "hex").toString("base64url");
+  const families = [grantId, grantBytes, claims.sid ?? "", familyHash, familyHash.slice(0, 22)];
+  for (const family of families) await expectNothingFrom(world, `${family}.${"A".repeat(43)}`);
+});
+
+test("only who holds a token of the family can name it: a made-up successor counts as a former one", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  const madeUp = `${refreshToken.split(".")[0]}.${"A".repeat(43)}`;
+  expect(await refusalOf(refresh(world, madeUp))).toBe("invalid_grant");
+  expect(revokedReasonOf(world, grantId)).toBe("refresh_token_reused");
 });
