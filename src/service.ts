@@ -51,13 +51,13 @@ export interface Service {
  * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, clock } = options;
+  const { config, clock, log } = options;
   refuseUnreachable(config);
   const directory = openDataDirectory(config.get("data_dir"));
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
-  const door = openDoor(config);
+  const door = openDoor(config, log);
   undo.defer(() => door.listener.stop());
   const service = await startBehind(door, directory, { ...options, undo });
   const onStop = undo.move();
@@ -71,12 +71,13 @@ interface Door {
   open(server: Server): void;
 }
 
-function openDoor(config: Config): Door {
+function openDoor(config: Config, log: Log): Door {
   let answer: Server["handle"] = () => startingResponse();
   const listener = listen((request, addressOf) => answer(request, addressOf), {
     listen: config.get("server.listen"),
     tls: tlsOf(config),
     trustedProxies: config.get("server.trusted_proxies"),
+    report: (error) => log.error("http.escaped", { error }),
   });
   const baseUrl = config.get("server.public_url") ?? listener.address;
   return {

@@ -8,7 +8,7 @@ import { equalInConstantTime } from "./constant-time.ts";
 import { formCookie, formSecretOf, sessionCookie, sessionTokenOf } from "./cookies.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Branding } from "./pages/layout.tsx";
-import type { RouteContext } from "./routes/index.ts";
+import type { RouteContext } from "./router.ts";
 
 export interface Visitor {
   principal: Principal;

@@ -12,6 +12,8 @@ export interface ListenOptions {
   tls?: { cert: string; key: string } | undefined;
   /** peers whose X-Forwarded-For is believed */
   trustedProxies: readonly AddressRange[];
+  /** told of an error that no refusal caught; the caller gets a 500 without a request id */
+  report(error: unknown): void;
 }
 
 export interface Listener {
@@ -54,7 +56,10 @@ function start(handle: Server["handle"], options: ListenOptions): Bun.Server<und
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     fetch: (request: Request, socket: Bun.Server<undefined>) =>
       handle(request, () => addressOf(request, socket, trusted)),
-    error: () => problemResponse(bugFailure, "none"),
+    error(error: unknown) {
+      options.report(error);
+      return problemResponse(bugFailure, "none");
+    },
     ...(options.tls && { tls: readCertificate(options.tls) }),
   };
   try {
@@ -66,11 +71,11 @@ function start(handle: Server["handle"], options: ListenOptions): Bun.Server<und
   }
 }
 
-type Handlers = Pick<Bun.Serve.FetchOrRoutes<undefined, never>, never> & {
+interface Handlers {
   maxRequestBodySize: number;
-  fetch: (request: Request, socket: Bun.Server<undefined>) => Response | Promise<Response>;
-  error: () => Response;
-};
+  fetch(request: Request, socket: Bun.Server<undefined>): Response | Promise<Response>;
+  error(error: unknown): Response;
+}
 
 /** A socket file left by a killed process is in the way; the lock of the data directory says it is nobody's. */
 function startUnix(path: string, handlers: Handlers): Bun.Server<undefined> {

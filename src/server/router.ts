@@ -1,10 +1,31 @@
-// What every routes file starts from: an instance that knows `requires` and `accepts`.
+// What every routes file starts from: the parts it may use, and an instance that knows `requires` and `accepts`.
 import { Elysia } from "elysia";
+import type { Domain } from "../domain/domain.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Ids } from "../platform/ids.ts";
+import type { Metrics } from "../platform/metrics.ts";
+import type { Secret } from "../platform/secret.ts";
 import { bodies } from "./body.ts";
 import type { createGuard } from "./guard.ts";
+import type { Readiness } from "./readiness.ts";
 
-export type Guard = ReturnType<typeof createGuard>;
+export interface RouteOptions {
+  domain: Domain;
+  clock: Clock;
+  ids: Ids;
+  metrics: Metrics;
+  /** opens /metrics to whoever holds it */
+  metricsToken: Secret | undefined;
+  readiness: Readiness;
+  /** our origin, without a trailing slash */
+  baseUrl(): string;
+}
+
+/** What a routes file receives. */
+export interface RouteContext extends RouteOptions {
+  guard: ReturnType<typeof createGuard>;
+}
 
 /** @param area names the routes file; an unnamed plugin would run its hooks once per use */
-export const createRouter = (guard: Guard, area: string) =>
+export const createRouter = (guard: RouteContext["guard"], area: string) =>
   new Elysia({ name: `routes/${area}` }).use(guard).use(bodies);

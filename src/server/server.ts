@@ -9,7 +9,8 @@ import { createHttpMetrics } from "./http-metrics.ts";
 import { allowedMethods } from "./methods.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
-import { createRoutes, type RouteOptions } from "./routes/index.ts";
+import type { RouteOptions } from "./router.ts";
+import { createRoutes } from "./routes/index.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { listen } from "../../src/server/listen.ts";
+import { raise } from "../support/listening-server.ts";
 import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -81,6 +82,7 @@ describe("paths and methods", () => {
     const listener = listen(face.server.handle, {
       listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
       trustedProxies: [],
+      report: raise,
     });
     const { cookie } = await face.signedIn("admin");
     const headers = { cookie, "accept-encoding": "identity" };

@@ -7,6 +7,8 @@ import type { Server } from "../../src/server/server.ts";
 const range = (address: string, prefix: number) => ({ address, prefix, family: "ipv4" }) as const;
 const LOOPBACK = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
 
+const report = (error: unknown) => expect(error).toBeUndefined();
+
 /** Answers with what it takes the caller's address for. */
 const echoAddress: Server["handle"] = (request, addressOf) => new Response(String(addressOf?.(request)));
 
@@ -14,9 +16,9 @@ describe("the caller's address", () => {
   let direct: Listener;
   let proxied: Listener;
   beforeAll(() => {
-    direct = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [] });
+    direct = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
     const trustedProxies = [range("127.0.0.1", 32), range("10.0.0.0", 8)];
-    proxied = listen(echoAddress, { listen: LOOPBACK, trustedProxies });
+    proxied = listen(echoAddress, { listen: LOOPBACK, trustedProxies, report });
   });
   afterAll(() => Promise.all([direct.stop(), proxied.stop()]));
 
@@ -54,7 +56,7 @@ describe("a stop", () => {
         await goOn.promise;
         return new Response("done");
       },
-      { listen: LOOPBACK, trustedProxies: [] },
+      { listen: LOOPBACK, trustedProxies: [], report },
     );
     const running = fetch(listener.address);
     await entered.promise;
@@ -70,7 +72,7 @@ describe("a stop", () => {
 describe("hostile HTTP", () => {
   let listener: Listener;
   beforeAll(() => {
-    listener = listen(() => new Response("fine"), { listen: LOOPBACK, trustedProxies: [] });
+    listener = listen(() => new Response("fine"), { listen: LOOPBACK, trustedProxies: [], report });
   });
   afterAll(() => listener.stop());
 

@@ -15,6 +15,7 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
   listener = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     trustedProxies: [],
+    report: raise,
   });
   const { address, stop } = listener;
   return {
@@ -25,4 +26,9 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
       await server[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What escapes the server fails the test that caused it. */
+export function raise(error: unknown): never {
+  throw error;
 }

@@ -20,8 +20,7 @@ import { operation } from "../openapi.ts";
 import { readOwnPath } from "../own-path.ts";
 import { styleSheetBody, styleSheetPath } from "../pages/assets.ts";
 import { accountPage, signedOutPage, signInPage } from "../pages/sign-in.tsx";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
 const SignOutForm = formOf({ csrf: FormField, next: FormField });

@@ -5,8 +5,7 @@ import { json } from "../answers.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { actorOf } from "../exchange.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const address = Type.Optional(
   Type.Union([Type.String(), Type.Null()], {

@@ -4,8 +4,7 @@ import { ManagedPackage } from "../../domain/catalog/model.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { principalOf } from "../exchange.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 export function catalogRoutes({ guard, domain }: RouteContext) {
   const { catalog } = domain;

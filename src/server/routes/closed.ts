@@ -3,8 +3,7 @@
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const CLOSED = [
   ["sign-up/email", "SignUp"],

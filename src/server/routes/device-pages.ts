@@ -15,8 +15,7 @@ import {
 } from "../html.ts";
 import { decisionPage } from "../pages/approval-outcome.tsx";
 import { codeEntryPage } from "../pages/code-entry.tsx";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const CodeForm = formOf({ csrf: FormField, user_code: FormField });
 const DecisionForm = formOf({ csrf: FormField, decision: FormField });

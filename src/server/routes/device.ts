@@ -8,8 +8,7 @@ import { type Decision, readDecision } from "../approvals.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { operationsOf } from "../openapi.ts";
 import { failureOf, HttpError } from "../problem.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const Action = Type.Object(
   { action: Type.String({ description: "`approve` or `deny`" }) },

@@ -9,8 +9,7 @@ import {
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const DOCUMENT_MAX_AGE_SECONDS = 300;
 /** A rotated key signs at once, so whoever keeps the set asks again soon. */

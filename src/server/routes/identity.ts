@@ -2,8 +2,7 @@
 import { IdentityStatus } from "../../domain/identity/model.ts";
 import { json } from "../answers.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 /** @returns the identity status (openapi.yaml getIdentityStatus) */
 export function identityRoutes({ guard, domain }: RouteContext) {

@@ -1,15 +1,9 @@
 // All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
 import { Elysia } from "elysia";
-import type { Domain } from "../../domain/domain.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Ids } from "../../platform/ids.ts";
-import type { Metrics } from "../../platform/metrics.ts";
-import type { Secret } from "../../platform/secret.ts";
 import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
-import type { Readiness } from "../readiness.ts";
-import type { Guard } from "../router.ts";
+import type { RouteContext, RouteOptions } from "../router.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { closedRoutes } from "./closed.ts";
@@ -23,23 +17,6 @@ import { pageRoutes } from "./pages.ts";
 import { sessionRoutes } from "./session.ts";
 import { openApiRoutes, systemRoutes } from "./system.ts";
 import { userRoutes } from "./users.ts";
-
-export interface RouteOptions {
-  domain: Domain;
-  clock: Clock;
-  ids: Ids;
-  metrics: Metrics;
-  /** opens /metrics to whoever holds it */
-  metricsToken: Secret | undefined;
-  readiness: Readiness;
-  /** our origin, without a trailing slash */
-  baseUrl(): string;
-}
-
-/** What a routes file receives. */
-export interface RouteContext extends RouteOptions {
-  guard: Guard;
-}
 
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
 export function createRoutes(options: RouteOptions, allRoutes: () => readonly DocumentedRoute[]) {

@@ -6,8 +6,7 @@ import { exchangeOf } from "../exchange.ts";
 import { FormField, formOf, formOperation, page, pageOperation, seeOther } from "../html.ts";
 import { invitationAcceptedPage, invitationPage, invitationUnavailablePage } from "../pages/invitation.tsx";
 import { failureOf } from "../problem.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const AcceptanceForm = formOf({ csrf: FormField, token: FormField, password: FormField });
 

@@ -15,8 +15,7 @@ import { json, noContent } from "../answers.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { operationsOf } from "../openapi.ts";
 import { PageParameters, parameter, toPageQuery } from "../paging.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const InvitationParameters = Type.Object(
   { ...PageParameters, role: parameter({ enum: ROLES }), status: parameter({ enum: INVITATION_FILTERS }) },

@@ -6,8 +6,7 @@ import { SECOND_MS } from "../../platform/clock.ts";
 import { json } from "../answers.ts";
 import { principalOf } from "../exchange.ts";
 import { operation } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 /** What clients read while there is no policy: the member must be there. */
 const NO_REVISION = "none";

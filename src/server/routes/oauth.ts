@@ -9,8 +9,7 @@ import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
 import { operationsOf } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 // Every field is optional and unknown ones are ignored (RFC 6749 section 3.2): no form can fail these schemas, so the
 // framework's validation never answers in the place of OAuth.

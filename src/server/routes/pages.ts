@@ -1,9 +1,9 @@
 // Every page for people, on one page: they share one view of the browser.
 import { Elysia } from "elysia";
 import { createBrowser } from "../browser.ts";
+import type { RouteContext } from "../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
 import { approvalPages, codeEntryPages } from "./device-pages.ts";
-import type { RouteContext } from "./index.ts";
 import { invitationPages } from "./invitation-pages.ts";
 
 /** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */

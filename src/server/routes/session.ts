@@ -14,8 +14,7 @@ import { expiredSessionCookie } from "../cookies.ts";
 import { actorOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
 import { operationsOf } from "../openapi.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const SignIn = Type.Object(
   {

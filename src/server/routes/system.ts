@@ -4,8 +4,7 @@ import { plainText } from "../answers.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
 import { HttpError } from "../problem.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 

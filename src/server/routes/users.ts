@@ -15,8 +15,7 @@ import { json, noContent } from "../answers.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { operationsOf } from "../openapi.ts";
 import { PageParameters, parameter, toPageQuery } from "../paging.ts";
-import { createRouter } from "../router.ts";
-import type { RouteContext } from "./index.ts";
+import { createRouter, type RouteContext } from "../router.ts";
 
 /** The framework's own `uuid` format also takes other spellings. */
 const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
