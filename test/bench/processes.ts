@@ -58,32 +58,26 @@ export function cleanEnvironment(): Record<string, string | undefined> {
   return { ...Object.fromEntries(own), NODE_ENV: "production" };
 }
 
-/**
- * Runs one plan in a process of its own.
- * @throws when a connection broke, or an answer had another status than all should have
- */
-export async function load(plan: LoadPlan, status: number): Promise<LoadResult> {
+/** Runs one plan in a process of its own. */
+export async function spawnLoad(plan: LoadPlan): Promise<LoadResult> {
   const child = Bun.spawn(script("load.ts"), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",
   });
-  const result: LoadResult = JSON.parse(await new Response(child.stdout).text());
+  return JSON.parse(await new Response(child.stdout).text());
+}
+
+/**
+ * Runs one plan whose answers must all have the same status.
+ * @throws when a connection broke, or an answer had another status
+ */
+export async function load(plan: LoadPlan, status: number): Promise<LoadResult> {
+  const result = await spawnLoad(plan);
   const others = Object.keys(result.statuses).filter((found) => Number(found) !== status);
   if (result.errors === 0 && others.length === 0 && result.requests > 0) return result;
   throw new Error(`wanted ${status} only: ${JSON.stringify(result)}`);
 }
-
-/** @returns processor time of a process so far, in seconds; NaN where the system does not say */
-export async function processorSeconds(pid: number): Promise<number> {
-  const stat = await Bun.file(`/proc/${pid}/stat`)
-    .text()
-    .catch(() => "");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
-}
-
-const CLOCK_TICKS_PER_SECOND = 100;
 
 /** @returns resident memory of a process in MB; NaN where the system does not say */
 export async function residentMb(pid: number): Promise<number> {

@@ -3,10 +3,12 @@
 import { measureCatalog } from "./catalog.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
+import { measureGuard } from "./guard.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
+  guard: measureGuard,
   writes: measureWrites,
   executable: measureExecutable,
 };

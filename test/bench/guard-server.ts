@@ -1,0 +1,31 @@
+// The server of guard.ts, a process of its own: one route twice, behind the guard of the product and without any guard.
+// Arguments: a data directory, and the port of the service that issued its tokens.
+import { Elysia } from "elysia";
+import { plainText } from "../../src/server/answers.ts";
+import { openExchange } from "../../src/server/exchange.ts";
+import { createGuard } from "../../src/server/guard.ts";
+import { createRouter } from "../../src/server/router.ts";
+import { openBeside } from "./installation.ts";
+
+const [directory = "", issuerPort = ""] = process.argv.slice(2);
+const { domain } = await openBeside(directory, Number(issuerPort));
+const guard = createGuard({
+  authenticator: domain.access.authenticator,
+  baseUrl: domain.access.settings.baseUrl,
+  mayReadMetrics: () => false,
+});
+const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
+  requires: "administrator",
+});
+const open = new Elysia().get("/open", () => plainText("ok"));
+const app = new Elysia().use(open).use(guarded);
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request) {
+    openExchange(request, { requestId: "bench", address: null, route: undefined, principal: undefined });
+    return app.fetch(request);
+  },
+});
+console.log(server.url.origin);

@@ -1,0 +1,77 @@
+// What the guard costs, and that what was revoked under load is refused by the very next request.
+import { decodeJwt } from "jose";
+import { contest, type Figure } from "./figures.ts";
+import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
+import { load, script, spawnLoad, startServer } from "./processes.ts";
+
+const ROUNDS = 7;
+const SECONDS = 1;
+const CONNECTIONS = 32;
+const REVOCATION_LOAD_SECONDS = 3;
+/** load before the revocation begins */
+const LEAD_MS = 1_000;
+const REQUESTS_AFTER = 500;
+
+/** Issue "Sign-in", Measured: at least 0.6 of the open route, and no request accepted after a revocation. */
+export async function measureGuard(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  await using servers = new AsyncDisposableStack();
+  const service = await startQuartermaster(directory.path);
+  servers.defer(service.stop);
+  const token = await accessToken(directory.path, service.port);
+  const bench = await startServer(script("guard-server.ts", directory.path, String(service.port)));
+  servers.defer(bench.stop);
+
+  const perSecond = (path: string) => async () => {
+    const requests = [{ method: "GET", path, headers: { Authorization: `Bearer ${token}` } }];
+    const plan = { port: bench.port, connections: CONNECTIONS, seconds: SECONDS, requests };
+    return (await load(plan, 200)).perSecond;
+  };
+  return [
+    await contest({
+      what: "bearer token verified and authorised",
+      unit: "requests/s",
+      wanted: 0.6,
+      rounds: ROUNDS,
+      ours: perSecond("/guarded"),
+      reference: perSecond("/open"),
+    }),
+    await revokeUnderLoad({ directory: directory.path, port: service.port, token }),
+  ];
+}
+
+async function accessToken(directory: string, port: number): Promise<string> {
+  const installation = await openBeside(directory, port);
+  const [login] = await logIn(installation, 1);
+  await installation.close();
+  return login?.access_token ?? "";
+}
+
+interface Revocation {
+  directory: string;
+  port: number;
+  token: string;
+}
+
+/** Sends its own requests from the moment the revoking process has ended, while the load goes on. */
+async function revokeUnderLoad({ directory, port, token }: Revocation): Promise<Figure> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const requests = [{ method: "GET", path: "/admin/package-catalog", headers }];
+  const loaded = spawnLoad({ port, connections: CONNECTIONS, seconds: REVOCATION_LOAD_SECONDS, requests });
+  await Bun.sleep(LEAD_MS);
+  const revoking = Bun.spawn(script("revoke-login.ts", directory, String(decodeJwt(token).grant_id)));
+  if ((await revoking.exited) !== 0) throw new Error("the login was not revoked");
+  let accepted = 0;
+  for (let sent = 0; sent < REQUESTS_AFTER; sent++) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/admin/package-catalog`, { headers });
+    if (status !== 401) accepted += 1;
+  }
+  const { statuses } = await loaded;
+  if (!statuses[200] || !statuses[401]) throw new Error(`no load around it: ${JSON.stringify(statuses)}`);
+  return {
+    what: `accepted of ${REQUESTS_AFTER} requests after a revocation`,
+    unit: "requests",
+    ours: accepted,
+    verdict: { wanted: "0", isMet: accepted === 0 },
+  };
+}
