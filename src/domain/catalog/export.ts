@@ -1,14 +1,23 @@
 // The catalog as text that `catalog seed` accepts unchanged. How such text is read is document.ts.
-import { stringify } from "yaml";
+import { Document, isScalar, visit } from "yaml";
 import type { ManagedPackage } from "./model.ts";
-import { CATALOG_YAML } from "./yaml-source.ts";
-
-/** No line is folded, so that every value stands on one line of a difference. */
-const STYLE = { ...CATALOG_YAML, lineWidth: 0, aliasDuplicateObjects: false } as const;
+import { MERGE_KEY } from "./yaml-source.ts";
 
 /** @returns a deployment file's section `package_catalog` with every package, in YAML (control-api.md section 8.1) */
 export const catalogYaml = (packages: readonly ManagedPackage[]): string =>
-  stringify({ package_catalog: { packages } }, STYLE);
+  yamlOf({ package_catalog: { packages } });
 
 /** @returns one entry of the list, in YAML */
-export const packageYaml = (managed: ManagedPackage): string => stringify(managed, STYLE);
+export const packageYaml = (managed: ManagedPackage): string => yamlOf(managed);
+
+/** No line is folded, so that every value stands on one line of a difference. */
+function yamlOf(content: object): string {
+  const document = new Document(content, { schema: "core", aliasDuplicateObjects: false });
+  visit(document, {
+    Pair(_, { key }) {
+      // Without quotes it would be read as the instruction to merge.
+      if (isScalar(key) && key.value === MERGE_KEY) key.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}

@@ -25,8 +25,10 @@ const TABBED = "is indented with a tab; use spaces";
 /** as much of a line as is looked at to recognise a tab */
 const INDENT_CHARACTERS_MAX = 200;
 
-/** how we read YAML, and write what we read again */
-export const CATALOG_YAML = {
+/** the key that merges a map into another, unless it is quoted */
+export const MERGE_KEY = "<<";
+
+const YAML_OPTIONS = {
   schema: "core",
   merge: true,
   resolveKnownTags: false,
@@ -90,7 +92,7 @@ const composeFirst = (
   lines: LineCounter,
   { tokensMax }: { tokensMax: number },
 ): { document: Document.Parsed | undefined; faults: Fault[] } => {
-  const composer = new Composer(CATALOG_YAML);
+  const composer = new Composer(YAML_OPTIONS);
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const documents: Document.Parsed[] = [];

@@ -100,8 +100,8 @@ test("revoking a grant signs out that workstation only, and is audited once", as
   await using world = await createLoginWorld();
   const one = await logIn(world);
   const other = await logIn(world);
-  await world.logins.revoke(operatorOf(world), one.grantId);
-  await world.logins.revoke(operatorOf(world), one.grantId);
+  expect(await world.logins.revoke(operatorOf(world), one.grantId)).toBe(true);
+  expect(await world.logins.revoke(operatorOf(world), one.grantId)).toBe(false);
   expect(await refusalOf(refresh(world, one.refreshToken))).toBe("invalid_grant");
   expect(await refusalOf(refresh(world, other.refreshToken))).toBe("fine");
   expect(audited(world, "grant.revoke")).toMatchObject([{ actorKind: "operator", target: one.grantId }]);

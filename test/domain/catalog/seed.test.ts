@@ -1,6 +1,6 @@
 // Seeding over a real database and real archives on disk: the plan, all or nothing, the artifacts, what is kept.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCatalogFile } from "../../../src/catalog-file.ts";
 import { PACKAGES_MAX } from "../../../src/domain/catalog/model.ts";
@@ -8,6 +8,7 @@ import {
   type Catalog,
   createCatalog,
   isUnchanged,
+  type ReportProgress,
   type SeedPlan,
 } from "../../../src/domain/catalog/service.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
@@ -258,6 +259,37 @@ describe("a local archive", () => {
         [two, "damaged"],
       ]),
     );
+  });
+});
+
+describe("long work", () => {
+  test("is told piece by piece: each new archive is read once for its digest and once to unpack it", async () => {
+    const sha256 = archive("one.tar.gz", tarFile("a", "x".repeat(100_000)));
+    const sizeBytes = statSync(join(world.directory, "one.tar.gz")).size;
+    const request = await requestFor([{ id: "one", source_ref: "one.tar.gz", sha256 }]);
+    let readBytes = 0;
+    const onProgress: ReportProgress = ({ bytes }) => {
+      readBytes += bytes;
+    };
+    await catalog.seed.apply(world.system, { ...request, onProgress });
+    expect(readBytes).toBe(2 * sizeBytes);
+    expect(catalog.artifactTotals(world.organizationId)).toEqual({ count: 1, sizeBytes });
+  });
+
+  test("has nothing to verify where nothing was stored", () => {
+    expect(catalog.artifactTotals(world.organizationId)).toEqual({ count: 0, sizeBytes: 0 });
+  });
+
+  test("stops in the middle of an archive when it is asked to", async () => {
+    const sha256 = archive("one.tar.gz", tarFile("a"));
+    const request = await requestFor([{ id: "one", source_ref: "one.tar.gz", sha256 }]);
+    const controller = new AbortController();
+    const reason = new Error("stop");
+    const onProgress: ReportProgress = () => controller.abort(reason);
+    const seeding = catalog.seed.apply(world.system, { ...request, onProgress, signal: controller.signal });
+    await expect(seeding).rejects.toBe(reason);
+    expect(catalog.list(world.organizationId)).toEqual([]);
+    expect(await blobs.has(parseDigest(sha256))).toBe(false);
   });
 });
 

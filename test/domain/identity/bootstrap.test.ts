@@ -162,3 +162,22 @@ test("the status names mode and provisioning, not the secret", async () => {
     scim: { configured: true, group_role_mappings: { Platform: "admin" } },
   });
 });
+
+test("what a start would make is told beforehand, and there is nothing to tell exactly when a start would only read", async () => {
+  await using world = await createEmptyWorld();
+  const { identity } = world;
+  const all = { organization: true, administrator: true, password: true };
+  expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(all);
+  expect(world.audited()).toEqual([]);
+  await identity.bootstrap(WITHOUT_PASSWORD);
+  const none = { organization: false, administrator: false, password: false };
+  expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(none);
+  const admin = adminOf(world);
+  await world.setUser(admin?.id ?? "", { role: "member" });
+  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, administrator: true });
+  await world.setUser(admin?.id ?? "", { role: "admin", passwordHash: null });
+  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, password: true });
+  expect(identity.bootstrapNeeds({ ...WITHOUT_PASSWORD, generatePassword: false })).toEqual(none);
+  await world.setUser(admin?.id ?? "", { status: "removed" });
+  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, administrator: true, password: true });
+});

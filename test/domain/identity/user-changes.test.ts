@@ -235,3 +235,32 @@ test("a password is reset under guards: length, presence, protection, provider",
   await world.setUser(ann.id, { provisioningSource: "local" });
   expect(await reset(world.operator)).toMatchObject({ user: { id: ann.id } });
 });
+
+test("every check refuses what its change would refuse, and changes nothing", async () => {
+  await using world = await createIdentityWorld();
+  const { users } = world.identity;
+  const { operator } = world;
+  const cases = [
+    [await world.addUser("protected@example.com", { role: "admin", protected: true }), "user.protected"],
+    [await world.addUser("managed@example.com", { provisioningSource: "scim" }), "user.managed"],
+    [await world.addUser("gone@example.com", { status: "removed" }), "user.removed"],
+    [await world.addUser("fine@example.com"), undefined],
+  ] as const;
+  const before = world.audited();
+  const suspension = { status: "suspended" };
+  for (const [user, refused] of cases) {
+    expect(await reasonOf(() => users.checkUpdate(operator, user.id, suspension))).toBe(refused);
+    const removal = refused === "user.removed" ? undefined : refused;
+    expect(await reasonOf(() => users.checkRemove(operator, user.id))).toBe(removal);
+    const reset = refused === "user.protected" ? undefined : refused;
+    expect(await reasonOf(() => users.checkResetPassword(operator, user.id))).toBe(reset);
+  }
+  expect(await reasonOf(() => users.checkUpdate(operator, "unknown", suspension))).toBe("user.not_found");
+  expect(await reasonOf(() => users.checkUpdate(operator, cases[3][0].id, { role: "owner" }))).toBe(
+    "identity.invalid",
+  );
+  await world.setUser(cases[0][0].id, { protected: false });
+  expect(await reasonOf(() => users.checkRemove(operator, cases[0][0].id))).toBe("user.last_administrator");
+  expect(world.audited()).toEqual(before);
+  expect(world.endings).toEqual([]);
+});

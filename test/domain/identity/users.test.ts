@@ -213,3 +213,15 @@ test.each([
     answer,
   );
 });
+
+test("a user is found by id, or by address in any case, whatever the status", async () => {
+  await using world = await createIdentityWorld();
+  const { users } = world.identity;
+  const ann = await world.addUser("ann@example.com", { status: "removed" });
+  expect(users.find(world.organizationId, ann.id)).toEqual(ann);
+  expect(users.find(world.organizationId, " ANN@Example.com ")).toEqual(ann);
+  expect(users.find(world.organizationId, ann.email)).not.toHaveProperty("passwordHash");
+  for (const unknown of ["bob@example.com", "unknown", ""])
+    expect(await reasonOf(() => users.find(world.organizationId, unknown))).toBe("user.not_found");
+  expect(await reasonOf(() => users.find("elsewhere", ann.email))).toBe("user.not_found");
+});

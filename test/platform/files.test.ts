@@ -1,0 +1,46 @@
+// Files an operator names: written whole or not at all.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { replaceFile } from "../../src/platform/files.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = temporaryDirectory();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+
+test("a new file is made and an old one replaced, with nothing left beside it", async () => {
+  await replaceFile(at("out.yaml"), "one\n");
+  await replaceFile(at("out.yaml"), "two\n");
+  expect(readFileSync(at("out.yaml"), "utf8")).toBe("two\n");
+  expect(readdirSync(folder)).toEqual(["out.yaml"]);
+});
+
+test("a symbolic link stays a link, and its target is replaced", async () => {
+  writeFileSync(at("target"), "old");
+  symlinkSync(at("target"), at("link"));
+  await replaceFile(at("link"), "new");
+  expect(readlinkSync(at("link"))).toBe(at("target"));
+  expect(readFileSync(at("target"), "utf8")).toBe("new");
+});
+
+test("a folder, a device and a missing folder are refused, and nothing is left behind", async () => {
+  mkdirSync(at("folder"));
+  const write = (path: string) => replaceFile(path, "x");
+  await expect(write(at("folder"))).rejects.toMatchObject({ kind: "invalid", reason: "file.not_regular" });
+  await expect(write("/dev/null")).rejects.toMatchObject({ reason: "file.not_regular" });
+  await expect(write(at("none/out"))).rejects.toMatchObject({ kind: "not_found", reason: "file.missing" });
+  expect(readdirSync(folder)).toEqual(["folder"]);
+});
