@@ -10,7 +10,7 @@ import * as store from "./budgets-store.ts";
 export interface BudgetKey {
   /** the kind of attempt: `password.account` */
   name: string;
-  /** who is counted: an e-mail key, a user id, a network address */
+  /** who is counted: an e-mail key, a user id, a `countedAddress` */
   subject: string;
 }
 

@@ -7,6 +7,7 @@ import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
 import * as budgets from "./budgets.ts";
+import { countedAddress } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
 import { loginClaimed, loginUnavailable, loginUnclaimed, tooManyPendingLogins } from "./errors.ts";
 import { needClient, needResource } from "./grant-checks.ts";
@@ -166,7 +167,7 @@ export class DeviceLogins {
     const { deviceCodesPerAddress: limit, windowSeconds } = limits;
     budgets.spend(tx, {
       name: "device_code.address",
-      subject: address,
+      subject: countedAddress(address),
       limit,
       windowSeconds,
       nowMs: clock.nowMs(),
@@ -233,7 +234,8 @@ export class DeviceLogins {
     };
     if (actor.address === undefined) return [ofUser];
     const limit = userCodeGuessesPerAddress;
-    return [ofUser, { name: "user_code.address", subject: actor.address, limit, ...window }];
+    const subject = countedAddress(actor.address);
+    return [ofUser, { name: "user_code.address", subject, limit, ...window }];
   }
 
   #decide(actor: Actor, id: string, { decision, loginSessionId }: Decision): Promise<void> {

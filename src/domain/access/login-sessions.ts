@@ -9,6 +9,7 @@ import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
 import type { Identity, SignInUser, User } from "../identity/service.ts";
 import * as budgets from "./budgets.ts";
+import { countedAddress } from "./counted-address.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
 import { ENDED_LOGIN_KEPT_MS } from "./model.ts";
@@ -150,7 +151,7 @@ export class LoginSessions {
     const guesses = [{ ...ofAccount, ...window, subject: folded(email) }];
     if (address === null) return guesses;
     const ofAddress = { name: "password.address", limit: limits.passwordGuessesPerAddress };
-    return [...guesses, { ...ofAddress, ...window, subject: address }];
+    return [...guesses, { ...ofAddress, ...window, subject: countedAddress(address) }];
   }
 
   /** Hashing takes a tenth of a second: whoever was suspended or got a new password meanwhile is not let in. */

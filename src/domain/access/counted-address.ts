@@ -1,0 +1,19 @@
+// Whose attempts a network address counts as: budgets that limit addresses name their subject by it. What is shown and
+// audited stays the address itself.
+import ipaddr from "ipaddr.js";
+
+/** Bits of an IPv6 address that belong to one household or host, which has all addresses below them. */
+const IPV6_PREFIX_BITS = 64;
+
+/**
+ * @param address as the socket or a trusted proxy wrote it, in any spelling, with or without a zone
+ * @returns an IPv4 address as it is, of an IPv6 address its /64, of anything else the text as it is
+ * @source RFC 4291 sections 2.5.1 (64 bits name an interface) and 2.5.5.2 (IPv4-mapped)
+ */
+export function countedAddress(address: string): string {
+  const bare = address.replace(/%.*/, "");
+  if (!ipaddr.isValid(bare)) return address;
+  const parsed = ipaddr.process(bare); // an IPv4 address in IPv6 clothes is the same caller
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_PREFIX_BITS}`).toString();
+}
