@@ -7,7 +7,7 @@ import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
-import type { Identity, SignInUser, User } from "../identity/service.ts";
+import { emailKey, type Identity, type SignInUser, type User } from "../identity/service.ts";
 import * as budgets from "./budgets.ts";
 import { countedAddress } from "./counted-address.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
@@ -143,12 +143,12 @@ export class LoginSessions {
     return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
-  /** The account first; it is counted whether it exists or not. */
+  /** The account first; it is counted whether it exists or not, by every spelling of the e-mail that finds it. */
   #guesses({ email, address }: SignInRequest): budgets.Budget[] {
     const { limits, clock } = this.own;
     const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
     const ofAccount = { name: "password.account", limit: limits.passwordGuessesPerAccount };
-    const guesses = [{ ...ofAccount, ...window, subject: folded(email) }];
+    const guesses = [{ ...ofAccount, ...window, subject: emailKey(email) }];
     if (address === null) return guesses;
     const ofAddress = { name: "password.address", limit: limits.passwordGuessesPerAddress };
     return [...guesses, { ...ofAddress, ...window, subject: countedAddress(address) }];
@@ -172,9 +172,6 @@ export class LoginSessions {
 }
 
 const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
-
-/** Every spelling that finds the same account counts for it. */
-const folded = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
 const actorOf = (user: User, { address, requestId }: SignInRequest): Actor => ({
   kind: "user",
