@@ -48,7 +48,7 @@ async function unpacked(): Promise<string> {
   await mkdir(CACHE, { recursive: true });
   const staging = mkdtempSync(`${folder}-`);
   await unpackInto(staging);
-  writeFileSync(join(staging, "fonts.conf"), fontsIn(folder));
+  writeFileSync(join(staging, "fonts.conf"), FONTS);
   try {
     renameSync(staging, folder);
   } catch (error) {
@@ -76,11 +76,11 @@ async function unpackInto(directory: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`Chromium could not be unpacked: ${complaint}`);
 }
 
-/** The package's own file names folders of another machine. */
-const fontsIn = (folder: string): string => `<?xml version="1.0"?>
+/** In place of the package's own, which names folders of another machine; relative, so that a checkout may move. */
+const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
-  <dir>${folder}/fonts/fonts</dir>
-  <cachedir>${folder}/fonts-cache</cachedir>
+  <dir prefix="relative">fonts/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 `;
