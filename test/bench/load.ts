@@ -19,6 +19,13 @@ export interface LoadPlan {
   seconds: number;
   /** sent in turn, over all connections */
   requests: readonly LoadRequest[];
+  /** what every answer has to contain; one without it counts as an error */
+  contains?: string;
+  /**
+   * Member of every JSON answer that the connection sends back as a form field of its next request, as a client does
+   * that rotates its refresh token. Each connection then keeps to a request of its own, in their order.
+   */
+  carries?: string;
 }
 
 export interface LoadResult {
@@ -29,7 +36,7 @@ export interface LoadResult {
   statuses: Record<string, number>;
   p50Ms: number;
   p99Ms: number;
-  /** connections refused, broken or answering what is not HTTP */
+  /** connections refused or broken, answers that are not HTTP or not what was wanted */
   errors: number;
 }
 
@@ -91,9 +98,16 @@ export function encodeRequest({ method, path, headers = {}, body }: LoadRequest,
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
 
+interface Prepared {
+  bytes: Buffer;
+  toHead: boolean;
+}
+
 interface Connection {
   sentAtNs: number;
   toHead: boolean;
+  /** with `carries`: what it sends next */
+  own: LoadRequest | undefined;
   /** the part of an answer that came so far; empty most of the time */
   received: Buffer;
 }
@@ -122,8 +136,9 @@ function refuseUnbounded({ connections, seconds, requests }: LoadPlan): void {
 }
 
 class LoadRun {
-  readonly #port: number;
-  readonly #requests: { bytes: Buffer; toHead: boolean }[];
+  readonly #plan: LoadPlan;
+  readonly #requests: Prepared[];
+  readonly #contains: Buffer | undefined;
   readonly #latenciesNs: number[] = [];
   readonly #statuses: Record<string, number> = {};
   readonly #sockets = new Set<Bun.Socket<Connection>>();
@@ -131,24 +146,28 @@ class LoadRun {
   #next = 0;
   #running = true;
 
-  constructor({ port, requests }: LoadPlan) {
-    this.#port = port;
-    this.#requests = requests.map((request) => ({
-      bytes: encodeRequest(request, port),
-      toHead: request.method === "HEAD",
-    }));
+  constructor(plan: LoadPlan) {
+    this.#plan = plan;
+    this.#requests = plan.requests.map((request) => this.#prepare(request));
+    this.#contains = plan.contains === undefined ? undefined : Buffer.from(plan.contains);
   }
+
+  #prepare = (request: LoadRequest): Prepared => ({
+    bytes: encodeRequest(request, this.#plan.port),
+    toHead: request.method === "HEAD",
+  });
 
   /** Opens one connection; a broken one is counted and opened again. */
   open(): void {
     if (!this.#running) return;
     const connected = Bun.connect<Connection>({
       hostname: "127.0.0.1",
-      port: this.#port,
-      data: { sentAtNs: 0, toHead: false, received: Buffer.alloc(0) },
+      port: this.#plan.port,
+      data: { sentAtNs: 0, toHead: false, own: undefined, received: Buffer.alloc(0) },
       socket: {
         open: (socket) => {
           this.#sockets.add(socket);
+          if (this.#plan.carries) socket.data.own = this.#plan.requests[this.#next++];
           this.#send(socket);
         },
         data: (socket, bytes) => this.#receive(socket, bytes),
@@ -179,7 +198,8 @@ class LoadRun {
   }
 
   #send(socket: Bun.Socket<Connection>): void {
-    const request = this.#requests[this.#next++ % this.#requests.length];
+    const { own } = socket.data;
+    const request = own ? this.#prepare(own) : this.#requests[this.#next++ % this.#requests.length];
     if (!request) return;
     socket.data.sentAtNs = Bun.nanoseconds();
     socket.data.toHead = request.toHead;
@@ -200,11 +220,22 @@ class LoadRun {
       }
       this.#latenciesNs.push(Bun.nanoseconds() - data.sentAtNs);
       this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1;
+      this.#accept(data, whole.subarray(0, answer.length));
       data.received = whole.subarray(answer.length);
       this.#send(socket);
     } catch {
       socket.terminate();
     }
+  }
+
+  /** @throws when it is not what was wanted */
+  #accept(data: Connection, answer: Buffer): void {
+    if (this.#contains && !answer.includes(this.#contains)) throw new Error("another answer");
+    const { carries } = this.#plan;
+    if (!carries || !data.own) return;
+    const fields = new URLSearchParams(data.own.body);
+    fields.set(carries, JSON.parse(answer.toString("utf8", answer.indexOf(HEAD_END)))[carries]);
+    data.own = { ...data.own, body: fields.toString() };
   }
 
   #reopen(socket: Bun.Socket<Connection>): void {

@@ -4,11 +4,13 @@ import { measureCatalog } from "./catalog.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
 import { measureGuard } from "./guard.ts";
+import { measureOAuth } from "./oauth.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
   guard: measureGuard,
+  oauth: measureOAuth,
   writes: measureWrites,
   executable: measureExecutable,
 };

@@ -1,0 +1,27 @@
+// The part of oidc-provider that the benchmark uses; the package brings no types.
+declare module "oidc-provider" {
+  import type { RequestListener } from "node:http";
+
+  interface Saved {
+    /** @returns the value its holder presents */
+    save(ttlSeconds?: number): Promise<string>;
+  }
+  interface Grant extends Saved {
+    addOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
+  }
+  export default class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): RequestListener;
+    readonly Client: { find(id: string): Promise<object | undefined> };
+    readonly DeviceCode: new (
+      fields: object,
+    ) => Saved;
+    readonly RefreshToken: new (
+      fields: object,
+    ) => Saved;
+    readonly Grant: new (
+      fields: object,
+    ) => Grant;
+  }
+}
