@@ -16,10 +16,31 @@ import type { Context, OutputStream } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { hasColor } from "./output.ts";
 
-const NOUNS = [serve, setup, config, catalog, users, invitations, logins, signingKeys, version, help];
+interface Noun {
+  /** @returns the noun where its verbs are added apart */
+  register(program: CliCommand, context: Context): unknown;
+  addVerbs?(noun: CliCommand, context: Context): void;
+}
 
-/** @returns the whole tree */
-export function programFor(context: Context): CliCommand {
+const NOUNS: readonly Noun[] = [
+  serve,
+  setup,
+  config,
+  catalog,
+  users,
+  invitations,
+  logins,
+  signingKeys,
+  version,
+  help,
+];
+
+/**
+ * @param args the command line: verbs of nouns that it does not name are left out, since making them takes as long as
+ *   all the rest
+ * @returns the whole tree when there is no command line
+ */
+export function programFor(context: Context, args?: readonly string[]): CliCommand {
   const { stdout } = context;
   const program = new CliCommand("quartermaster")
     .description("Control service for an organisation's coding-agent command lines.")
@@ -38,7 +59,11 @@ export function programFor(context: Context): CliCommand {
       getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? HELP_WIDTH) : HELP_WIDTH),
       getOutHasColors: () => false,
     });
-  for (const noun of NOUNS) noun.register(program, context);
+  for (const { register, addVerbs } of NOUNS) {
+    const noun = register(program, context);
+    const isNamed = noun instanceof CliCommand && (args === undefined || args.includes(noun.name()));
+    if (isNamed) addVerbs?.(noun, context);
+  }
   return program;
 }
 
@@ -51,7 +76,7 @@ export function programFor(context: Context): CliCommand {
 export async function run(
   args: readonly string[],
   context: Context,
-  program = programFor(context),
+  program = programFor(context, args),
 ): Promise<number> {
   const { stdout, stderr } = context;
   leaveWithReader(stdout);

@@ -5,12 +5,15 @@ import { inDomain } from "../in-domain.ts";
 import { addConfirmOptions } from "../prompt.ts";
 import { addDirectoryOptions } from "../settings.ts";
 
-/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
     .command("catalog")
-    .description("Shows and changes the catalog of packages that administrators choose from.");
-  noun.examples("quartermaster catalog list", "quartermaster catalog seed catalog.yaml --dry-run");
+    .description("Shows and changes the catalog of packages that administrators choose from.")
+    .examples("quartermaster catalog list", "quartermaster catalog seed catalog.yaml --dry-run");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context), verifying(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
 }

@@ -9,10 +9,15 @@ import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
 const ID = ["<id>", "id of the invitation"] as const;
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program.command("invitations").description("Shows, renews and cancels invitations.");
-  noun.examples("quartermaster invitations list", `quartermaster invitations cancel ${EXAMPLE_ID}`);
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("invitations")
+    .description("Shows, renews and cancels invitations.")
+    .examples("quartermaster invitations list", `quartermaster invitations cancel ${EXAMPLE_ID}`);
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
   addOptionsOf(regenerating(noun, context), ["data_dir", "server.public_url", "server.listen"]);

@@ -9,12 +9,15 @@ import { addDirectoryOptions } from "../settings.ts";
 
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
     .command("logins")
-    .description("Shows and revokes device logins, login sessions in browsers, and grants of workstations.");
-  noun.examples("quartermaster logins list", "quartermaster logins revoke --user ana@example.org");
+    .description("Shows and revokes device logins, login sessions in browsers, and grants of workstations.")
+    .examples("quartermaster logins list", "quartermaster logins revoke --user ana@example.org");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...readingVerbs(noun, context), revoking(noun, context)]) addDirectoryOptions(verb);
 }
 

@@ -5,12 +5,15 @@ import { inDomain } from "../in-domain.ts";
 import { addConfirmOptions } from "../prompt.ts";
 import { addDirectoryOptions } from "../settings.ts";
 
-/** Adds the noun and its verbs to the tree. */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program
+/** Adds the noun to the tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
     .command("signing-keys")
-    .description("Shows and rotates the keys that sign access tokens.");
-  noun.examples("quartermaster signing-keys list", "quartermaster signing-keys rotate");
+    .description("Shows and rotates the keys that sign access tokens.")
+    .examples("quartermaster signing-keys list", "quartermaster signing-keys rotate");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")
     .description("Lists the key in use and those that still verify, newest first.")

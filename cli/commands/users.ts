@@ -10,10 +10,15 @@ import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
 const USER = ["<user>", "e-mail address or id"] as const;
 const ROLE = ["--role <role>", "admin or member"] as const;
 
-/** Adds the noun and its verbs to the tree (operator-experience.md section 1.2). */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program.command("users").description("Shows, lets in and shuts out users.");
-  noun.examples("quartermaster users list", "quartermaster users suspend ana@example.org");
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("users")
+    .description("Shows, lets in and shuts out users.")
+    .examples("quartermaster users list", "quartermaster users suspend ana@example.org");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),
     ...enteringVerbs(noun, context),

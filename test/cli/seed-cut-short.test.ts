@@ -11,6 +11,8 @@ import { type Bench, createInstallation } from "../support/in-process.ts";
 import { tarFile, tarGzOf, tarOf } from "../support/tar.ts";
 
 const ARCHIVE_BYTES = 48 * 1024 * 1024;
+/** the archives are made, written and read some ten times */
+const PATIENCE_MS = 60_000;
 
 /** A catalog of one small package that is seeded, and one of three large ones that is not. */
 async function prepared(): Promise<Bench> {
@@ -54,36 +56,48 @@ async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
 const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
   new Response(stream).text();
 
-test("Ctrl-C leaves the old catalog, no half-written archive, and exit code 130", async () => {
-  using bench = await prepared();
-  const before = await bench.json("catalog list");
-  const { stdout, stderr, exitCode } = await seedUntilStoring(bench, "SIGINT");
-  expect(stdout).toBe("");
-  expect(stderr).toStartWith("error: interrupted\n");
-  expect(exitCode).toBe(130);
-  expect(halfWritten(bench)).toEqual([]);
-  expect(await bench.json("catalog list")).toEqual(before);
-  expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
-});
+test(
+  "Ctrl-C leaves the old catalog, no half-written archive, and exit code 130",
+  async () => {
+    using bench = await prepared();
+    const before = await bench.json("catalog list");
+    const { stdout, stderr, exitCode } = await seedUntilStoring(bench, "SIGINT");
+    expect(stdout).toBe("");
+    expect(stderr).toStartWith("error: interrupted\n");
+    expect(exitCode).toBe(130);
+    expect(halfWritten(bench)).toEqual([]);
+    expect(await bench.json("catalog list")).toEqual(before);
+    expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
+  },
+  PATIENCE_MS,
+);
 
-test("a kill -9 leaves the old catalog whole; the next seed works and clears up", async () => {
-  using bench = await prepared();
-  const before = await bench.json("catalog list");
-  const { exitCode } = await seedUntilStoring(bench, "SIGKILL");
-  expect(exitCode).toBe(137);
-  expect(halfWritten(bench)).toHaveLength(1);
-  expect(await bench.json("catalog list")).toEqual(before);
-  expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
-  expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
-  expect(halfWritten(bench)).toEqual([]);
-  expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 4 });
-});
+test(
+  "a kill -9 leaves the old catalog whole; the next seed works and clears up",
+  async () => {
+    using bench = await prepared();
+    const before = await bench.json("catalog list");
+    const { exitCode } = await seedUntilStoring(bench, "SIGKILL");
+    expect(exitCode).toBe(137);
+    expect(halfWritten(bench)).toHaveLength(1);
+    expect(await bench.json("catalog list")).toEqual(before);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
+    expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
+    expect(halfWritten(bench)).toEqual([]);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 4 });
+  },
+  PATIENCE_MS,
+);
 
-test("a wish to stop while archives are still being checked ends the seed before anything is stored", async () => {
-  using bench = await prepared();
-  const controller = new AbortController();
-  controller.abort(new Interrupted("SIGTERM"));
-  const { exitCode } = await bench.run("catalog seed new.yaml", { signal: controller.signal });
-  expect(exitCode).toBe(143);
-  expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
-});
+test(
+  "a wish to stop while archives are still being checked ends the seed before anything is stored",
+  async () => {
+    using bench = await prepared();
+    const controller = new AbortController();
+    controller.abort(new Interrupted("SIGTERM"));
+    const { exitCode } = await bench.run("catalog seed new.yaml", { signal: controller.signal });
+    expect(exitCode).toBe(143);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
+  },
+  PATIENCE_MS,
+);

@@ -232,3 +232,13 @@ describe("colour", () => {
     expect(await colored([], { TERM: "dumb" })).toBe(false);
   });
 });
+
+test("a line has the verbs of the nouns it names, and no others", () => {
+  const verbsOf = (args: readonly string[] | undefined, noun: string): number | undefined =>
+    programFor(processContext(), args).commands.find((command) => command.name() === noun)?.commands.length;
+  const all = verbsOf(undefined, "catalog");
+  expect(all).toBeGreaterThan(0);
+  expect(verbsOf(["catalog", "list"], "catalog")).toBe(all);
+  expect(verbsOf(["--debug", "help", "catalog", "list"], "catalog")).toBe(all);
+  expect(verbsOf(["users", "list"], "catalog")).toBe(0);
+});
