@@ -36,21 +36,23 @@ describe("sign-in", () => {
     expect(await heading(page)).toBe("Your account");
   });
 
-  test.each([
-    "https://elsewhere.example/",
-    "//elsewhere.example/",
-    "/\\elsewhere.example/",
-    "/\t/elsewhere.example/",
-    "/.//elsewhere.example/",
-    "javascript:alert(1)",
-  ])("does not lead on to %j", async (address) => {
-    const path = `/login?callbackURL=${encodeURIComponent(address)}`;
+  test("does not lead on to another site, however it is spelled", async () => {
     await using stranger = await site.visitor();
-    await stranger.page.goto(path);
-    expect(await stranger.page.locator("[name=next]").count()).toBe(0);
     await using visitor = await site.visitor({ as: site.admin });
-    await visitor.page.goto(path);
-    expect(visitor.page.url()).toBe(`${site.baseUrl}/`);
+    for (const address of [
+      "https://elsewhere.example/",
+      "//elsewhere.example/",
+      "/\\elsewhere.example/",
+      "/\t/elsewhere.example/",
+      "/.//elsewhere.example/",
+      "javascript:alert(1)",
+    ]) {
+      const path = `/login?callbackURL=${encodeURIComponent(address)}`;
+      await stranger.page.goto(path);
+      expect(await stranger.page.locator("[name=next]").count()).toBe(0);
+      await visitor.page.goto(path);
+      expect(visitor.page.url()).toBe(`${site.baseUrl}/`);
+    }
   });
 
   test("does not lead on to another site that was written into the form", async () => {

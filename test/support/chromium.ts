@@ -25,6 +25,8 @@ const FLAGS = [
 
 /** @returns a headless browser; the caller closes it */
 export async function launchChromium(): Promise<Browser> {
+  const machine = `${process.platform}-${process.arch}`;
+  if (machine !== "linux-x64") throw new Error(`npm has this Chromium for linux-x64, not for ${machine}`);
   const folder = await unpacked();
   return await chromium.launch({
     executablePath: join(folder, "chromium"),
@@ -43,7 +45,7 @@ export async function launchChromium(): Promise<Browser> {
 async function unpacked(): Promise<string> {
   const manifest = new URL("../package.json", import.meta.resolve("@sparticuz/chromium"));
   const { version } = JSON.parse(await readFile(manifest, "utf8"));
-  const folder = join(CACHE, `chromium-${version}-${process.arch}`);
+  const folder = join(CACHE, `chromium-${version}`);
   if (existsSync(folder)) return folder;
   await mkdir(CACHE, { recursive: true });
   const staging = mkdtempSync(`${folder}-`);
