@@ -73,7 +73,7 @@ function start(handle: Server["handle"], options: ListenOptions): Bun.Server<und
 
 interface Handlers {
   maxRequestBodySize: number;
-  fetch(request: Request, socket: Bun.Server<undefined>): Response | Promise<Response>;
+  fetch: (request: Request, socket: Bun.Server<undefined>) => Response | Promise<Response>;
   error(error: unknown): Response;
 }
 
