@@ -32,7 +32,8 @@ export function createServer(options: ServerOptions): Server {
   const refuse = createRefusal(log);
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const app = new Elysia({ normalize: false })
-    .onError({ as: "global" }, ({ error, code, request, path }) => {
+    .onError({ as: "global" }, ({ error, code, request, path, set }) => {
+      set.status = 200; // or the framework copies our response, its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
