@@ -3,12 +3,13 @@ import { DomainError } from "../src/domain/errors.ts";
 import type { Page, PageQuery } from "../src/domain/page.ts";
 import type { CliCommand } from "./command.ts";
 import type { Call } from "./in-domain.ts";
+import type { Output } from "./output.ts";
 
 /** rows read when no page is asked for */
 export const LISTED_MAX = 10_000;
 /** what the domain hands out at once */
 export const PAGE_ROWS_MAX = 100;
-const PAGE_NUMBER_MAX = 1_000_000;
+export const PAGE_NUMBER_MAX = 1_000_000;
 
 /** Adds `--q`, `--page` and `--limit`. */
 export const addPageOptions = (command: CliCommand): CliCommand =>
@@ -23,7 +24,7 @@ export const addPageOptions = (command: CliCommand): CliCommand =>
  * @throws DomainError `usage.not_a_number`
  */
 export function readPages<T>(
-  { text, output }: Call,
+  { text, output }: Pick<Call, "text"> & { output: Pick<Output, "warning"> },
   read: (query: PageQuery) => Page<T>,
 ): { items: readonly T[]; total: number } {
   const [page, limit, q] = [text("page"), text("limit"), text("q")];

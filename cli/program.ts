@@ -1,5 +1,6 @@
 // The command tree and the one place where a command ends: nouns are listed here by hand, errors become text and exit
 // codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
+import { DomainError } from "../src/domain/errors.ts";
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as catalog from "./commands/catalog.ts";
@@ -79,14 +80,15 @@ export async function run(
   program = programFor(context, args),
 ): Promise<number> {
   const { stdout, stderr } = context;
-  leaveWithReader(stdout);
+  leaveWithReader(context);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;
   } catch (error) {
     return isAnswered(error) ? EXIT.done : fail(error, args, context);
   } finally {
-    await Promise.all([flushed(stdout), flushed(stderr)]);
+    await flushed(stdout); // stderr stays open to tell that this failed
+    await flushed(stderr);
   }
 }
 
@@ -100,15 +102,30 @@ function fail(error: unknown, args: readonly string[], { stderr, env, runId }: C
   return failureOf(error, runId).exit_code;
 }
 
-/** `quartermaster … | head` ends when head has read enough; nothing is wrong then. */
-function leaveWithReader(stream: OutputStream): void {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(EXIT.done);
+/**
+ * `quartermaster … | head` ends when head has read enough; nothing is wrong then. Results that cannot be written for any
+ * other reason are a failure of the machine.
+ */
+function leaveWithReader({ stdout, stderr, runId }: Context): void {
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(EXIT.done);
+    const fault = new DomainError(
+      "unavailable",
+      "storage.failed",
+      `cannot write the results: ${error.message}`,
+    );
+    stderr.write(failureText(fault, runId, { json: false, debug: false, color: false }));
+    process.exit(EXIT.unexpected);
   });
 }
 
+/**
+ * Bun calls back for an empty write before earlier ones have left, and counts none as waiting, so only the end tells. A
+ * stream that fails has its own end above.
+ */
 const flushed = (stream: OutputStream): Promise<void> =>
   new Promise((resolve) => {
-    stream.write("", () => resolve());
+    stream.end((error?: Error | null) => {
+      if (!error) resolve();
+    });
   });

@@ -65,6 +65,29 @@ describe("streams", () => {
   });
 });
 
+describe("results", () => {
+  test("larger than a pipe holds arrive whole, also when the reader begins after they were written", () => {
+    const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+    try {
+      const shell = `mkfifo said; ${command.join(" ")} tests large 2>said | { head -n 1 said; wc -c; }; echo "\${PIPESTATUS[0]}"`;
+      const { stdout } = Bun.spawnSync(["bash", "-c", shell], { env: {}, cwd: directory });
+      expect(`${stdout}`).toBe("written\n1000001\n0\n");
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
+
+test("results that cannot be written are a failure of the machine, also when they fit into one write", () => {
+  for (const args of ["tests large", "version"]) {
+    const shell = `${command.join(" ")} ${args} > /dev/full`;
+    const { stderr, exitCode } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
+    expect(`${stderr}`).toContain("error: cannot write the results: ENOSPC");
+    expect(`${stderr}`).not.toContain("program.ts");
+    expect(exitCode).toBe(1);
+  }
+});
+
 describe("errors", () => {
   test("every problem has its own line, with file and line where they are known", async () => {
     expect(await piped(["problems"])).toEqual({

@@ -77,6 +77,10 @@ verb("stream", (command) => {
   const line = { json: (index: number) => ({ index }), text: (index: number) => `row ${index}` };
   return outputFor(context, command).stream(rows, line);
 });
+verb("large", (command) => {
+  outputFor(context, command).result({}, "x".repeat(1_000_000));
+  process.stderr.write("written\n");
+});
 verb("bug", () => {
   throw new TypeError("x is not a function");
 });
