@@ -31,11 +31,12 @@ export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => ({
       detail: describeRequirement(requirement),
-      transform(context: { request: Request; route: string; bearer: string | undefined }) {
-        const exchange = exchangeOf(context.request);
-        exchange.route = context.route;
+      // The framework reads this function's text: members must be named here, or they may be missing.
+      transform({ request, route, bearer }: { request: Request; route: string; bearer: string | undefined }) {
+        const exchange = exchangeOf(request);
+        exchange.route = route;
         if (requirement === "nobody") return;
-        return admit(options, { exchange, requirement, request: context.request, bearer: context.bearer });
+        return admit(options, { exchange, requirement, request, bearer });
       },
     }),
   });

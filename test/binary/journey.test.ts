@@ -107,9 +107,11 @@ describe("the executable in an empty folder", () => {
     });
   });
 
-  test("writes nothing beside its data directory and ends well", async () => {
+  test("writes nothing beside its data directory, says nothing but its log, and ends well", async () => {
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
+    const lines = service.stderr().trimEnd().split("\n");
+    expect(lines.filter((line) => !/^\S+Z INFO {4}service\.\w+/.test(line))).toEqual([]);
     expect(readdirSync(directory).toSorted()).toEqual(["catalog.json", "data"]);
   });
 });
