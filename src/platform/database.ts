@@ -2,8 +2,9 @@
 // Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
 import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
-import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { DomainError } from "../domain/errors.ts";
+import { drizzleOver } from "./drizzle.ts";
 
 /** drizzle over one connection, inside `write` the writing one */
 export type Connection = BunSQLiteDatabase;
@@ -158,8 +159,8 @@ class GroupedDatabase implements Db {
     readonly writer: Database,
     readonly reader: Database,
   ) {
-    this.read = drizzle(reader);
-    this.#tx = drizzle(writer);
+    this.read = drizzleOver(reader);
+    this.#tx = drizzleOver(writer);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
   }
 
