@@ -8,6 +8,9 @@ import { text } from "node:stream/consumers";
 /** `nobody`: an ordinary user, for whom permissions count. */
 export const NOBODY = 65_534;
 
+/** Names the user that the child becomes before it does anything. */
+export const USER_VARIABLE = "QUARTERMASTER_TEST_USER";
+
 /** Whether the tests may start children as another user. */
 export const isRoot = process.getuid?.() === 0;
 
@@ -34,8 +37,9 @@ export interface ChildOptions {
 export function startChild(verb: string, args: readonly string[], options: ChildOptions = {}): Child {
   const script = join(import.meta.dir, "platform-child.ts");
   const [command = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath, script];
-  const user = isRoot && options.userId !== undefined ? { uid: options.userId, gid: options.userId } : {};
-  const child = spawn(command, [...rest, verb, ...args], user);
+  // The child changes its user by itself, once it runs: another user may not be able to reach the runtime or the checkout.
+  const user = isRoot && options.userId !== undefined ? { [USER_VARIABLE]: String(options.userId) } : {};
+  const child = spawn(command, [...rest, verb, ...args], { env: { ...process.env, ...user } });
   return speakWith(child);
 }
 

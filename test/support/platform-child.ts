@@ -12,6 +12,7 @@ import { type Db, openDatabase } from "../../src/platform/database.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { migrate } from "../../src/platform/migrate.ts";
 import { openSealing } from "../../src/platform/sealing.ts";
+import { USER_VARIABLE } from "./child.ts";
 
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 const told = (): Promise<unknown> => Bun.stdin.text();
@@ -130,7 +131,15 @@ function stopHere(): number {
   return 0;
 }
 
+function becomeUser(id: number): void {
+  process.setgroups?.([]);
+  process.setgid?.(id);
+  process.setuid?.(id);
+}
+
 const [verb = "", ...args] = process.argv.slice(2);
+const user = process.env[USER_VARIABLE];
+if (user !== undefined) becomeUser(Number(user));
 try {
   await verbs[verb]?.(...args);
 } catch (error) {
