@@ -20,7 +20,7 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => ({
     detail: describeBody(accepted),
     parse: () => ({}), // keeps the framework's own parsers off the body
-    transform: (context: Bodied) => fillBody(context, accepted),
+    transform: fillBody.bind(undefined, accepted),
   }),
 });
 
@@ -29,8 +29,11 @@ interface Bodied {
   body: unknown;
 }
 
-/** Apart from the macro, whose text the framework reads and, once minified, misreads. */
-async function fillBody(context: Bodied, accepted: Accepted): Promise<void> {
+/**
+ * Bound, so that it has no text: the framework reads what a hook is written like, and takes this one, which it sees
+ * handing its context on, for one that wants cookies, query and all else made ready.
+ */
+async function fillBody(accepted: Accepted, context: Bodied): Promise<void> {
   context.body = accepted === "nothing" ? undefined : await readBody(context.request, accepted);
 }
 
