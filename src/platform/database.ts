@@ -41,6 +41,8 @@ export const WRITE_BATCH_MAX = 64;
 export const BUSY_TIMEOUT_MS = 5_000;
 
 const MODE_RETRY_MS = 5;
+/** 32 MB of write-ahead log: SQLite's own thousand pages would copy those that change often again and again. */
+const CHECKPOINT_PAGES = 8_000;
 
 export interface ConnectionOptions {
   /** makes a missing file, readable by its owner only */
@@ -77,6 +79,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
+    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {
@@ -232,12 +235,12 @@ class GroupedDatabase implements Db {
   /** @returns what to tell each caller; nobody hears "done" before COMMIT returned */
   #commit(batch: readonly WriteJob[]): (() => void)[] {
     try {
-      this.writer.run("BEGIN IMMEDIATE");
+      this.#run("BEGIN IMMEDIATE");
       const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
-      this.writer.run("COMMIT");
+      this.#run("COMMIT");
       return answers;
     } catch (error) {
-      if (this.writer.inTransaction) this.writer.run("ROLLBACK");
+      if (this.writer.inTransaction) this.#run("ROLLBACK");
       const failure = asStorageError(error);
       return batch.map((job) => () => job.fail(failure));
     }
@@ -245,19 +248,24 @@ class GroupedDatabase implements Db {
 
   /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
   #runJob(job: WriteJob, isolated: boolean): () => void {
-    if (isolated) this.writer.run("SAVEPOINT job");
+    if (isolated) this.#run("SAVEPOINT job");
     try {
       job.run(this.#tx);
-      if (isolated) this.writer.run("RELEASE job");
+      if (isolated) this.#run("RELEASE job");
       return () => job.settle();
     } catch (error) {
       // SQLite ends the transaction by itself after some failures (full disk): then every job of the batch failed.
       if (!this.writer.inTransaction) throw error;
-      this.writer.run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
-      this.writer.run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
+      this.#run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
+      this.#run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
       const failure = asStorageError(error);
       return () => job.fail(failure);
     }
+  }
+
+  /** Compiled once: around a small write these statements would cost more to compile than it takes to run. */
+  #run(control: string): void {
+    this.writer.query(control).run();
   }
 }
 
