@@ -2,7 +2,7 @@
 import { decodeJwt } from "jose";
 import { contest, type Figure } from "./figures.ts";
 import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
-import { load, script, spawnLoad, startServer } from "./processes.ts";
+import { cleanEnvironment, load, quartermaster, script, spawnLoad, startServer } from "./processes.ts";
 
 const ROUNDS = 7;
 const SECONDS = 1;
@@ -53,13 +53,17 @@ interface Revocation {
   token: string;
 }
 
-/** Sends its own requests from the moment the revoking process has ended, while the load goes on. */
+/** Sends its own requests from the moment the revoking command has ended, while the load goes on. */
 async function revokeUnderLoad({ directory, port, token }: Revocation): Promise<Figure> {
   const headers = { Authorization: `Bearer ${token}` };
   const requests = [{ method: "GET", path: "/admin/package-catalog", headers }];
   const loaded = spawnLoad({ port, connections: CONNECTIONS, seconds: REVOCATION_LOAD_SECONDS, requests });
   await Bun.sleep(LEAD_MS);
-  const revoking = Bun.spawn(script("revoke-login.ts", directory, String(decodeJwt(token).grant_id)));
+  const grantId = String(decodeJwt(token).grant_id);
+  const revoking = Bun.spawn(quartermaster("logins", "revoke", grantId, "--yes", "--data-dir", directory), {
+    env: cleanEnvironment(),
+    stdout: "ignore",
+  });
   if ((await revoking.exited) !== 0) throw new Error("the login was not revoked");
   let accepted = 0;
   for (let sent = 0; sent < REQUESTS_AFTER; sent++) {
