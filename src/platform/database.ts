@@ -37,6 +37,8 @@ export interface Db {
 
 /** Writes that share one COMMIT at most; more wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
+/** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
+export const PAGE_CACHE_KIB = 16_384;
 /** How long a write waits for another process's transaction; waiting stops the whole process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
@@ -80,6 +82,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
     if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
+    connection.run(`PRAGMA cache_size=-${PAGE_CACHE_KIB}`);
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {

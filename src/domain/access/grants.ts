@@ -53,13 +53,15 @@ export interface Caller {
   requestId?: string | undefined;
 }
 
-export interface RedeemRequest extends Caller {
+export interface RedeemRequest {
+  caller?: Caller | undefined;
   deviceCode: string | undefined;
   clientId: string | undefined;
   resource?: string | undefined;
 }
 
-export interface RefreshRequest extends Caller {
+export interface RefreshRequest {
+  caller?: Caller | undefined;
   refreshToken: string | undefined;
   clientId: string | undefined;
   resource?: string | undefined;
@@ -67,7 +69,8 @@ export interface RefreshRequest extends Caller {
 }
 
 /** The hint of RFC 7009 section 2.1 is not needed: no refresh token looks like an access token. */
-export interface RevokeRequest extends Caller {
+export interface RevokeRequest {
+  caller?: Caller | undefined;
   token: string | undefined;
   clientId: string | undefined;
 }
@@ -112,7 +115,10 @@ export class Grants {
     if (login?.clientId !== clientId) throw deadDeviceCode();
     this.#answerPoll(login);
     const resource = needResource(request.resource, login.resource ?? this.own.settings.baseUrl());
-    const issued = await this.own.db.write((tx) => this.#redeem(tx, login, { resource, request }), "access");
+    const issued = await this.own.db.write(
+      (tx) => this.#redeem(tx, login, { resource, caller: request.caller }),
+      "access",
+    );
     this.#polls.forget(login.id);
     return this.#sign(issued);
   }
@@ -146,7 +152,7 @@ export class Grants {
    * @throws OAuthError `invalid_client` (unauthenticated), `invalid_request`, `unsupported_token_type` for an access token
    * @source RFC 7009 section 2; client-and-auth.md section 3.5
    */
-  async revoke({ token, clientId, ...caller }: RevokeRequest): Promise<void> {
+  async revoke({ token, clientId, caller }: RevokeRequest): Promise<void> {
     const known = needIdentifiedClient(clientId);
     const text = needParameter("token", token);
     const { db, accessTokens } = this.own;
@@ -178,7 +184,7 @@ export class Grants {
   #redeem(
     tx: Tx,
     login: DeviceLoginRow,
-    { resource, request }: { resource: string; request: Caller },
+    { resource, caller }: { resource: string; caller: Caller | undefined },
   ): Issued {
     const { clock, ids, identity, settings, audit } = this.own;
     const nowMs = clock.nowMs();
@@ -208,7 +214,7 @@ export class Grants {
       store.addToken(tx, { grantId: grant.id, tokenHash, createdAtMs: nowMs, expiresAtMs });
     }
     const after = { device_login: spent.id, login_session: grant.loginSessionId, scope: grant.scope };
-    audit.record(tx, { actor: actorOf(user, request), action: "grant.create", target: grant.id, after });
+    audit.record(tx, { actor: actorOf(user, caller), action: "grant.create", target: grant.id, after });
     return { user, grant, scope: grant.scope, refreshToken: first?.text };
   }
 
@@ -224,7 +230,7 @@ export class Grants {
     const verdict = refreshVerdict(family, nowMs);
     if (verdict === "dead") throw deadRefreshToken();
     if (verdict === "reused") {
-      this.#revoke(tx, grant, { reason: "refresh_token_reused", caller: request });
+      this.#revoke(tx, grant, { reason: "refresh_token_reused", caller: request.caller });
       return undefined;
     }
     const user = identity.findUserById(tx, grant.userId);
@@ -240,7 +246,11 @@ export class Grants {
     return { user, grant, scope, refreshToken: next.text };
   }
 
-  #revoke(tx: Tx, grant: store.GrantRow, { reason, caller }: { reason: string; caller: Caller }): void {
+  #revoke(
+    tx: Tx,
+    grant: store.GrantRow,
+    { reason, caller }: { reason: string; caller: Caller | undefined },
+  ): void {
     const { clock, identity, audit } = this.own;
     if (!endGrant(tx, { grantId: grant.id, reason, nowMs: clock.nowMs() })) return;
     const user = identity.findUserById(tx, grant.userId);
@@ -267,7 +277,7 @@ export class Grants {
   }
 }
 
-const actorOf = (user: User, { address, requestId }: Caller): Actor => ({
+const actorOf = (user: User, { address, requestId }: Caller = {}): Actor => ({
   kind: "user",
   id: user.id,
   label: user.email,

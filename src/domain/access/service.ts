@@ -17,7 +17,7 @@ import { type Swept, sweepLogins } from "./sweep.ts";
 
 export type { Authenticator, Principal } from "./authenticate.ts";
 export type { DeviceLoginView } from "./device-logins.ts";
-export type { TokenAnswer } from "./grants.ts";
+export type { Caller, TokenAnswer } from "./grants.ts";
 export type { LoginView } from "./logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { SigningKeyView } from "./signing-keys.ts";

@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
 import { OAuthError } from "../../domain/access/errors.ts";
-import type { Access, TokenAnswer } from "../../domain/access/service.ts";
+import type { Access, Caller, TokenAnswer } from "../../domain/access/service.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/access/wire.ts";
 import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
@@ -99,7 +99,7 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        await grants.revoke({ token: body.token, clientId: body.client_id, ...callerOf(request) });
+        await grants.revoke({ token: body.token, clientId: body.client_id, caller: callerOf(request) });
         return unkept({});
       },
       {
@@ -125,7 +125,7 @@ function grantTokens(
   fields: Static<typeof TokenForm>,
 ): Promise<TokenAnswer> {
   const { grant_type, client_id: clientId, resource, scope } = fields;
-  const shared = { clientId, resource, ...callerOf(request) };
+  const shared = { clientId, resource, caller: callerOf(request) };
   if (grant_type === DEVICE_CODE_GRANT) return grants.redeem({ ...shared, deviceCode: fields.device_code });
   if (grant_type === REFRESH_GRANT) {
     return grants.refresh({ ...shared, refreshToken: fields.refresh_token, scope });
@@ -151,7 +151,13 @@ function refuseForeignBrowser(request: Request, baseUrl: string): void {
   if (request.headers.has("cookie")) refuseForeignOrigin(request, baseUrl);
 }
 
-function callerOf(request: Request): { requestId: string; address: string | undefined } {
-  const { requestId, address } = exchangeOf(request);
-  return { requestId, address: address ?? undefined };
+/** The socket is asked for the address only when something is recorded: most polls record nothing. */
+function callerOf(request: Request): Caller {
+  const exchange = exchangeOf(request);
+  return {
+    requestId: exchange.requestId,
+    get address() {
+      return exchange.address ?? undefined;
+    },
+  };
 }

@@ -146,7 +146,11 @@ test("a reuse is audited once, with its user", async () => {
   const { refreshToken, grantId } = await logIn(world);
   await refresh(world, refreshToken);
   afterSeconds(world, REFRESH_GRACE_SECONDS + 1);
-  const reused = { refreshToken, clientId: OAUTH_CLIENT_ID, address: "203.0.113.9", requestId: "r-1" };
+  const reused = {
+    refreshToken,
+    clientId: OAUTH_CLIENT_ID,
+    caller: { address: "203.0.113.9", requestId: "r-1" },
+  };
   await refusalOf(world.grants.refresh(reused));
   await refusalOf(world.grants.refresh(reused));
   expect(audited(world, "grant.revoke")).toMatchObject([
