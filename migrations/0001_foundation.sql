@@ -55,6 +55,8 @@ CREATE UNIQUE INDEX login_sessions_token ON login_sessions (token_hash);
 CREATE INDEX login_sessions_user ON login_sessions (user_id);
 CREATE INDEX login_sessions_expiry ON login_sessions (expires_at_ms);
 
+-- A device code begins with the id, and the link token yields the user code: one index finds a login by any of its secrets,
+-- and new rows go to the end of the table.
 CREATE TABLE device_logins (
   id TEXT PRIMARY KEY,
   device_code_hash TEXT NOT NULL,
@@ -70,12 +72,10 @@ CREATE TABLE device_logins (
   created_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER NOT NULL,
   decided_at_ms INTEGER
-) STRICT;
-CREATE UNIQUE INDEX device_logins_code ON device_logins (device_code_hash);
+) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX device_logins_user_code ON device_logins (user_code_hash);
-CREATE UNIQUE INDEX device_logins_link ON device_logins (link_hash);
-CREATE INDEX device_logins_user ON device_logins (user_id);
-CREATE INDEX device_logins_session ON device_logins (login_session_id);
+CREATE INDEX device_logins_user ON device_logins (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX device_logins_session ON device_logins (login_session_id) WHERE login_session_id IS NOT NULL;
 CREATE INDEX device_logins_state ON device_logins (state, expires_at_ms);
 
 -- A grant is what one redeemed device login gave to one workstation; its refresh tokens are one family and begin with the

@@ -64,7 +64,7 @@ describe("asking for a device login", () => {
     expect(answer.headers.get("pragma")).toBe("no-cache");
     const body = await answer.json();
     expect(body).toEqual({
-      device_code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      device_code: expect.stringMatching(/^[0-9a-f-]{36}\.[A-Za-z0-9_-]{43}$/),
       user_code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/),
       verification_uri: `${BASE_URL}/device`,
       verification_uri_complete: expect.stringMatching(

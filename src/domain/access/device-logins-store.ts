@@ -60,33 +60,39 @@ const insertOne = statement((connection) =>
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
   insertOne(tx).get({ ...login }) !== undefined;
 
-const selectBy = (
-  column:
-    | typeof deviceLogins.deviceCodeHash
-    | typeof deviceLogins.linkHash
-    | typeof deviceLogins.userCodeHash,
-) =>
+const selectBy = (column: typeof deviceLogins.id | typeof deviceLogins.userCodeHash) =>
   statement((connection) =>
     connection
       .select()
       .from(deviceLogins)
-      .where(eq(column, sql.placeholder("hash")))
+      .where(eq(column, sql.placeholder("value")))
       .limit(1)
       .prepare(),
   );
 
-const byDeviceCode = selectBy(deviceLogins.deviceCodeHash);
-const byLink = selectBy(deviceLogins.linkHash);
+const byId = selectBy(deviceLogins.id);
 const byUserCode = selectBy(deviceLogins.userCodeHash);
 
-export const ofDeviceCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
-  byDeviceCode(connection).get({ hash });
-
-export const ofLink = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
-  byLink(connection).get({ hash });
+/** @returns the row of a device code: the id finds it, the hash of the whole code proves it */
+export function ofDeviceCode(
+  connection: Connection,
+  { id, hash }: { id: string; hash: string },
+): DeviceLoginRow | undefined {
+  const row = byId(connection).get({ value: id });
+  return row?.deviceCodeHash === hash ? row : undefined;
+}
 
 export const ofUserCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
-  byUserCode(connection).get({ hash });
+  byUserCode(connection).get({ value: hash });
+
+/** @returns the row of a link: its user code finds it, the hash of the link proves it */
+export function ofLink(
+  connection: Connection,
+  { userCodeHash, linkHash }: { userCodeHash: string; linkHash: string },
+): DeviceLoginRow | undefined {
+  const row = ofUserCode(connection, userCodeHash);
+  return row?.linkHash === linkHash ? row : undefined;
+}
 
 /** @returns the rows in state pending, expired ones included until they are swept */
 export const countPending = (connection: Connection): number =>

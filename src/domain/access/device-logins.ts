@@ -14,6 +14,7 @@ import { needClient, needResource } from "./grant-checks.ts";
 import {
   DEVICE_LOGIN,
   DEVICE_LOGINS_PENDING_MAX,
+  deviceCodeOf,
   isLinkToken,
   readUserCode,
   stateAt,
@@ -184,9 +185,11 @@ export class DeviceLogins {
     const createdAtMs = clock.nowMs();
     const expiresAtMs = createdAtMs + settings.deviceCodeTtlSeconds * SECOND_MS;
     for (let draw = 0; draw < USER_CODE_DRAWS_MAX; draw += 1) {
+      const id = ids.uuid();
       const linkToken = randomToken(ids);
-      const codes = { deviceCode: randomToken(ids), linkToken, userCode: userCodeOf(linkToken) };
-      const row = { ...login, ...hashesOf(codes), id: ids.uuid(), createdAtMs, expiresAtMs };
+      const deviceCode = deviceCodeOf(id, randomToken(ids));
+      const codes = { deviceCode, linkToken, userCode: userCodeOf(linkToken) };
+      const row = { ...login, ...hashesOf(codes), id, createdAtMs, expiresAtMs };
       if (!store.insert(tx, row)) continue;
       this.#pending.add();
       return codes;
@@ -196,7 +199,9 @@ export class DeviceLogins {
 
   #openRow(linkToken: string): store.DeviceLoginRow | undefined {
     if (!isLinkToken(linkToken)) return undefined;
-    return this.#openOnly(store.ofLink(this.own.db.read, sha256Hex(linkToken)));
+    const userCodeHash = sha256Hex(userCodeOf(linkToken));
+    const linkHash = sha256Hex(linkToken);
+    return this.#openOnly(store.ofLink(this.own.db.read, { userCodeHash, linkHash }));
   }
 
   /** @returns the row while a person can still open it */

@@ -21,7 +21,7 @@ import {
 } from "./errors.ts";
 import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
 import * as store from "./grants-store.ts";
-import { DEVICE_LOGIN, POLL_TIMES_MAX, stateAt } from "./model.ts";
+import { DEVICE_LOGIN, deviceLoginIdIn, POLL_TIMES_MAX, stateAt } from "./model.ts";
 import { PollTimes } from "./poll-times.ts";
 import {
   firstRefreshToken,
@@ -111,7 +111,9 @@ export class Grants {
   async redeem(request: RedeemRequest): Promise<TokenAnswer> {
     const deviceCode = needParameter("device_code", request.deviceCode);
     const clientId = needClient(request.clientId);
-    const login = deviceLogins.ofDeviceCode(this.own.db.read, sha256Hex(deviceCode));
+    const id = deviceLoginIdIn(deviceCode);
+    const hash = sha256Hex(deviceCode);
+    const login = id === undefined ? undefined : deviceLogins.ofDeviceCode(this.own.db.read, { id, hash });
     if (login?.clientId !== clientId) throw deadDeviceCode();
     this.#answerPoll(login);
     const resource = needResource(request.resource, login.resource ?? this.own.settings.baseUrl());

@@ -96,4 +96,12 @@ export function readUserCode(typed: string): string | undefined {
   return USER_CODE.test(code) ? code : undefined;
 }
 
+const DEVICE_CODE = /^([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/;
+
+/** @returns the code a workstation polls with; the id in front finds the row, the secret behind it proves the right */
+export const deviceCodeOf = (id: string, secret: string): string => `${id}.${secret}`;
+
+/** @returns the id of the device login that a code is for, nothing when it cannot be a device code */
+export const deviceLoginIdIn = (deviceCode: string): string | undefined => DEVICE_CODE.exec(deviceCode)?.[1];
+
 export const isLinkToken = (text: string): boolean => LINK_TOKEN.test(text);

@@ -61,7 +61,7 @@ test("without scope and resource a request is for everything here", async () => 
     intervalSeconds: 5,
     userCode: userCodeOf(login.linkToken),
   });
-  expect(login.deviceCode).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  expect(login.deviceCode).toMatch(/^[0-9a-f-]{36}\.[A-Za-z0-9_-]{43}$/);
   expect(login.linkToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
