@@ -60,30 +60,47 @@ const insertOne = statement((connection) =>
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
   insertOne(tx).get({ ...login }) !== undefined;
 
-const selectBy = (column: typeof deviceLogins.id | typeof deviceLogins.userCodeHash) =>
-  statement((connection) =>
-    connection
-      .select()
-      .from(deviceLogins)
-      .where(eq(column, sql.placeholder("value")))
-      .limit(1)
-      .prepare(),
-  );
+const POLLED = {
+  id: deviceLogins.id,
+  deviceCodeHash: deviceLogins.deviceCodeHash,
+  clientId: deviceLogins.clientId,
+  resource: deviceLogins.resource,
+  state: deviceLogins.state,
+  expiresAtMs: deviceLogins.expiresAtMs,
+};
 
-const byId = selectBy(deviceLogins.id);
-const byUserCode = selectBy(deviceLogins.userCodeHash);
+/** What answering a poll takes of a row. */
+export type PolledLogin = Pick<DeviceLoginRow, keyof typeof POLLED>;
 
-/** @returns the row of a device code: the id finds it, the hash of the whole code proves it */
+const polledById = statement((connection) =>
+  connection
+    .select(POLLED)
+    .from(deviceLogins)
+    .where(eq(deviceLogins.id, sql.placeholder("id")))
+    .limit(1)
+    .prepare(),
+);
+
+const byUserCode = statement((connection) =>
+  connection
+    .select()
+    .from(deviceLogins)
+    .where(eq(deviceLogins.userCodeHash, sql.placeholder("hash")))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the login of a device code: the id finds it, the hash of the whole code proves it */
 export function ofDeviceCode(
   connection: Connection,
   { id, hash }: { id: string; hash: string },
-): DeviceLoginRow | undefined {
-  const row = byId(connection).get({ value: id });
-  return row?.deviceCodeHash === hash ? row : undefined;
+): PolledLogin | undefined {
+  const login = polledById(connection).get({ id });
+  return login?.deviceCodeHash === hash ? login : undefined;
 }
 
 export const ofUserCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
-  byUserCode(connection).get({ value: hash });
+  byUserCode(connection).get({ hash });
 
 /** @returns the row of a link: its user code finds it, the hash of the link proves it */
 export function ofLink(

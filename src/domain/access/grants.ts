@@ -9,7 +9,7 @@ import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
 import type { Identity, User } from "../identity/service.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import type { DeviceLoginRow } from "./device-logins-store.ts";
+import type { PolledLogin } from "./device-logins-store.ts";
 import * as deviceLogins from "./device-logins-store.ts";
 import { endGrant } from "./end-logins.ts";
 import {
@@ -23,6 +23,7 @@ import { needClient, needIdentifiedClient, needParameter, needResource } from ".
 import * as store from "./grants-store.ts";
 import { DEVICE_LOGIN, deviceLoginIdIn, POLL_TIMES_MAX, stateAt } from "./model.ts";
 import { PollTimes } from "./poll-times.ts";
+import { PolledLogins } from "./polled-logins.ts";
 import {
   firstRefreshToken,
   nextRefreshToken,
@@ -97,12 +98,15 @@ interface Issued {
 /** Grants and their tokens; made once, in domain.ts. */
 export class Grants {
   readonly #polls = new PollTimes(POLL_TIMES_MAX);
+  readonly #logins: PolledLogins;
 
-  constructor(private readonly own: GrantsDependencies) {}
+  constructor(private readonly own: GrantsDependencies) {
+    this.#logins = new PolledLogins(own.db);
+  }
 
   /**
-   * Answers one poll of a workstation: tokens once, to one caller. A poll before the decision reads one row and writes
-   * nothing.
+   * Answers one poll of a workstation: tokens once, to one caller. A poll before the decision reads a row at
+   * most and writes nothing.
    * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_grant`, `slow_down`,
    *   `expired_token`, `authorization_pending`, `access_denied`, `invalid_target`, and `invalid_grant` again when the
    *   approving login session is over or the user is not active
@@ -113,7 +117,7 @@ export class Grants {
     const clientId = needClient(request.clientId);
     const id = deviceLoginIdIn(deviceCode);
     const hash = sha256Hex(deviceCode);
-    const login = id === undefined ? undefined : deviceLogins.ofDeviceCode(this.own.db.read, { id, hash });
+    const login = id === undefined ? undefined : this.#logins.find({ id, hash });
     if (login?.clientId !== clientId) throw deadDeviceCode();
     this.#answerPoll(login);
     const resource = needResource(request.resource, login.resource ?? this.own.settings.baseUrl());
@@ -174,7 +178,7 @@ export class Grants {
   }
 
   /** @throws OAuthError unless the table says that a poll is answered with tokens */
-  #answerPoll(login: DeviceLoginRow): void {
+  #answerPoll(login: PolledLogin): void {
     const nowMs = this.own.clock.nowMs();
     const { poll } = DEVICE_LOGIN[stateAt(login, nowMs)];
     if (poll === "invalid_grant") throw deadDeviceCode();
@@ -185,7 +189,7 @@ export class Grants {
 
   #redeem(
     tx: Tx,
-    login: DeviceLoginRow,
+    login: PolledLogin,
     { resource, caller }: { resource: string; caller: Caller | undefined },
   ): Issued {
     const { clock, ids, identity, settings, audit } = this.own;
