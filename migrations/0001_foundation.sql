@@ -91,6 +91,7 @@ CREATE TABLE grants (
   address TEXT,
   created_at_ms INTEGER NOT NULL,
   refreshed_at_ms INTEGER NOT NULL,
+  rotations INTEGER NOT NULL DEFAULT 0,
   expires_at_ms INTEGER NOT NULL,
   revoked_at_ms INTEGER,
   revoked_reason TEXT

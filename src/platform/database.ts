@@ -10,8 +10,8 @@ import { drizzleOver } from "./drizzle.ts";
 export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
 
-/** What a cache is about. A write that names its topic leaves the other topics' caches alone. */
-export type Topic = "access" | "branding" | "catalog" | "jobs";
+/** What a cache is about; a write that names its topic leaves other caches alone, and `unobserved` rows are in none. */
+export type Topic = "access" | "branding" | "catalog" | "jobs" | "unobserved";
 
 /** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;

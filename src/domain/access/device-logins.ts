@@ -98,7 +98,7 @@ export class DeviceLogins {
       this.#spendRequest(tx, request.address);
       this.#refuseFull(tx);
       return this.#insert(tx, { clientId, resource, scope, address: request.address });
-    }, "access");
+    }, "unobserved");
     const { deviceCodeTtlSeconds, pollIntervalSeconds } = settings;
     return { ...codes, expiresInSeconds: deviceCodeTtlSeconds, intervalSeconds: pollIntervalSeconds };
   }

@@ -1,4 +1,4 @@
-// SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is four of them. When a token may
+// SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is three or four. When a token may
 // be exchanged is decided by refreshVerdict in refresh-token.ts.
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
@@ -7,7 +7,7 @@ import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 import { grants, refreshTokens } from "./tables.ts";
 
 export type GrantRow = typeof grants.$inferSelect;
-export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason">;
+export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason" | "rotations">;
 export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
 /** A grant and one of its refresh tokens; no token when that one is forgotten. */
 export interface Family {
@@ -90,16 +90,21 @@ const deleteFormer = statement((connection) => {
   return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
 });
 
-/** Adds the next token, counts the exchange of the used one, and forgets former ones: their reuse shows without rows. */
-export function exchange(tx: Tx, change: Exchange): void {
-  exchangeToken(tx).run({ ...change });
-  deleteFormer(tx).run({ ...change, graceStartMs: graceStartMs(change.nowMs) });
-}
+/** Adds the next token and counts the exchange of the used one. */
+export const exchange = (tx: Tx, change: Exchange): void => void exchangeToken(tx).run({ ...change });
+
+/** Forgets former tokens: their reuse shows without rows. */
+export const clearFormer = (tx: Tx, { grantId, nextHash, nowMs }: Exchange): void =>
+  void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
 
 const prolongGrant = statement((connection) =>
   connection
     .update(grants)
-    .set({ refreshedAtMs: named("refreshedAtMs"), expiresAtMs: named("expiresAtMs") })
+    .set({
+      refreshedAtMs: named("refreshedAtMs"),
+      expiresAtMs: named("expiresAtMs"),
+      rotations: sql`${grants.rotations} + 1`,
+    })
     .where(and(eq(grants.id, sql.placeholder("id")), isNull(grants.revokedAtMs)))
     .prepare(),
 );

@@ -26,6 +26,7 @@ import { PollTimes } from "./poll-times.ts";
 import { PolledLogins } from "./polled-logins.ts";
 import {
   firstRefreshToken,
+  isTimeToClear,
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
@@ -142,14 +143,19 @@ export class Grants {
     const clientId = needClient(request.clientId);
     const presented = readRefreshToken(text);
     if (!presented) throw deadRefreshToken();
-    const issued = await this.own.db.write((tx) => {
+    const outcome = await this.own.db.write((tx) => {
       const family = store.findFamily(tx, presented);
       if (family?.grant.clientId !== clientId) throw deadRefreshToken();
       return this.#refresh(tx, family, { presented, request });
-    }, "access");
-    // The revocation of a stolen family is committed; only then is its caller refused.
-    if (!issued) throw deadRefreshToken();
-    return this.#sign(issued);
+    }, "unobserved");
+    if ("stolen" in outcome) {
+      // A write of its own: unlike a refresh, it changes what callers may do, and caches must see it.
+      const { stolen } = outcome;
+      const reuse = { reason: "refresh_token_reused", caller: request.caller };
+      await this.own.db.write((tx) => this.#revoke(tx, stolen, reuse), "access");
+      throw deadRefreshToken();
+    }
+    return this.#sign(outcome);
   }
 
   /**
@@ -224,21 +230,18 @@ export class Grants {
     return { user, grant, scope: grant.scope, refreshToken: first?.text };
   }
 
-  /** @returns nothing when the family was revoked instead, which must be committed */
+  /** @returns the grant when the token was stolen: then nothing was exchanged, and the family is to be revoked */
   #refresh(
     tx: Tx,
     family: store.Family,
     { presented, request }: { presented: RefreshToken; request: RefreshRequest },
-  ): Issued | undefined {
+  ): Issued | { stolen: store.GrantRow } {
     const { clock, ids, identity, settings } = this.own;
     const { grant } = family;
     const nowMs = clock.nowMs();
     const verdict = refreshVerdict(family, nowMs);
     if (verdict === "dead") throw deadRefreshToken();
-    if (verdict === "reused") {
-      this.#revoke(tx, grant, { reason: "refresh_token_reused", caller: request.caller });
-      return undefined;
-    }
+    if (verdict === "reused") return { stolen: grant };
     const user = identity.findUserById(tx, grant.userId);
     if (user?.status !== "active") throw deadRefreshToken();
     needResource(request.resource, grant.resource);
@@ -247,7 +250,9 @@ export class Grants {
     const next = nextRefreshToken(ids, presented.familySecret);
     const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;
     const hashes = { usedHash: presented.tokenHash, nextHash: next.tokenHash };
-    store.exchange(tx, { grantId: grant.id, ...hashes, nowMs, expiresAtMs });
+    const exchange = { grantId: grant.id, ...hashes, nowMs, expiresAtMs };
+    store.exchange(tx, exchange);
+    if (isTimeToClear(grant, nowMs)) store.clearFormer(tx, exchange);
     store.prolong(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
     return { user, grant, scope, refreshToken: next.text };
   }

@@ -13,6 +13,8 @@ export const REFRESH_SUCCESSORS_MAX = 32;
  * workstation comes back with would pile up.
  */
 export const FAMILY_TOKENS_MAX = 64;
+/** A family that refreshes again and again within the grace window is cleared only at every so many refreshes. */
+export const ROTATIONS_PER_CLEARING = 16;
 
 /** 22 characters of base64url */
 const FAMILY_SECRET_BYTES = 16;
@@ -78,3 +80,12 @@ export function refreshVerdict({ grant, token }: RefreshFacts, nowMs: number): R
 
 /** @returns the moment before which a rotated token must have been rotated to work no more */
 export const graceStartMs = (nowMs: number): number => nowMs - REFRESH_GRACE_SECONDS * SECOND_MS;
+
+/**
+ * Whether a refresh should clear former tokens away. After a quiet time it does; a burst of them shares one clearing, so
+ * that its work does not grow with the burst.
+ */
+export const isTimeToClear = (
+  { refreshedAtMs, rotations }: { refreshedAtMs: number; rotations: number },
+  nowMs: number,
+): boolean => refreshedAtMs < graceStartMs(nowMs) || rotations % ROTATIONS_PER_CLEARING === 0;

@@ -41,6 +41,7 @@ export const grants = sqliteTable("grants", {
   address: text("address"),
   createdAtMs: integer("created_at_ms").notNull(),
   refreshedAtMs: integer("refreshed_at_ms").notNull(),
+  rotations: integer("rotations").notNull().default(0),
   expiresAtMs: integer("expires_at_ms").notNull(),
   revokedAtMs: integer("revoked_at_ms"),
   revokedReason: text("revoked_reason"),
