@@ -6,7 +6,7 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
 /** @returns the builders and statements of drizzle on that connection */
 export function drizzleOver(connection: Database): BunSQLiteDatabase {
-  const dialect = new LiteralLimits();
+  const dialect = new StablePlans();
   return new BunSQLiteDatabase(
     "sync",
     dialect,
@@ -15,14 +15,22 @@ export function drizzleOver(connection: Database): BunSQLiteDatabase {
   );
 }
 
-const BOUND_LIMIT = " limit ?";
+const BOUND_LIMIT = " limit +?";
 
-/** SQLite plans with the value of a bound LIMIT, so each run would compile its statement anew: 8 µs for a row of 3 µs. */
-class LiteralLimits extends SQLiteSyncDialect {
+/**
+ * Compiled once is compiled: SQLite looks into a bare `?` when it plans a join or a LIMIT, and then compiles the statement
+ * anew whenever something is bound, 2 to 10 µs for a row of 1 µs. The plus hides the value and does not change it.
+ */
+class StablePlans extends SQLiteSyncDialect {
+  /** Constant text stays bare: SQLite takes a partial index (`WHERE status = 'pending'`) only for a value that it sees. */
+  override escapeParam(_position: number, value?: unknown): string {
+    return typeof value === "string" ? "?" : "+?";
+  }
+
   override sqlToQuery(...asked: Parameters<SQLiteSyncDialect["sqlToQuery"]>) {
     const query = super.sqlToQuery(...asked);
     const limit = query.params.at(-1);
     if (!Number.isSafeInteger(limit) || !query.sql.endsWith(BOUND_LIMIT)) return query;
-    return { ...query, sql: `${query.sql.slice(0, -1)}${limit}`, params: query.params.slice(0, -1) };
+    return { ...query, sql: `${query.sql.slice(0, -2)}${limit}`, params: query.params.slice(0, -1) };
   }
 }
