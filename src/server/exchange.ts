@@ -12,6 +12,10 @@ export interface Exchange {
   route: string | undefined;
   /** set by the guard on routes that need a caller */
   principal: Principal | undefined;
+  /** set by the guard while it verifies a token that it did not know; never rejects */
+  verification?: Promise<void>;
+  /** what came of the verification: gives the caller, or throws the refusal */
+  verified?: () => Principal;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

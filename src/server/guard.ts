@@ -1,7 +1,7 @@
 // Who may call a route. Every route says `requires`; the check runs before a body, a query or a path is looked at.
 // Authentication itself is the access area's: this file finds the credential and compares it with what the route needs.
 import { bearer } from "@elysiajs/bearer";
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import type { Authenticator, Principal } from "../domain/access/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -28,38 +28,91 @@ const ADMINISTRATOR_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
-  return new Elysia({ name: "guard" }).use(bearer()).macro({
+  return new Elysia({ name: "guard" }).wrap(askAgain).macro({
     requires: (requirement: Requirement) => ({
       detail: describeRequirement(requirement),
-      // The framework reads this function's text: members must be named here, or they may be missing.
-      transform({ request, route, bearer }: { request: Request; route: string; bearer: string | undefined }) {
-        const exchange = exchangeOf(request);
-        exchange.route = route;
-        if (requirement === "nobody") return;
-        return admit(options, { exchange, requirement, request, bearer });
-      },
+      transform: [nameRoute, gate(options, requirement)],
     }),
   });
 }
 
-interface Admission {
-  exchange: Exchange;
+/** The framework reads this function's text: members must be named here, or they may be missing. */
+function nameRoute({ request, route }: { request: Request; route: string }): void {
+  exchangeOf(request).route = route;
+}
+
+const SCHEME = "Bearer ";
+
+/** Ends a pass through a route whose caller is not known yet; nobody gets to see it. */
+const UNDECIDED = status(401);
+
+/**
+ * A route whose hooks may wait answers with a promise, even where there is nothing to wait for, and that costs more
+ * than the check. So the guard never waits: it ends the pass, and the route is asked again once the token is verified.
+ */
+const askAgain = (ask: (request: Request) => unknown, request: Request) => () => {
+  const decided = (answer: unknown) => {
+    const { verification } = exchangeOf(request);
+    return verification ? verification.then(() => ask(request)) : answer;
+  };
+  const answer = ask(request);
+  return answer instanceof Promise ? answer.then(decided) : decided(answer);
+};
+
+type Hook = (context: { request: Request }) => void;
+
+const gate = (options: GuardOptions, requirement: Requirement): Hook =>
+  requirement === "nobody" ? () => {} : admit.bind(undefined, { ...options, requirement });
+
+interface Gate extends GuardOptions {
   requirement: Exclude<Requirement, "nobody">;
-  request: Request;
-  bearer: string | undefined;
 }
 
-/** Synchronous wherever the credential is known already: an await would cost more than the check. */
-function admit(options: GuardOptions, admission: Admission): void | Promise<void> {
-  const { exchange, requirement, request } = admission;
-  if (requirement === "metrics" && options.mayReadMetrics(request, exchange)) return;
-  const caller = identify(options, admission);
-  if (caller instanceof Promise) return caller.then((principal) => accept(admission, principal));
-  accept(admission, caller);
-}
-
-function accept({ exchange, requirement }: Admission, principal: Principal): void {
+/**
+ * Bound by its caller, so that it has no text: the framework would take it for a hook that may wait.
+ * @returns UNDECIDED, or nothing for a caller who may go on
+ */
+function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED | undefined {
+  const exchange = exchangeOf(request);
+  if (gate.requirement === "metrics" && gate.mayReadMetrics(request, exchange)) return undefined;
+  const principal = exchange.verified ? exchange.verified() : identify(gate, request);
+  if (!principal) {
+    exchange.verification = verify(gate.authenticator, { request, exchange });
+    return UNDECIDED;
+  }
+  refuseUnfit(principal, gate.requirement);
   exchange.principal = principal;
+  return undefined;
+}
+
+/**
+ * Asks the plugin for the token of a header. It gets no more of the request: it would also read `?access_token=`, which
+ * is no credential here (RFC 9700 section 4.3.2).
+ */
+const tokenReader = new Elysia().use(bearer()).get("/", ({ bearer }) => bearer ?? "");
+
+async function readToken(request: Request): Promise<string> {
+  const headers = { authorization: request.headers.get("authorization") ?? "" };
+  const answer = await tokenReader.handle(new Request("http://localhost/", { headers }));
+  return await answer.text();
+}
+
+/** What came of it, a refusal too, is for the next pass, so that the route answers it. */
+async function verify(
+  authenticator: Authenticator,
+  { request, exchange }: { request: Request; exchange: Exchange },
+): Promise<void> {
+  try {
+    const principal = await authenticator.bearer(await readToken(request));
+    exchange.verified = () => principal;
+  } catch (refusal) {
+    exchange.verified = () => {
+      throw refusal;
+    };
+  }
+}
+
+function refuseUnfit(principal: Principal, requirement: Exclude<Requirement, "nobody">): void {
   if (requirement === "anyone") return;
   if (requirement === "session") {
     if (principal.kind !== "session") throw noSession();
@@ -80,14 +133,15 @@ function needScope(principal: Principal, scope: Scope): void {
   throw new DomainError("forbidden", "access.scope_missing", `this needs the scope ${scope}`);
 }
 
-/** A bearer token, even a bad one, decides alone: it never falls back to the cookie (client-and-auth.md section 2.7). */
-function identify(options: GuardOptions, { request, bearer }: Admission): Principal | Promise<Principal> {
+/**
+ * A bearer token, even a bad one, decides alone: it never falls back to the cookie (client-and-auth.md section 2.7).
+ * @returns undefined for a token that is not known to be valid
+ */
+function identify(options: GuardOptions, request: Request): Principal | undefined {
   const authorization = request.headers.get("authorization");
-  // The plugin also reads `?access_token=` and `Bearerabc`: neither is a credential here (RFC 9700 section 4.3.2).
-  if (authorization?.startsWith("Bearer ")) {
-    if (bearer === undefined) throw noCredential();
-    return options.authenticator.bearer(bearer);
-  }
+  // The plugin also reads `Bearerabc`, which is no credential.
+  if (authorization?.startsWith(SCHEME))
+    return options.authenticator.known(authorization.slice(SCHEME.length));
   const token = sessionTokenOf(request);
   if (token === undefined) throw noCredential();
   refuseForeignOrigin(request, options.baseUrl());

@@ -45,6 +45,11 @@ export interface Principal {
 
 export interface Authenticator {
   /**
+   * @returns undefined for a token not seen before: only `bearer` can tell
+   * @throws as `bearer` does
+   */
+  known(token: string): Principal | undefined;
+  /**
    * Synchronous for a token seen before.
    * @throws DomainError unauthenticated: `access.token_invalid`, `access.token_expired`, `access.revoked`,
    *   `access.user_suspended`
@@ -79,6 +84,7 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
   const verified = new VerifiedTokens(dependencies);
   const { db, identity, sessions } = dependencies;
   return {
+    known: (token) => verified.recall(sha256Hex(token)),
     bearer: (token) => verified.authenticate(token),
     session(token) {
       const session = sessions.find(token);
@@ -111,8 +117,12 @@ class VerifiedTokens {
 
   authenticate(token: string): Principal | Promise<Principal> {
     const digest = sha256Hex(token);
+    return this.recall(digest) ?? this.#verify(token, digest);
+  }
+
+  recall(digest: string): Principal | undefined {
     const known = this.#tokens.get(digest);
-    if (!known) return this.#verify(token, digest);
+    if (!known) return undefined;
     try {
       return this.#current(known);
     } catch (error) {
