@@ -11,6 +11,7 @@ const IPV6_PREFIX_BITS = 64;
  * @source RFC 4291 sections 2.5.1 (64 bits name an interface) and 2.5.5.2 (IPv4-mapped)
  */
 export function countedAddress(address: string): string {
+  if (!address.includes(":")) return address; // the common case needs no parser
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
   const parsed = ipaddr.process(bare); // an IPv4 address in IPv6 clothes is the same caller
