@@ -109,8 +109,8 @@ function lateCounter(handle: CounterHandle, untold: Untold): CounterHandle {
   return {
     inc(by = 1) {
       invariant(by >= 0, "a counter does not go down");
+      if (kept === 0) untold.add(tell);
       kept += by;
-      untold.add(tell);
     },
   };
 }
@@ -125,8 +125,8 @@ function lateHistogram(handle: HistogramHandle, untold: Untold): HistogramHandle
     observe(value) {
       invariant(Number.isFinite(value), "a histogram observes numbers");
       kept.push(value);
-      if (kept.length >= KEPT_VALUES_MAX) tell();
-      else untold.add(tell);
+      if (kept.length === 1) untold.add(tell);
+      else if (kept.length >= KEPT_VALUES_MAX) tell();
     },
   };
 }
