@@ -10,6 +10,10 @@ import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Se
 import { load, type Running, script, startServer } from "./processes.ts";
 
 const SECONDS = 1;
+/** Shorter: with the seeded ones, no more may be pending than the service allows. */
+const DEVICE_CODE_SECONDS = 0.5;
+/** Before each round: none of its polls may come within a second of the round before. */
+const POLL_PAUSE_MS = 1_100;
 
 /** A server under measurement, its endpoints and what was made in it. */
 interface Side extends Seeds {
@@ -33,9 +37,14 @@ export async function measureOAuth(): Promise<Figure[]> {
     await add("oidc-provider on Node", startPeer(directory.path, await bundledFor(node, directory.path)));
   await add("ours", startOurs(join(directory.path, "data")));
   return [
-    await measure(sides, { what: "poll, pending", wanted: 3, plan: polls }),
+    await measure(sides, { what: "poll, pending", wanted: 3, plan: polls, pauseMs: POLL_PAUSE_MS }),
     await measure(sides, { what: "refresh, rotating", wanted: 1.3, plan: refreshes }),
-    await measure(sides, { what: "device code", wanted: 1.5, plan: deviceCodes }),
+    await measure(sides, {
+      what: "device code",
+      wanted: 1.5,
+      plan: deviceCodes,
+      seconds: DEVICE_CODE_SECONDS,
+    }),
   ];
 }
 
@@ -80,6 +89,8 @@ async function bundledFor(node: string, directory: string): Promise<string[]> {
 interface Measure {
   what: string;
   wanted: number;
+  seconds?: number;
+  pauseMs?: number;
   plan: (
     side: Side,
     round: number,
@@ -88,14 +99,15 @@ interface Measure {
 
 async function measure(
   sides: Readonly<Record<string, Side>>,
-  { what, wanted, plan }: Measure,
+  { what, wanted, plan, seconds = SECONDS, pauseMs = 0 }: Measure,
 ): Promise<Figure> {
   const subject = (side: Side) => {
     let round = 0;
     return async () => {
       const { status, ...rest } = plan(side, round++);
       const { port } = side.running;
-      return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, ...rest }, status)).perSecond;
+      await Bun.sleep(pauseMs);
+      return (await load({ port, connections: CONNECTIONS, seconds, ...rest }, status)).perSecond;
     };
   };
   const subjects = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, subject(side)]));
