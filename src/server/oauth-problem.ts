@@ -3,6 +3,7 @@
 // The workstation client gives up at anything it cannot read here (client-and-auth.md section 0.1).
 import { OAuthError } from "../domain/access/errors.ts";
 import { ISSUER_PATH } from "../domain/access/wire.ts";
+import { preparedHeaders } from "./answers.ts";
 import { bugFailure, failureOf } from "./problem.ts";
 
 const TOKEN_PATH = `${ISSUER_PATH}/oauth2/token`;
@@ -17,18 +18,20 @@ export function oauthProblemResponse(error: unknown, { request, path }: OAuthPla
   const failure = failureOf(error) ?? bugFailure;
   const code = error instanceof OAuthError ? error.code : codeOf(failure.status, path);
   const status = statusOf(failure.status, code, request);
-  return new Response(JSON.stringify({ error: code, error_description: failure.message }), {
-    status,
-    headers: {
-      ...failure.headers,
-      // RFC 6749 section 5.2: the scheme by which a client could have authenticated.
-      ...(status === 401 && code === "invalid_client" && { "www-authenticate": 'Basic realm="oauth"' }),
-      "content-type": "application/json",
-      "cache-control": "no-store",
-      pragma: "no-cache",
-    },
-  });
+  const body = JSON.stringify({ error: code, error_description: failure.message });
+  const response = new Response(body, { status, headers: PROBLEM_HEADERS });
+  for (const name in failure.headers) response.headers.set(name, failure.headers[name] ?? "");
+  // RFC 6749 section 5.2: the scheme by which a client could have authenticated.
+  if (status === 401 && code === "invalid_client")
+    response.headers.set("www-authenticate", 'Basic realm="oauth"');
+  return response;
 }
+
+const PROBLEM_HEADERS = preparedHeaders({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  pragma: "no-cache",
+});
 
 function statusOf(status: number, code: string, request: Request): number {
   if (code === "slow_down" || status === 422) return 400;

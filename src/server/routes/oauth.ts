@@ -8,6 +8,7 @@ import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/acce
 import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
+import { oauthProblemResponse } from "../oauth-problem.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
@@ -86,7 +87,7 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.token}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        return unkept(await grantTokens(grants, request, body));
+        return await answerPoll(request, () => grantTokens(grants, request, body));
       },
       {
         requires: "nobody",
@@ -116,6 +117,16 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
         400: { description: "Always" },
       }),
     });
+}
+
+/** Most polls end in a refusal that is no failure: the framework's way of errors would cost as much as all the rest. */
+async function answerPoll(request: Request, work: () => Promise<TokenAnswer>): Promise<Response> {
+  try {
+    return unkept(await work());
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return oauthProblemResponse(error, { request, path: `${ISSUER_PATH}${ENDPOINT_PATHS.token}` });
+  }
 }
 
 /** @throws OAuthError `invalid_request` or `unsupported_grant_type`, and those of redeem and refresh */
