@@ -22,7 +22,8 @@ export function complete(
   const { headers } = response;
   headers.set("x-request-id", requestId);
   if (secure) headers.set("strict-transport-security", HSTS);
-  if (headers.has(MARK)) return response;
+  // A 304 stands for an answer that had these headers, and is sent without them (RFC 9110 section 15.4.5).
+  if (response.status === 304 || headers.has(MARK)) return response;
   for (const [name, value] of STANDING_HEADERS) if (!headers.has(name)) headers.set(name, value);
   return response;
 }

@@ -22,7 +22,7 @@ export function prepareAnswer(
     bytes,
     etag,
     headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
-    unchangedHeaders: preparedHeaders(shared),
+    unchangedHeaders: new Headers(shared),
   };
 }
 
