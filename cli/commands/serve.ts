@@ -116,6 +116,6 @@ async function linesFor({ baseUrl, bootstrap, installation, seeded }: Service): 
   return `${lines.join("\n")}\n`;
 }
 
-/** From source the program has no name of its own. */
+/** From source the program has no name of its own, and whoever came by npx has no `bun` to call. */
 const programName = (): string =>
-  Bun.isStandaloneExecutable ? basename(process.execPath) : "bun src/main.ts";
+  Bun.isStandaloneExecutable ? basename(process.execPath) : `npx -y bun@${Bun.version} src/main.ts`;
