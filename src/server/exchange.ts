@@ -13,9 +13,9 @@ export interface Exchange {
   /** set by the guard on routes that need a caller */
   principal: Principal | undefined;
   /** set by the guard while it verifies a token that it did not know; never rejects */
-  verification?: Promise<void>;
+  verification?: Promise<void> | undefined;
   /** what came of the verification: gives the caller, or throws the refusal */
-  verified?: () => Principal;
+  verified?: (() => Principal) | undefined;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

@@ -45,14 +45,7 @@ export function createServer(options: ServerOptions): Server {
   return {
     routes,
     handle(request, addressOf = () => null) {
-      const exchange: Exchange = {
-        requestId: ids.uuid(),
-        get address() {
-          return addressOf(request);
-        },
-        route: undefined,
-        principal: undefined,
-      };
+      const exchange: Exchange = new OpenExchange(ids.uuid(), request, addressOf);
       const startedMs = performance.now();
       const routed = routable(request);
       openExchange(routed, exchange);
@@ -84,6 +77,24 @@ function routable(request: Request): Request {
   if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
   const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `http://localhost${url.slice(pathStart)}`;
   return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
+}
+
+/** A class, because an object with a getter would be laid out anew for each request. */
+class OpenExchange implements Exchange {
+  route: string | undefined = undefined;
+  principal: Exchange["principal"] = undefined;
+  verification: Exchange["verification"] = undefined;
+  verified: Exchange["verified"] = undefined;
+
+  constructor(
+    readonly requestId: string,
+    private readonly request: Request,
+    private readonly addressOf: AddressOf,
+  ) {}
+
+  get address(): string | null {
+    return this.addressOf(this.request);
+  }
 }
 
 interface Settled {
