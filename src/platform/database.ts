@@ -281,7 +281,7 @@ function refusePromise(value: unknown): void {
 }
 
 const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
-  SQLITE_FULL: { reason: "storage.full", message: "the disk is full; nothing was changed" },
+  SQLITE_FULL: { reason: "storage.full", message: "the disk is full, nothing was changed; make some room" },
   SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
   SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only" },
   SQLITE_CANTOPEN: { reason: "storage.failed", message: "the database file cannot be opened" },

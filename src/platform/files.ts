@@ -96,7 +96,10 @@ const codeOf = (error: unknown): unknown =>
 function asFileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return new DomainError("not_found", "file.missing", `there is no file ${path}`, { cause: error });
+    return new DomainError("not_found", "file.missing", `there is no file ${path}`, {
+      hint: "check the path",
+      cause: error,
+    });
   }
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return new DomainError("forbidden", "file.not_permitted", `${path} may not be used by this user`, {

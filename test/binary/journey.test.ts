@@ -99,6 +99,7 @@ describe("the executable in an empty folder", () => {
   test("refuses with its very next answer what the command line revoked", async () => {
     const { access_token: token, refresh_token: refreshToken } = await deviceLogin();
     expect((await catalog(token)).status).toBe(200);
+    expect((await catalog(`${token.slice(0, -3)}AAA`)).status).toBe(401);
     expect(await cli("logins", "revoke", "--user", EMAIL, "--yes")).toMatchObject({ exitCode: 0 });
     expect((await catalog(token)).status).toBe(401);
     const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: CLIENT };
