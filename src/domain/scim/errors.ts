@@ -1,0 +1,55 @@
+// What SCIM refuses: an error of RFC 7644 section 3.12. The status is part of the message there, also inside a bulk
+// answer, so it is known here and not only in the HTTP face.
+import { DomainError, type ErrorKind } from "../errors.ts";
+
+/** Detail keywords of RFC 7644 table 9. */
+export type ScimType =
+  | "invalidFilter"
+  | "invalidPath"
+  | "invalidSyntax"
+  | "invalidValue"
+  | "invalidVers"
+  | "mutability"
+  | "noTarget"
+  | "sensitive"
+  | "tooMany"
+  | "uniqueness";
+
+const KIND_OF_STATUS = {
+  400: "invalid",
+  401: "unauthenticated",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  412: "conflict",
+  413: "invalid",
+  429: "too_many",
+  501: "not_found",
+  503: "unavailable",
+} as const satisfies Record<number, ErrorKind>;
+
+export type ScimStatus = keyof typeof KIND_OF_STATUS;
+
+/** An expected failure of a SCIM request; `message` is the `detail` on the wire. */
+export class ScimError extends DomainError {
+  constructor(
+    readonly status: ScimStatus,
+    readonly scimType: ScimType | undefined,
+    detail: string,
+    options: { retryAfterSeconds?: number } = {},
+  ) {
+    super(KIND_OF_STATUS[status], `scim.${scimType ?? status}`, detail, options);
+    this.name = "ScimError";
+  }
+}
+
+/** @returns the refusal of a malformed message or a wrong value */
+export const scimInvalid = (scimType: Exclude<ScimType, "uniqueness">, detail: string): ScimError =>
+  new ScimError(400, scimType, detail);
+
+/** @returns the refusal of a value that another resource has */
+export const scimTaken = (detail: string): ScimError => new ScimError(409, "uniqueness", detail);
+
+/** Unknown, removed and another organization's read alike. */
+export const scimNotFound = (): ScimError =>
+  new ScimError(404, undefined, "there is no resource with this id");

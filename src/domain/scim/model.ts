@@ -1,0 +1,108 @@
+// What passes between the parts of the area: resources as documents, who asks, what was asked for, what is answered.
+// The attributes themselves are the table in schema.ts.
+import type { Actor } from "../actor.ts";
+import type { ResourceTypeName } from "./wire.ts";
+
+/** A value in a document: canonical names, only what is assigned; never null, never an empty list or text. */
+export type ScimValue = string | boolean | readonly ScimValue[] | ScimObject;
+export interface ScimObject {
+  readonly [name: string]: ScimValue;
+}
+
+/**
+ * `entra`: a replace whose value filter finds nothing acts like an add (scim.md SCIM-75). Nothing else differs.
+ */
+export const SCIM_PROFILES = ["standard", "entra"] as const;
+export type ScimProfile = (typeof SCIM_PROFILES)[number];
+
+/** Who calls: one token of an identity provider. */
+export interface ScimCaller {
+  /** kind `scim`, label `scim:<token label>` */
+  actor: Actor;
+  profile: ScimProfile;
+}
+
+/** Which attributes an answer shows, as the caller named them; both given is refused (RFC 7644 section 3.9). */
+export interface AskedView {
+  attributes?: readonly string[] | undefined;
+  excludedAttributes?: readonly string[] | undefined;
+}
+
+/** A list request as it came: texts from a query, JSON values from a search message. */
+export interface AskedList extends AskedView {
+  filter?: string | undefined;
+  sortBy?: string | undefined;
+  sortOrder?: string | undefined;
+  startIndex?: string | number | undefined;
+  count?: string | number | undefined;
+}
+
+/** Beside the change itself: what to show of the outcome, and `If-Match` as it came. */
+export interface AskedChange extends AskedView {
+  ifMatch?: string | undefined;
+}
+
+/** One resource as it is answered. */
+export interface ScimAnswer {
+  type: ResourceTypeName;
+  id: string;
+  /** revision; the entity tag is `W/"<version>"` */
+  version: number;
+  /** absolute URL */
+  location: string;
+  /** JSON text, in pieces where it is large; undefined where nobody asked for it: the caller has this version, or a group was patched */
+  json: string | AsyncIterable<string> | undefined;
+}
+
+/** The operations on one type of resource, the same for users and groups. `body` is parsed JSON. */
+export interface ScimResources {
+  /** @throws ScimError 404 */
+  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer;
+  /** @throws ScimError 400, 409 */
+  create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer>;
+  /** @throws ScimError 400, 404, 409, 412 */
+  replace(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimAnswer>;
+  /** @throws ScimError 400, 404, 409, 412, 413 */
+  patch(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimAnswer>;
+  /** @throws ScimError 404, 412 */
+  remove(caller: ScimCaller, id: string, change: { ifMatch?: string | undefined }): Promise<void>;
+}
+
+export interface ScimSettings {
+  /** origin under which providers reach us, without a trailing slash */
+  baseUrl(): string;
+  /** whether a create takes over the local account of the same address */
+  linkExisting: "by_address" | "never";
+  /** resources on one page at most */
+  pageMax: number;
+  /** rows that a filter without an index may look at */
+  scanRowsMax: number;
+  /** role by group display name, or by `externalId:<value>`; other groups give `member` */
+  groupRoleMappings: Readonly<Record<string, "admin" | "member">>;
+}
+
+/** A provisioned user as rendering needs it. */
+export interface UserRow {
+  id: string;
+  version: number;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** JSON text of the resource's own attributes, in the order in which they are shown */
+  doc: string;
+}
+
+export interface GroupRow {
+  id: string;
+  externalId: string | null;
+  displayName: string;
+  memberCount: number;
+  version: number;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+/** One resource named by another, with what it shows of it. */
+export interface Named {
+  id: string;
+  display: string;
+}

@@ -1,0 +1,76 @@
+// Tables of provisioned users, groups and their tokens; constraints and indices are in migrations.
+// `*_key` columns hold folded text (fold.ts), `doc` the resource as it was sent, `doc_key` what is shown of it, folded.
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const scimUsers = sqliteTable("scim_users", {
+  /** order of creation */
+  sequence: integer("sequence").primaryKey({ autoIncrement: true }),
+  accountId: text("account_id").notNull(),
+  organizationId: text("organization_id").notNull(),
+  externalId: text("external_id"),
+  userName: text("user_name").notNull(),
+  userNameKey: text("user_name_key").notNull(),
+  displayNameKey: text("display_name_key"),
+  familyNameKey: text("family_name_key"),
+  givenNameKey: text("given_name_key"),
+  active: integer("active", { mode: "boolean" }).notNull(),
+  /** how the user is shown inside the product */
+  label: text("label").notNull(),
+  version: integer("version").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
+  doc: text("doc").notNull(),
+  docKey: text("doc_key").notNull(),
+});
+
+export const scimUserEmails = sqliteTable(
+  "scim_user_emails",
+  {
+    userId: text("user_id").notNull(),
+    position: integer("position").notNull(),
+    organizationId: text("organization_id").notNull(),
+    valueKey: text("value_key").notNull(),
+    typeKey: text("type_key"),
+    isPrimary: integer("is_primary", { mode: "boolean" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.position] })],
+);
+
+export const scimGroups = sqliteTable("scim_groups", {
+  /** order of creation */
+  sequence: integer("sequence").primaryKey({ autoIncrement: true }),
+  id: text("id").notNull(),
+  organizationId: text("organization_id").notNull(),
+  externalId: text("external_id"),
+  displayName: text("display_name").notNull(),
+  displayNameKey: text("display_name_key").notNull(),
+  memberCount: integer("member_count").notNull(),
+  version: integer("version").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
+});
+
+export const scimGroupMembers = sqliteTable(
+  "scim_group_members",
+  { groupId: text("group_id").notNull(), userId: text("user_id").notNull() },
+  (table) => [primaryKey({ columns: [table.groupId, table.userId] })],
+);
+
+export const scimTokens = sqliteTable("scim_tokens", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  label: text("label").notNull(),
+  tokenHash: text("token_hash").notNull(),
+  prefix: text("prefix").notNull(),
+  profile: text("profile", { enum: ["standard", "entra"] }).notNull(),
+  createdBy: text("created_by").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms"),
+  lastUsedAtMs: integer("last_used_at_ms"),
+  revokedAtMs: integer("revoked_at_ms"),
+});
+
+export const scimState = sqliteTable("scim_state", {
+  organizationId: text("organization_id").primaryKey(),
+  roleMappingDigest: text("role_mapping_digest").notNull(),
+});
