@@ -1,6 +1,7 @@
 // The ordered list of migrations, imported as text so that the executable carries them.
 // Append only: an applied migration is never edited, reordered or removed.
 import foundation from "./0001_foundation.sql" with { type: "text" };
+import provisioning from "./0002_provisioning.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -9,4 +10,7 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ id: 1, name: "foundation", sql: foundation }];
+export const migrations: readonly Migration[] = [
+  { id: 1, name: "foundation", sql: foundation },
+  { id: 2, name: "provisioning", sql: provisioning },
+];

@@ -18,6 +18,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "invitations.role": "member",
   "invitations.status": "pending",
   "device_logins.state": "approved",
+  "scim_tokens.profile": "standard",
 };
 
 const productTables = (connection: Database): string[] =>
