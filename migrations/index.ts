@@ -2,6 +2,7 @@
 // Append only: an applied migration is never edited, reordered or removed.
 import foundation from "./0001_foundation.sql" with { type: "text" };
 import provisioning from "./0002_provisioning.sql" with { type: "text" };
+import gateway from "./0003_gateway.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -13,4 +14,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { id: 1, name: "foundation", sql: foundation },
   { id: 2, name: "provisioning", sql: provisioning },
+  { id: 3, name: "gateway", sql: gateway },
 ];

@@ -11,7 +11,7 @@ export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
 
 /** What a cache is about; a write that names its topic leaves other caches alone, and `unobserved` rows are in none. */
-export type Topic = "access" | "branding" | "catalog" | "jobs" | "provisioning" | "unobserved";
+export type Topic = "access" | "branding" | "catalog" | "gateway" | "jobs" | "provisioning" | "unobserved";
 
 /** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;

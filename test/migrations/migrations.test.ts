@@ -19,6 +19,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "invitations.status": "pending",
   "device_logins.state": "approved",
   "scim_tokens.profile": "standard",
+  "gateway_keys.state": "ready",
 };
 
 const productTables = (connection: Database): string[] =>
