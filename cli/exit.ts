@@ -25,6 +25,7 @@ const EXIT_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   unauthenticated: EXIT.notPermitted,
   forbidden: EXIT.notPermitted,
   unavailable: EXIT.unavailable,
+  upstream: EXIT.unavailable,
   too_many: EXIT.unavailable,
   unverified: EXIT.unverified,
 };

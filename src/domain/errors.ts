@@ -11,6 +11,7 @@ export type ErrorKind =
   | "gone"
   | "too_many"
   | "unverified"
+  | "upstream"
   | "unavailable";
 
 /** One thing wrong with an input. */
@@ -28,7 +29,7 @@ export interface ErrorDetails {
   hint?: string;
   /** everything that is wrong with the input, not only the first */
   problems?: readonly Problem[];
-  /** for `too_many` and `unavailable`: seconds to wait */
+  /** for `too_many`, `upstream` and `unavailable`: seconds to wait */
   retryAfterSeconds?: number;
   /** for the log only, never shown to a caller */
   cause?: unknown;

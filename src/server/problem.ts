@@ -11,6 +11,7 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
   gone: 410,
   unverified: 422,
   too_many: 429,
+  upstream: 502,
   unavailable: 503,
 };
 
@@ -28,6 +29,7 @@ const TITLES: Record<number, string> = {
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
+  502: "Bad Gateway",
   503: "Service Unavailable",
   507: "Insufficient Storage",
 };

@@ -90,8 +90,8 @@ const KINDS = {
   account_missing: "forbidden",
   conflict: "conflict",
   credential_invalid: "conflict",
-  unavailable: "unavailable",
-  rejected: "unavailable",
+  unavailable: "upstream",
+  rejected: "upstream",
 } as const;
 
 /** A call that gave no key. `message` is for the caller, `diagnosis` for the log and the operator. */
