@@ -22,6 +22,9 @@ export const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
 export const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
 export const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
 export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
+export const SCIM_PAGE = { min: 100, max: 1000 };
+export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
+export const SCIM_REQUESTS = { min: 1, max: 100_000 };
 /** attempts that one window may allow */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
@@ -88,6 +91,27 @@ export const SETTINGS = {
     map(choice("admin", "member")),
     "{}",
     "role that members of a provisioned group receive, by group name",
+  ),
+  "scim.link_existing": always(
+    choice("by_address", "never"),
+    "by_address",
+    "whether a provisioned user takes over the local account of the same address",
+  ),
+  "scim.page_max": always(integer(SCIM_PAGE), "200", "users or groups on one page of a SCIM list at most"),
+  "scim.scan_rows_max": always(
+    integer(SCIM_SCAN_ROWS),
+    "200000",
+    "rows that a SCIM filter without an index may look at",
+  ),
+  "scim.requests_per_second": always(
+    integer(SCIM_REQUESTS),
+    "100",
+    "SCIM requests a second that one token may go on sending",
+  ),
+  "scim.requests_burst": always(
+    integer(SCIM_REQUESTS),
+    "500",
+    "SCIM requests that one token may send at once after a rest",
   ),
   "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
   "access.access_token_ttl_seconds": always(
