@@ -107,6 +107,7 @@ describe("exit codes", () => {
     unauthenticated: 5,
     forbidden: 5,
     unavailable: 6,
+    upstream: 6,
     too_many: 6,
     unverified: 7,
   };
