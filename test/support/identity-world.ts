@@ -15,8 +15,10 @@ import { createWorld, type World } from "./world.ts";
 export const PASSWORD = new Secret("correct horse battery");
 export const FAST_HASHING = createPasswords({ cost: { memoryKib: 8, passes: 1 } });
 
+/** of one user, or of several */
 export interface Ending {
-  userId: string;
+  userId?: string;
+  userIds?: readonly string[];
   reason: string;
   nowMs: number;
 }

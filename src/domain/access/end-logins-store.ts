@@ -1,12 +1,17 @@
 // SQL that takes access away. Which of these belong together is for end-logins.ts.
-import { and, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Tx } from "../../platform/database.ts";
 import { invariant } from "../errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "./tables.ts";
 
 /** Whose rows; "everybody" is spelled out, so that a forgotten id can never mean it. */
-export type Whose = { userId: string } | { loginSessionId: string } | { grantId: string } | "everybody";
+export type Whose =
+  | { userId: string }
+  | { userIds: readonly string[] }
+  | { loginSessionId: string }
+  | { grantId: string }
+  | "everybody";
 
 /** @returns how many login sessions this ended */
 export function endSessions(tx: Tx, whose: Exclude<Whose, { grantId: string }>, nowMs: number): number {
@@ -50,8 +55,12 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<Whose, { grantId: stri
 }
 
 /** @returns the condition on whichever id is given; none for everybody */
-function matching(whose: Whose, columns: Record<string, SQLiteColumn>): SQL | undefined {
+function matching(
+  whose: Whose,
+  columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn },
+): SQL | undefined {
   if (whose === "everybody") return undefined;
+  if ("userIds" in whose) return isOneOf(columns.userId, whose.userIds);
   const conditions = Object.entries(whose).map(([name, id]) => {
     const column = columns[name];
     invariant(column, `these rows have a column for ${name}`);
@@ -59,3 +68,7 @@ function matching(whose: Whose, columns: Record<string, SQLiteColumn>): SQL | un
   });
   return and(...conditions);
 }
+
+/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+const isOneOf = (column: SQLiteColumn, ids: readonly string[]): SQL =>
+  inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`);

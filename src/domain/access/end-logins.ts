@@ -18,11 +18,13 @@ export interface EndedLogins {
 }
 
 /**
- * Ends everything one user can come in with: login sessions, grants with their tokens, device logins under way.
+ * Ends everything users can come in with: login sessions, grants with their tokens, device logins under way.
  * @source client-and-auth.md section 2.7, control-api.md section 2.4
  */
-export const endLogins = (tx: Tx, { userId, ...ending }: Ending & { userId: string }): EndedLogins =>
-  endAll(tx, { userId }, ending);
+export const endLogins = (
+  tx: Tx,
+  { reason, nowMs, ...whose }: Ending & ({ userId: string } | { userIds: readonly string[] }),
+): EndedLogins => endAll(tx, whose, { reason, nowMs });
 
 /** Ends one login session, the grants that it approved, and the device logins it is deciding. */
 export const endLoginSession = (

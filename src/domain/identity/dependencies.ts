@@ -15,8 +15,11 @@ export interface IdentitySettings {
   groupRoleMappings: Readonly<Record<string, Role>>;
 }
 
-/** Ends every login of a user in the transaction of the change that calls for it; access provides it. */
-export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
+/** One user or several. */
+export type Whose = { userId: string } | { userIds: readonly string[] };
+
+/** Ends every login of users in the transaction of the change that calls for it; access provides it. */
+export type EndLogins = (tx: Tx, ending: Whose & { reason: string; nowMs: number }) => void;
 
 /**
  * Counts an invitation that an actor sends, in the transaction that makes it; access provides it.

@@ -1,5 +1,5 @@
-// The one way in: an account is made, or the removed one of the same address comes back under a new subject with its
-// history (control-api.md section 11.1). Used by account creation, invitations and the first start.
+// The way in for local accounts: one is made, or the one of the address that was removed last comes back under a new
+// subject with its history (control-api.md section 11.1). Used by account creation, invitations and the first start.
 
 import type { Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";

@@ -1,5 +1,5 @@
 // SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
-import { and, count, desc, eq, gt, lte, ne, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, gt, lte, ne, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database.ts";
 import type { Invitation, Role } from "./model.ts";
 import { contains, type RowId } from "./store.ts";
@@ -115,7 +115,16 @@ export const cancelPending = (
     .map(({ id }) => id);
 
 /** Pending invitations of one inviter pass to another, or to nobody. */
-export function passOnInvitations(tx: Tx, { organizationId, id }: RowId, newInviterId: string | null): void {
+export const passOnInvitations = (tx: Tx, inviter: RowId, newInviterId: string | null): void =>
+  passOn(tx, inviter, newInviterId);
+
+/** Pending invitations of one inviter pass to the protected administrator, who is looked up only if there are any. */
+export function passOnToProtected(tx: Tx, inviter: RowId): void {
+  const isProtected = and(eq(users.organizationId, inviter.organizationId), eq(users.protected, true));
+  passOn(tx, inviter, sql`(${tx.select({ id: users.id }).from(users).where(isProtected).limit(1)})`);
+}
+
+function passOn(tx: Tx, { organizationId, id }: RowId, newInviterId: string | null | SQL): void {
   tx.update(invitations)
     .set({ inviterId: newInviterId })
     .where(

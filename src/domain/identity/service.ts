@@ -8,6 +8,7 @@ import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
 import { Invitations } from "./invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
+import { ProvisionedUsers } from "./provisioned.ts";
 import * as store from "./store.ts";
 import { Users } from "./users.ts";
 
@@ -26,6 +27,7 @@ export function createIdentity(dependencies: IdentityDependencies) {
   return {
     users: new Users(dependencies, enrol),
     invitations: new Invitations(dependencies, enrol),
+    provisioned: new ProvisionedUsers(dependencies),
 
     /** Run at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),

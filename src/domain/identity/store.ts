@@ -3,6 +3,7 @@ import {
   and,
   asc,
   count,
+  desc,
   eq,
   getTableColumns,
   inArray,
@@ -31,8 +32,10 @@ export interface UserFilter {
   provisioningSource?: ProvisioningSource | undefined;
 }
 
-/** What a service may change; address and identifiers stay. */
+/** What a service may change; the id stays. */
 export interface UserChanges {
+  email?: string;
+  emailKey?: string;
   role?: Role;
   status?: UserStatus;
   subject?: string;
@@ -62,6 +65,7 @@ const userByEmailKey = statement((connection) =>
         eq(emailKey, sql.placeholder("emailKey")),
       ),
     )
+    .orderBy(asc(eq(users.status, "removed")), desc(users.updatedAtMs), desc(users.id))
     .limit(1)
     .prepare(),
 );
@@ -69,7 +73,10 @@ const userByEmailKey = statement((connection) =>
 export const userOfId = (connection: Connection, id: string): User | undefined =>
   userById(connection).get({ id });
 
-/** @param key the folded address; a removed user is found too */
+/**
+ * @param key the folded address
+ * @returns who has it; where nobody does, the user who was removed last of those who had it
+ */
 export const userOfEmail = (
   connection: Connection,
   key: { organizationId: string; emailKey: string },
@@ -99,6 +106,27 @@ export const updateUser = (
   row: RowId,
   changes: UserChanges & { updatedAtMs: number },
 ): User | undefined => tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
+
+/** @returns the ids of those among them who had another role; in one statement, because a group may be large */
+export const setProvisionedRole = (
+  tx: Tx,
+  { ids, role, updatedAtMs }: { ids: readonly string[]; role: Role; updatedAtMs: number },
+): string[] =>
+  tx
+    .update(users)
+    .set({ role, updatedAtMs })
+    .where(
+      and(
+        inArray(users.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+        eq(users.provisioningSource, "scim"),
+        ne(users.status, "removed"),
+        eq(users.protected, false),
+        ne(users.role, role),
+      ),
+    )
+    .returning({ id: users.id })
+    .all()
+    .map(({ id }) => id);
 
 /** @returns active administrators besides this user */
 export function countOtherAdministrators(connection: Connection, { organizationId, id }: RowId): number {

@@ -1,0 +1,154 @@
+// Accounts whose authority is an identity provider (SCIM): how they come in, follow it and go, each in the caller's
+// transaction. The provider's view of a person, and the audit entry of each change, are scim's.
+import type { Tx } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import { invariant } from "../errors.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import { lastAdministrator, protectedUser, userExists } from "./errors.ts";
+import * as invitationStore from "./invitation-store.ts";
+import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "./model.ts";
+import * as store from "./store.ts";
+
+export interface NewProvisionedAccount {
+  actor: Actor;
+  email: string;
+  active: boolean;
+  /** whether a local account of the address may be taken over */
+  mayLink: boolean;
+}
+
+export interface Admitted {
+  account: User;
+  admission: "created" | "linked" | "revived";
+  /** the account that was taken over, as it was */
+  before: User | undefined;
+}
+
+/** What scim may do to accounts. Only what it provisioned is touched, taking a local account over excepted. */
+export class ProvisionedUsers {
+  constructor(private readonly dependencies: IdentityDependencies) {}
+
+  /**
+   * Makes the account of an address, or takes over the local one, or the one removed last: same id, member until its
+   * groups say otherwise, no password, and no login of before goes on. Pending invitations of the address are canceled.
+   * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
+   * @source scim.md SCIM-14 and SCIM-15
+   */
+  admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
+    const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
+    const before = store.userOfEmail(tx, key);
+    const admitted = before
+      ? this.#takeOver(tx, withoutHash(before), { active, mayLink })
+      : this.#create(tx, key, active);
+    for (const target of invitationStore.cancelPending(tx, key)) {
+      this.dependencies.audit.record(tx, { actor, action: "invitation.cancel", target });
+    }
+    return admitted;
+  }
+
+  /**
+   * Lets address and status follow the provider; logins end when either differs from before.
+   * @throws DomainError `user.exists`, `user.protected`: the address is in use, or the account itself is protected
+   * @source scim.md SCIM-17 and SCIM-19
+   */
+  update(
+    tx: Tx,
+    { id, email, active }: { id: string; email: string; active: boolean },
+  ): { account: User; before: User } {
+    const before = presentUser(tx, id);
+    const key = emailKey(email);
+    const status = statusOf(active);
+    const hasMoved = key !== emailKey(before.email);
+    if (!hasMoved && status === before.status) return { account: before, before };
+    if (before.protected) throw protectedUser();
+    if (hasMoved) refuseOccupied(tx, { organizationId: before.organizationId, emailKey: key });
+    const reason = active ? "user_changed" : "user_suspended";
+    const account = this.#change(tx, before, { reason, changes: { email: key, emailKey: key, status } });
+    return { account, before };
+  }
+
+  /**
+   * Takes access away and keeps the record; pending invitations of the user pass to the protected administrator.
+   * @throws DomainError `user.protected`
+   * @source scim.md SCIM-26
+   */
+  remove(tx: Tx, { id }: { id: string }): User {
+    const before = presentUser(tx, id);
+    if (before.protected) throw protectedUser();
+    invitationStore.passOnToProtected(tx, before);
+    const changes = { status: "removed", passwordHash: null } as const;
+    return this.#change(tx, before, { reason: "user_removed", changes });
+  }
+
+  /**
+   * Gives a role to those who do not have it and ends their logins; local, removed and protected accounts keep theirs.
+   * @returns the ids of those whose role this changed
+   */
+  setRole(tx: Tx, { userIds, role }: { userIds: readonly string[]; role: Role }): readonly string[] {
+    const { clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const changed = store.setProvisionedRole(tx, { ids: userIds, role, updatedAtMs: nowMs });
+    if (changed.length > 0) endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
+    return changed;
+  }
+
+  #create(tx: Tx, key: { organizationId: string; emailKey: string }, active: boolean): Admitted {
+    const { clock, ids } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const account = store.insertUser(tx, {
+      ...key,
+      ...MANAGED,
+      id: ids.uuid(),
+      subject: ids.uuid(),
+      email: key.emailKey,
+      status: statusOf(active),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return { account, admission: "created", before: undefined };
+  }
+
+  #takeOver(tx: Tx, before: User, { active, mayLink }: { active: boolean; mayLink: boolean }): Admitted {
+    const changes = { ...MANAGED, status: statusOf(active) };
+    if (before.status === "removed") {
+      const revival = { ...changes, subject: this.dependencies.ids.uuid() };
+      const account = this.#change(tx, before, { reason: "user_revived", changes: revival });
+      return { account, admission: "revived", before };
+    }
+    if (before.protected) throw protectedUser();
+    if (before.provisioningSource === "scim" || !mayLink) throw userExists(before.email);
+    const isAdministrator = isActiveAdministrator(before);
+    if (isAdministrator && store.countOtherAdministrators(tx, before) === 0) throw lastAdministrator();
+    const account = this.#change(tx, before, { reason: "user_linked", changes });
+    return { account, admission: "linked", before };
+  }
+
+  /** Changes the row and ends the logins. */
+  #change(tx: Tx, before: User, { reason, changes }: { reason: string; changes: store.UserChanges }): User {
+    const { clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const after = store.updateUser(tx, before, { ...changes, updatedAtMs: nowMs });
+    invariant(after, "a user found in this transaction is still there");
+    endLogins(tx, { userId: before.id, reason, nowMs });
+    return after;
+  }
+}
+
+/** What every provisioned account starts with; its groups may make it an administrator later. */
+const MANAGED = { role: "member", provisioningSource: "scim", passwordHash: null } as const;
+
+const statusOf = (active: boolean): SettableStatus => (active ? "active" : "suspended");
+
+const withoutHash = ({ passwordHash: _, ...user }: User & { passwordHash: string | null }): User => user;
+
+function presentUser(tx: Tx, id: string): User {
+  const user = store.userOfId(tx, id);
+  invariant(user && user.status !== "removed", "a provisioned user has an account");
+  return user;
+}
+
+function refuseOccupied(tx: Tx, key: { organizationId: string; emailKey: string }): void {
+  const holder = store.userOfEmail(tx, key);
+  if (!holder || holder.status === "removed") return;
+  throw holder.protected ? protectedUser() : userExists(holder.email);
+}
