@@ -15,7 +15,7 @@ import { Users } from "./users.ts";
 export type { BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type { EndLogins, IdentityDependencies, IdentitySettings, SpendInvitation } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
-export { emailKey } from "./model.ts";
+export { emailKey, readEmail } from "./model.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 
