@@ -1,0 +1,141 @@
+// Resources as JSON text. The common case, everything shown, joins the stored text with what is computed and parses
+// nothing; every other case composes the resource as an object. What goes in is queried by users and groups.
+import { shownDoc } from "./emails.ts";
+import { etagOf, locationOf } from "./messages.ts";
+import type { GroupRow, Named, ScimObject, ScimValue, UserRow } from "./model.ts";
+import { type Parts, project, type View } from "./view.ts";
+import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "./wire.ts";
+
+/** What a user shows beside its own attributes; undefined is left out. */
+export interface ComputedParts {
+  groups: readonly Named[] | undefined;
+  /** whom `manager.value` names, if that is a user */
+  manager: Named | undefined;
+}
+
+/** A group in text; the members, joined by commas, go between. */
+export interface GroupFrame {
+  before: string;
+  /** undefined when no members are shown: `before` and `after` are the whole then */
+  member: ((member: Named) => string) | undefined;
+  after: string;
+}
+
+/** @returns JSON text of the user, with the derived e-mail where none is stored (scim.md section 2.1, SCIM-13, SCIM-32) */
+export function userJson(row: UserRow, computed: ComputedParts, view: View, baseUrl: string): string {
+  const plain = view.isDefault ? plainUser(row, computed, baseUrl) : undefined;
+  return plain ?? composedUser(row, computed, { parts: view.partsOf("User"), baseUrl });
+}
+
+// Client text cannot look like these: in JSON text its quotes are escaped, and the names in a document are ours.
+const EMAILS_MARK = ',"emails":[';
+const EXTENSION_MARK = `,"${ENTERPRISE_USER}":{`;
+const MANAGER_MARK = '"manager":{';
+const MANAGER = /"manager":\{("value":"(?:[^"\\]|\\.)*")(?:,"\$ref":"(?:[^"\\]|\\.)*")?\}/;
+
+const CORE_USER_START = `{"schemas":["${CORE_USER}"],"id":"`;
+const EXTENDED_USER_START = `{"schemas":["${CORE_USER}","${ENTERPRISE_USER}"],"id":"`;
+
+/** @returns undefined for a document that needs to be looked into */
+function plainUser(row: UserRow, { groups, manager }: ComputedParts, baseUrl: string): string | undefined {
+  const { doc } = row;
+  if (!doc.includes(EMAILS_MARK)) return undefined;
+  const shownGroups = groups
+    ? `,"groups":[${groups.map((group) => JSON.stringify(groupValue(group, baseUrl))).join()}]`
+    : "";
+  const meta = `,"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
+  const extensionAt = doc.indexOf(EXTENSION_MARK);
+  if (extensionAt < 0) return `${CORE_USER_START}${row.id}",${doc.slice(1, -1)}${shownGroups}${meta}`;
+  const extension = withManager(doc.slice(extensionAt, -1), manager, baseUrl);
+  if (extension === undefined) return undefined;
+  return `${EXTENDED_USER_START}${row.id}",${doc.slice(1, extensionAt)}${shownGroups}${extension}${meta}`;
+}
+
+function withManager(extension: string, manager: Named | undefined, baseUrl: string): string | undefined {
+  if (!extension.includes(MANAGER_MARK)) return extension;
+  const found = MANAGER.exec(extension);
+  if (!found) return undefined;
+  const [whole, value] = found;
+  const named = manager ? `,${JSON.stringify(managerParts(manager, baseUrl)).slice(1, -1)}` : "";
+  return `${extension.slice(0, found.index)}${MANAGER_MARK}${value}${named}}${extension.slice(found.index + whole.length)}`;
+}
+
+function composedUser(
+  row: UserRow,
+  { groups, manager }: ComputedParts,
+  { parts, baseUrl }: { parts: Parts; baseUrl: string },
+): string {
+  const stored: ScimObject = JSON.parse(row.doc);
+  const { [ENTERPRISE_USER]: extension, ...core } = shownDoc(stored);
+  const whole: ScimObject = {
+    id: row.id,
+    ...core,
+    ...(groups && { groups: groups.map((group) => groupValue(group, baseUrl)) }),
+    ...(isComplex(extension) && { [ENTERPRISE_USER]: extensionValue(extension, manager, baseUrl) }),
+    meta: metaOf("User", row, baseUrl),
+  };
+  const shown = project(whole, parts);
+  const schemas = ENTERPRISE_USER in shown ? [CORE_USER, ENTERPRISE_USER] : [CORE_USER];
+  return JSON.stringify({ schemas, ...shown });
+}
+
+function extensionValue(extension: ScimObject, named: Named | undefined, baseUrl: string): ScimObject {
+  const { manager, ...rest } = extension;
+  if (!isComplex(manager)) return extension;
+  const { value } = manager;
+  if (value === undefined) return rest;
+  return { ...rest, manager: { value, ...(named && managerParts(named, baseUrl)) } };
+}
+
+const isComplex = (value: ScimValue | undefined): value is ScimObject =>
+  typeof value === "object" && !Array.isArray(value);
+
+const managerParts = ({ id, display }: Named, baseUrl: string): ScimObject => ({
+  $ref: locationOf("User", id, baseUrl),
+  displayName: display,
+});
+
+const groupValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
+  value: id,
+  $ref: locationOf("Group", id, baseUrl),
+  display,
+  type: "direct",
+});
+
+const memberValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
+  value: id,
+  $ref: locationOf("User", id, baseUrl),
+  type: "User",
+  display,
+});
+
+const metaOf = (
+  type: ResourceTypeName,
+  row: Pick<UserRow, "id" | "version" | "createdAtMs" | "updatedAtMs">,
+  baseUrl: string,
+): ScimObject => ({
+  resourceType: type,
+  created: new Date(row.createdAtMs).toISOString(),
+  lastModified: new Date(row.updatedAtMs).toISOString(),
+  version: etagOf(row.version),
+  location: locationOf(type, row.id, baseUrl),
+});
+
+/** @returns the text around the members, which may be many, and how each of them is shown (scim.md section 2.2) */
+export function groupFrame(row: GroupRow, view: View, baseUrl: string): GroupFrame {
+  const parts = view.partsOf("Group");
+  const { id, displayName, externalId } = row;
+  const { meta, ...own } = project(
+    { id, ...(externalId !== null && { externalId }), displayName, meta: metaOf("Group", row, baseUrl) },
+    parts,
+  );
+  const start = JSON.stringify({ schemas: [CORE_GROUP], ...own }).slice(0, -1);
+  const end = meta === undefined ? "}" : `,"meta":${JSON.stringify(meta)}}`;
+  const ofMember = parts.get("members");
+  if (!ofMember) return { before: start, member: undefined, after: end };
+  return {
+    before: `${start},"members":[`,
+    member: (member) => JSON.stringify(project(memberValue(member, baseUrl), ofMember)),
+    after: `]${end}`,
+  };
+}
