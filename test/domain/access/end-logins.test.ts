@@ -105,3 +105,16 @@ test("ending everything leaves nobody signed in", async () => {
   expect(ended).toEqual({ loginSessions: 3, grants: 3, deviceLogins: 3 });
   expect(open(world)).toEqual([0, 0, 0, 0]);
 });
+
+test("the logins of several users end together, and nobody else's", async () => {
+  const { world, first, other } = await withLogins();
+  await using _ = world;
+  const end = (userIds: readonly string[]) =>
+    world.db.write((tx) => endLogins(tx, { userIds, ...ending }), "access");
+  expect(await end([])).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
+  expect(await end(["unknown", world.user.id])).toEqual({ loginSessions: 2, grants: 2, deviceLogins: 2 });
+  expect(open(world)).toEqual([1, 1, 1, 1]);
+  const rowOf = (id: string) => world.db.read.select().from(grants).where(eq(grants.id, id)).all();
+  expect(rowOf(first.id)).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
+  expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null }]);
+});
