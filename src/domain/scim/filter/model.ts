@@ -1,0 +1,67 @@
+// What a filter means once its attributes are found and its literals are read: the tree that evaluation, SQL and PATCH
+// share. How it is written is in syntax.ts, how it becomes this tree in typing.ts.
+import type { AttributePath, ResolvedPath } from "../path.ts";
+import type { Attribute } from "../schema.ts";
+
+/** Characters of a filter, of a PATCH path, or of the path in `sortBy`. */
+export const FILTER_LENGTH_MAX = 16_384;
+/** Comparisons and `pr` together. */
+export const FILTER_TESTS_MAX = 256;
+/** Parentheses and brackets that are open at once. */
+export const FILTER_DEPTH_MAX = 20;
+
+/** `ne` is a negated `eq`: an attribute without a value differs from every literal. */
+export type Comparator = "eq" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
+
+/** Has a value. */
+export interface Presence {
+  readonly kind: "present";
+  readonly path: AttributePath;
+  /** what is looked at: the sub-attribute where there is one */
+  readonly leaf: Attribute;
+}
+
+/** Has a value that compares so; never true without a value. */
+export interface Comparison {
+  readonly kind: "compare";
+  readonly path: AttributePath;
+  readonly leaf: Attribute;
+  readonly comparator: Comparator;
+  /** text folded where case does not count, instants in UTC milliseconds; never empty text after `co`, `sw`, `ew` */
+  readonly literal: string | boolean | number;
+  /** text as it was written */
+  readonly written: string | boolean;
+}
+
+/** One value of a multi-valued attribute meets the whole of `filter`, whose tests are about sub-attributes of it. */
+export interface ElementTest {
+  readonly kind: "element";
+  readonly path: AttributePath;
+  readonly filter: Filter;
+}
+
+export interface Negation {
+  readonly kind: "not";
+  readonly part: Filter;
+}
+
+/** Without parts `and` is always true, and `or` never. */
+export interface Junction {
+  readonly kind: "and" | "or";
+  readonly parts: readonly Filter[];
+}
+
+export type Filter = Presence | Comparison | ElementTest | Negation | Junction;
+
+export const ALWAYS: Filter = { kind: "and", parts: [] };
+export const NEVER: Filter = { kind: "or", parts: [] };
+
+/** What the path of a PATCH operation points at. */
+export interface PatchTarget {
+  /** names the sub-attribute too: `emails[…].value` has the path of `emails.value` */
+  readonly path: ResolvedPath;
+  /** which values of the multi-valued attribute; undefined without brackets */
+  readonly elements: Filter | undefined;
+  /** the same as `path.sub` */
+  readonly sub: Attribute | undefined;
+}

@@ -1,0 +1,53 @@
+// The door of filters and PATCH paths: text in, typed tree out. Who evaluates it is evaluate.ts, and SQL where-store.ts.
+import { scimInvalid } from "../errors.ts";
+import { type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
+import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
+import type { Filter, PatchTarget } from "./model.ts";
+import { parsePathSyntax, parseSyntax, type WrittenPath } from "./syntax.ts";
+import { typedElements, typedFilter } from "./typing.ts";
+
+/**
+ * @returns the filter of a query on one type
+ * @throws ScimError `invalidFilter`
+ * @source scim.md section 4.3
+ */
+export const parseFilter = (type: ResourceTypeName, text: string): Filter =>
+  typedFilter(parseSyntax(text), { type, scope: [type], refusal: "invalidFilter" });
+
+/**
+ * @returns the filter of a query on all types, for each of them: what only the other type has is never true
+ * @throws ScimError `invalidFilter`, for what no type has too
+ * @source scim.md SCIM-59
+ */
+export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Filter>> {
+  const written = parseSyntax(text);
+  const typed = (type: ResourceTypeName) =>
+    typedFilter(written, { type, scope: RESOURCE_TYPES, refusal: "invalidFilter" });
+  return { User: typed("User"), Group: typed("Group") };
+}
+
+/**
+ * Reads the path of a PATCH operation: an attribute, a sub-attribute, an extension's URN alone, or values of a
+ * multi-valued attribute in brackets and what to change of them.
+ * @throws ScimError `invalidPath`, for unknown names too
+ * @source scim.md section 4.6
+ */
+export function parseTarget(type: ResourceTypeName, text: string): PatchTarget {
+  const written = parsePathSyntax(text);
+  const path = resolvePath(type, written.name);
+  if (!path) throw scimInvalid("invalidPath", "path names no attribute of this resource; see /Schemas");
+  if (!written.filter) return { path, elements: undefined, sub: path.sub };
+  return elementTarget(written, path);
+}
+
+function elementTarget({ filter, sub: name }: WrittenPath, path: ResolvedPath): PatchTarget {
+  if (!filter || !path.attribute?.multiValued || path.sub) {
+    throw scimInvalid("invalidPath", "path has brackets after an attribute that is no list");
+  }
+  const { type, attribute } = path;
+  const elements = typedElements(filter, { path, type, scope: [type], refusal: "invalidPath" });
+  if (name === undefined) return { path, elements, sub: undefined };
+  const sub = subAttributeOf(attribute, name);
+  if (!sub) throw scimInvalid("invalidPath", `path names no sub-attribute of ${attribute.name}`);
+  return { path: { ...path, sub }, elements, sub };
+}

@@ -1,0 +1,181 @@
+// From names and literals to attributes and values: finds each attribute, checks that the operator suits its type, and
+// converts the literal. Multi-valued attributes become element tests here, so later stages see one shape only.
+import { type ScimError, scimInvalid } from "../errors.ts";
+import { fold } from "../fold.ts";
+import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../path.ts";
+import type { Attribute, AttributeType } from "../schema.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import { instantOf } from "./instant.ts";
+import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
+import type { Literal, Operator, Refusal, Written, WrittenElement, WrittenTest } from "./syntax.ts";
+
+/** Characters of a client's name that a refusal repeats. */
+const NAME_LENGTH_SHOWN = 80;
+
+const OF_TEXT: readonly Operator[] = ["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"];
+const OPERATORS_OF: Readonly<Record<AttributeType, readonly Operator[]>> = {
+  string: OF_TEXT,
+  reference: OF_TEXT,
+  boolean: ["eq", "ne"],
+  binary: ["eq", "ne"],
+  dateTime: ["eq", "ne", "gt", "ge", "lt", "le"],
+  complex: [],
+};
+
+export interface Reading {
+  type: ResourceTypeName;
+  /** every type that is asked: what only another one has is never true of this one */
+  scope: readonly ResourceTypeName[];
+  refusal: Refusal;
+}
+
+const negated = (part: Filter): Filter => ({ kind: "not", part });
+
+/**
+ * @returns the filter as it applies to resources of `type`
+ * @throws ScimError of the kind the reading names, for unknown and hidden attributes and for what their types forbid
+ * @source scim.md SCIM-52 to SCIM-59
+ */
+export const typedFilter = (written: Written, reading: Reading): Filter =>
+  new Typing(reading).filter(written);
+
+/**
+ * @param written a filter within brackets
+ * @param path of a multi-valued attribute
+ * @returns the filter on its single values
+ * @throws ScimError of the kind `reading.refusal`
+ */
+export const typedElements = (
+  written: Written,
+  { path, ...reading }: Reading & { path: AttributePath },
+): Filter => new Typing(reading).within(path).filter(written);
+
+/** @returns the attribute where a filter or an order may name it */
+export function filterablePath(type: ResourceTypeName, name: string): AttributePath | undefined {
+  const path = resolvePath(type, name);
+  return path?.attribute?.filterable && path.sub?.filterable !== false ? path : undefined;
+}
+
+class Typing {
+  /** @param parent the attribute in whose brackets we are: names are sub-attributes of it */
+  constructor(
+    readonly reading: Reading,
+    readonly parent?: AttributePath,
+  ) {}
+
+  within(path: AttributePath): Typing {
+    return new Typing(this.reading, path);
+  }
+
+  filter(written: Written): Filter {
+    switch (written.kind) {
+      case "present":
+        return this.#presence(written.name);
+      case "test":
+        return this.#test(written);
+      case "element":
+        return this.#element(written);
+      case "not":
+        return negated(this.filter(written.part));
+      default:
+        return joined(
+          written.kind,
+          written.parts.map((part) => this.filter(part)),
+        );
+    }
+  }
+
+  #presence(name: string): Filter {
+    const path = this.#find(name);
+    if (!path) return NEVER;
+    const leaf = path.sub ?? path.attribute;
+    return this.#ofValues(path, leaf.multiValued ? ALWAYS : { kind: "present", path, leaf });
+  }
+
+  #test({ name, operator, literal }: WrittenTest): Filter {
+    const found = this.#find(name);
+    if (!found) return NEVER;
+    const path = comparedPath(found);
+    const leaf = path.sub ?? path.attribute;
+    if (!OPERATORS_OF[leaf.type].includes(operator)) {
+      throw this.#refuse(`cannot use ${operator} on ${pathText(path)}`);
+    }
+    const value = operandOf(leaf, literal);
+    if (value === undefined) throw this.#refuse(`compares ${pathText(path)} with a wrong literal`);
+    const isPart = operator === "co" || operator === "sw" || operator === "ew";
+    if (isPart && value === "") return this.#ofValues(path, { kind: "present", path, leaf });
+    const written = typeof value === "boolean" ? value : String(literal);
+    const comparator = operator === "ne" ? "eq" : operator;
+    const comparison: Filter = { kind: "compare", path, leaf, comparator, literal: value, written };
+    return this.#ofValues(path, operator === "ne" ? negated(comparison) : comparison);
+  }
+
+  #element({ name, filter }: WrittenElement): Filter {
+    const path = this.#find(name);
+    if (!path) return NEVER;
+    const { attribute } = path;
+    if (path.sub || attribute.type !== "complex") {
+      throw this.#refuse(`has brackets after ${pathText(path)}, which has no sub-attributes`);
+    }
+    const inner = this.within(path).filter(filter);
+    if (attribute.multiValued) return { kind: "element", path, filter: inner };
+    return joined("and", [{ kind: "present", path, leaf: attribute }, inner]);
+  }
+
+  /** Outside brackets a test on a multi-valued attribute is true when it is of any one value (SCIM-54). */
+  #ofValues(path: AttributePath, filter: Filter): Filter {
+    if (this.parent || !path.attribute.multiValued) return filter;
+    return { kind: "element", path, filter };
+  }
+
+  /** @returns undefined where only another type of the scope has the attribute */
+  #find(name: string): AttributePath | undefined {
+    if (this.parent) return this.#findWithin(this.parent, name);
+    const { type, scope } = this.reading;
+    const path = filterablePath(type, name);
+    if (path || scope.some((other) => filterablePath(other, name))) return path;
+    throw this.#refuse(`names ${shown(name)}, which is no attribute to filter on; see /Schemas`);
+  }
+
+  #findWithin(parent: AttributePath, name: string): AttributePath {
+    const sub = subAttributeOf(parent.attribute, name);
+    if (sub?.filterable) return { ...parent, sub };
+    const of = pathText(parent);
+    throw this.#refuse(`names ${shown(name)}, which is no sub-attribute of ${of} to filter on; see /Schemas`);
+  }
+
+  #refuse(problem: string): ScimError {
+    const { refusal } = this.reading;
+    return scimInvalid(refusal, `${refusal === "invalidPath" ? "path" : "filter"} ${problem}`);
+  }
+}
+
+/** A complex attribute stands for its `value` in a comparison (SCIM-54). */
+function comparedPath(path: AttributePath): AttributePath {
+  if (path.sub || path.attribute.type !== "complex") return path;
+  return { ...path, sub: subAttributeOf(path.attribute, "value") };
+}
+
+/** @returns undefined for a literal that the attribute's type does not have */
+function operandOf({ type, caseExact }: Attribute, literal: Literal): Literal | undefined {
+  if (type === "boolean") return booleanOf(literal);
+  if (typeof literal !== "string") return undefined;
+  if (type === "dateTime") return instantOf(literal);
+  return caseExact ? literal : fold(literal);
+}
+
+/** Entra writes booleans as text (SCIM-56). */
+function booleanOf(literal: Literal): boolean | undefined {
+  if (typeof literal === "boolean") return literal;
+  const word = String(literal).toLowerCase();
+  return word === "true" || word === "false" ? word === "true" : undefined;
+}
+
+/** Parentheses change nothing between equal junctions: what is joined alike stands in one list. */
+const joined = (kind: Junction["kind"], parts: readonly Filter[]): Filter => ({
+  kind,
+  parts: parts.flatMap((part) => (part.kind === kind ? part.parts : [part])),
+});
+
+const shown = (name: string): string =>
+  name.length > NAME_LENGTH_SHOWN ? `${name.slice(0, NAME_LENGTH_SHOWN)}…` : name;
