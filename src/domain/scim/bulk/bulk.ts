@@ -1,0 +1,25 @@
+// Bulk requests (RFC 7644 section 3.7): reads the message, lets a run carry it out, frames the answer.
+// What an operation does is for users.ts and groups.ts.
+import type { ScimCaller } from "../model.ts";
+import { BULK_RESPONSE } from "../wire.ts";
+import { readBulk } from "./request.ts";
+import { type BulkDependencies, BulkRun } from "./run.ts";
+
+export interface Bulk {
+  /**
+   * @param body parsed JSON
+   * @returns the BulkResponse as JSON text; operations that failed are told in it
+   * @throws ScimError 400 `invalidSyntax` for a malformed request, 413 for too many operations: then nothing was done
+   * @source scim.md section 4.10
+   */
+  run(caller: ScimCaller, body: unknown): Promise<string>;
+}
+
+/** @returns the operation that carries out many */
+export const createBulk = (dependencies: BulkDependencies): Bulk => ({
+  async run(caller, body) {
+    const { operations, failuresMax } = readBulk(body);
+    const outcomes = await new BulkRun(dependencies, caller).carryOut(operations, failuresMax);
+    return `{"schemas":["${BULK_RESPONSE}"],"Operations":[${outcomes.join(",")}]}`;
+  },
+});

@@ -1,0 +1,105 @@
+// In which order the operations of a bulk request are attempted: as they stand in it, but none before what it refers to
+// was created. Knows nothing of resources; references are found in references.ts.
+
+/** An operation as far as order is concerned. */
+export interface Dependent {
+  /** the bulkId under which others refer to what it creates */
+  creates: string | undefined;
+  /** bulkIds it refers to; one that nobody creates keeps nothing waiting */
+  needs: ReadonlySet<string>;
+}
+
+export interface Step<Operation> {
+  operation: Operation;
+  /** `first` creates a resource without the references in `later`, `second` sets them; only cycles need that */
+  part: "whole" | "first" | "second";
+  /** bulkIds that are created after this operation; empty unless it is a part */
+  later: ReadonlySet<string>;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * @param operations in the order of the request
+ * @returns every operation once, or as two parts
+ * @source scim.md SCIM-106 and SCIM-107
+ */
+export function planBulk<Operation extends Dependent>(
+  operations: readonly Operation[],
+): readonly Step<Operation>[] {
+  const plan = new Plan(operations);
+  for (const at of operations.keys()) plan.reach(at);
+  for (const at of operations.keys()) plan.breakCycles(at);
+  return plan.steps;
+}
+
+class Plan<Operation extends Dependent> {
+  readonly steps: Step<Operation>[] = [];
+  readonly #creators = new Map<string, number>();
+  readonly #dependents = new Map<string, number[]>();
+  /** by operation: what it refers to and is not created yet */
+  readonly #missing: Set<string>[];
+  readonly #waiting = new Set<number>();
+  readonly #halves = new Map<number, ReadonlySet<string>>();
+
+  constructor(readonly operations: readonly Operation[]) {
+    for (const [at, { creates }] of operations.entries())
+      if (creates !== undefined) this.#creators.set(creates, at);
+    this.#missing = operations.map(({ needs }) => needs.intersection(this.#creators));
+    for (const [at, missing] of this.#missing.entries())
+      for (const bulkId of missing)
+        this.#dependents.set(bulkId, [...(this.#dependents.get(bulkId) ?? []), at]);
+  }
+
+  reach(at: number): void {
+    this.#waiting.add(at);
+    if (this.#missingOf(at).size === 0) this.#attempt(at);
+  }
+
+  /** Splits what keeps the operation waiting until nothing does. */
+  breakCycles(at: number): void {
+    while (this.#waiting.has(at) && !this.#halves.has(at)) {
+      const split = this.#onCycleBefore(at);
+      const later = new Set(this.#missingOf(split));
+      this.#halves.set(split, later);
+      this.#add(split, "first", later);
+      this.#release(split);
+    }
+  }
+
+  /** Follows what each waits for until one comes again. */
+  #onCycleBefore(at: number): number {
+    const seen = new Set<number>();
+    let on = at;
+    while (!seen.has(on)) {
+      seen.add(on);
+      const [bulkId = ""] = this.#missingOf(on);
+      on = this.#creators.get(bulkId) ?? on;
+    }
+    return on;
+  }
+
+  #attempt(at: number): void {
+    const later = this.#halves.get(at);
+    this.#waiting.delete(at);
+    this.#add(at, later ? "second" : "whole", later ?? NOTHING);
+    if (!later) this.#release(at);
+  }
+
+  /** Those that wait for nothing else any more come next, in their order. */
+  #release(at: number): void {
+    const bulkId = this.operations[at]?.creates ?? "";
+    for (const dependent of this.#dependents.get(bulkId) ?? []) {
+      const missing = this.#missingOf(dependent);
+      missing.delete(bulkId);
+      if (missing.size === 0 && this.#waiting.has(dependent)) this.#attempt(dependent);
+    }
+  }
+
+  #add(at: number, part: Step<Operation>["part"], later: ReadonlySet<string>): void {
+    const operation = this.operations[at];
+    if (operation) this.steps.push({ operation, part, later });
+  }
+
+  #missingOf = (at: number): Set<string> => this.#missing[at] ?? new Set();
+}

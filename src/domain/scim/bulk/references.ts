@@ -1,0 +1,143 @@
+// `bulkId:x` stands for the id of what another operation of the same request creates. It is one only where an id stands:
+// in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter of a PATCH.
+// Anywhere else it is text like any other. What the ids are, and when they are known, is for the run to say.
+import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../path.ts";
+import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
+import { type BulkOperation, isJsonObject, isNamed, type JsonObject, memberOf } from "./model.ts";
+
+const PREFIX = "bulkId:";
+
+/**
+ * Names what a reference stands for; undefined leaves the reference out, together with the element it stands in.
+ * @param attribute path of the attribute it was found in, empty in the path of an operation
+ */
+export type Lookup = (bulkId: string, attribute: string) => string | undefined;
+
+type Place = Pick<BulkOperation, "method" | "target" | "data">;
+
+/** @returns the bulkIds that an operation refers to */
+export function referencesOf(operation: Place): ReadonlySet<string> {
+  const found = new Set<string>();
+  replaceReferences(operation, (bulkId) => {
+    found.add(bulkId);
+    return undefined;
+  });
+  return found;
+}
+
+/**
+ * Puts ids where the references are.
+ * @returns the id in the path, empty where there is none, and the data; both as they were where they hold no reference
+ * @source scim.md SCIM-106 and SCIM-108
+ */
+export function replaceReferences(
+  { method, target, data }: Place,
+  lookup: Lookup,
+): { id: string; data: JsonObject | undefined } {
+  const id = idIn(target?.id ?? "", lookup, "") ?? "";
+  if (!target || !data) return { id, data };
+  const search = { type: target.type, lookup };
+  if (method !== "PATCH") return { id, data: inBody(data, search) };
+  const inOperations = (key: string, value: unknown) =>
+    isNamed(key, "Operations") && Array.isArray(value)
+      ? value.map((operation) => inOperation(operation, search))
+      : value;
+  return { id, data: mapMembers(data, inOperations) };
+}
+
+/**
+ * @param lookup of the references that were left out of a creation
+ * @returns a PATCH message that adds them
+ */
+export function addReferences(operation: Place, lookup: Lookup): JsonObject {
+  const added = new Map<string, JsonObject>();
+  replaceReferences(operation, (bulkId, path) => {
+    const id = lookup(bulkId, path);
+    if (id !== undefined) added.set(`${path} ${id}`, { op: "add", path, value: { value: id } });
+    return id;
+  });
+  return { schemas: [PATCH_OP], Operations: [...added.values()] };
+}
+
+interface Search {
+  type: ResourceTypeName;
+  lookup: Lookup;
+}
+
+/** The names in a body are paths. */
+const inBody = (body: JsonObject, search: Search): JsonObject =>
+  mapMembers(body, (name, value) => at(resolvePath(search.type, name), value, search));
+
+/** An extension's object goes on from its URN. */
+function at(path: ResolvedPath | undefined, value: unknown, search: Search): unknown {
+  if (!path) return value;
+  if (path.attribute) return refersToResource(path) ? inValue(value, search.lookup, nameOf(path)) : value;
+  const inside = (name: string) => resolvePath(search.type, `${path.extension.id}:${name}`);
+  return isJsonObject(value) ? mapMembers(value, (name, part) => at(inside(name), part, search)) : value;
+}
+
+function inOperation(operation: unknown, search: Search): unknown {
+  if (!isJsonObject(operation)) return operation;
+  const text = memberOf(operation, "path") ?? "";
+  if (typeof text !== "string") return operation;
+  const path = resolvePath(search.type, text.replace(/\[.*$/s, "").trim());
+  return mapMembers(operation, (name, value) => {
+    if (isNamed(name, "path") && path && refersToResource(path))
+      return inFilters(text, search.lookup, nameOf(path));
+    if (!isNamed(name, "value")) return value;
+    return text === "" && isJsonObject(value) ? inBody(value, search) : at(path, value, search);
+  });
+}
+
+/** Whether the attribute, or its `value`, holds ids of resources: it has a `$ref` beside, and may be set. */
+function refersToResource(path: ResolvedPath): path is AttributePath {
+  const { attribute, sub } = path;
+  if (!attribute || attribute.mutability === "readOnly" || (sub && sub.name !== "value")) return false;
+  return attribute.subAttributes?.some(({ name }) => name === "$ref") ?? false;
+}
+
+const nameOf = (path: AttributePath): string => pathText({ ...path, sub: undefined });
+
+/** As lenient as values are read: plain text, an object, or a list of them. */
+function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
+  if (typeof value === "string") return idIn(value, lookup, attribute);
+  if (Array.isArray(value))
+    return value.flatMap((element) => {
+      const replaced = inValue(element, lookup, attribute);
+      return replaced === undefined ? [] : [replaced];
+    });
+  if (!isJsonObject(value)) return value;
+  const replaced = mapMembers(value, (key, part) =>
+    isNamed(key, "value") ? inValue(part, lookup, attribute) : part,
+  );
+  return Object.keys(replaced).length < Object.keys(value).length ? undefined : replaced;
+}
+
+const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
+
+function inFilters(path: string, lookup: Lookup, attribute: string): string {
+  return path.replace(JSON_TEXT, (literal) => {
+    const id = idIn(decoded(literal), lookup, attribute);
+    return id === undefined ? literal : JSON.stringify(id);
+  });
+}
+
+function decoded(literal: string): string {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal; // no JSON text: whoever reads the path as a path says so
+  }
+}
+
+const idIn = (text: string, lookup: Lookup, attribute: string): string | undefined =>
+  text.startsWith(PREFIX) ? lookup(text.slice(PREFIX.length), attribute) : text;
+
+/** A member that becomes undefined goes. */
+const mapMembers = (object: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object).flatMap(([key, value]) => {
+      const changed = change(key, value);
+      return changed === undefined ? [] : [[key, changed] as const];
+    }),
+  );

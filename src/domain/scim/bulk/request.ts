@@ -1,0 +1,138 @@
+// Reads a bulk message. What is wrong with its structure spoils the whole request, told all at once; what is wrong with
+// the place an operation goes to spoils that operation only.
+import { ScimError, scimInvalid } from "../errors.ts";
+import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
+import {
+  BULK_METHODS,
+  BULK_OPERATIONS_MAX,
+  type BulkMethod,
+  type BulkOperation,
+  type BulkRequest,
+  type BulkTarget,
+  isJsonObject,
+  type JsonObject,
+  memberOf,
+} from "./model.ts";
+
+/** problems told of one request; the rest is counted */
+const PROBLEMS_MAX = 10;
+
+/**
+ * @param body parsed JSON
+ * @throws ScimError 400 `invalidSyntax` with everything that is wrong; 413 for too many operations
+ * @source RFC 7644 section 3.7; scim.md SCIM-101, SCIM-102 and SCIM-105
+ */
+export function readBulk(body: unknown): BulkRequest {
+  if (!isJsonObject(body)) throw scimInvalid("invalidSyntax", "a bulk request is a JSON object");
+  const listed = memberOf(body, "Operations");
+  if (!Array.isArray(listed) || listed.length === 0)
+    throw scimInvalid("invalidSyntax", "Operations must list at least one operation");
+  if (listed.length > BULK_OPERATIONS_MAX)
+    throw new ScimError(
+      413,
+      undefined,
+      `${listed.length} operations are too many; send at most ${BULK_OPERATIONS_MAX} in one request`,
+    );
+  const problems: string[] = [];
+  const failuresMax = readFailuresMax(body, problems);
+  checkSchemas(body, problems);
+  const operations = listed.map((operation, at) => readOperation(operation, `Operations[${at}]`, problems));
+  checkBulkIds(operations, problems);
+  if (problems.length > 0) throw scimInvalid("invalidSyntax", textOf(problems));
+  return { operations: operations.filter((operation) => operation !== undefined), failuresMax };
+}
+
+const textOf = (problems: readonly string[]): string => {
+  const more = problems.length - PROBLEMS_MAX;
+  return [...problems.slice(0, PROBLEMS_MAX), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+};
+
+function readFailuresMax(body: JsonObject, problems: string[]): number {
+  const given = memberOf(body, "failOnErrors") ?? Number.POSITIVE_INFINITY;
+  if (
+    typeof given === "number" &&
+    given >= 1 &&
+    (Number.isInteger(given) || given === Number.POSITIVE_INFINITY)
+  )
+    return given;
+  problems.push("failOnErrors must be a whole number of at least 1");
+  return 1;
+}
+
+/** Absent and empty lists are accepted, as in every message (scim.md SCIM-38). */
+function checkSchemas(body: JsonObject, problems: string[]): void {
+  const schemas = memberOf(body, "schemas") ?? [];
+  const urns = Array.isArray(schemas) ? schemas : [schemas];
+  const isOurs = (urn: unknown) =>
+    typeof urn === "string" && urn.toLowerCase() === BULK_REQUEST.toLowerCase();
+  if (urns.length > 0 && !urns.some(isOurs)) problems.push(`schemas must contain ${BULK_REQUEST}`);
+}
+
+function readOperation(operation: unknown, at: string, problems: string[]): BulkOperation | undefined {
+  if (!isJsonObject(operation)) {
+    problems.push(`${at} must be an object`);
+    return undefined;
+  }
+  const text = (name: string): string | undefined => {
+    const value = memberOf(operation, name) ?? undefined;
+    if (value === undefined || typeof value === "string") return value;
+    problems.push(`${at}.${name} must be text`);
+    return undefined;
+  };
+  const found = problems.length;
+  const method = readMethod(text("method"));
+  const [path, bulkId, version] = [text("path"), text("bulkId"), text("version")];
+  const data = memberOf(operation, "data") ?? undefined;
+  if (!method) problems.push(`${at}.method must be POST, PUT, PATCH or DELETE`);
+  if (!path) problems.push(`${at}.path must be /Users or /Groups, for a resource with its id`);
+  if (method === "POST" && !bulkId) problems.push(`${at}.bulkId is needed for a POST`);
+  if (data === undefined ? takesData(method) : !isJsonObject(data))
+    problems.push(`${at}.data must be an object`);
+  if (!method || problems.length > found) return undefined;
+  const target = readTarget(path ?? "");
+  return {
+    method,
+    bulkId,
+    target,
+    version,
+    data: isJsonObject(data) ? data : undefined,
+    refusal: refusalOf(method, target),
+  };
+}
+
+const readMethod = (text: string | undefined): BulkMethod | undefined =>
+  BULK_METHODS.find((method) => method === text?.toUpperCase());
+
+const takesData = (method: BulkMethod | undefined): boolean =>
+  method === "POST" || method === "PUT" || method === "PATCH";
+
+/** One trailing slash is tolerated, as it is everywhere below the base. */
+function readTarget(path: string): BulkTarget | undefined {
+  const [, endpoint, id = ""] = /^(\/[^/]+)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
+  const type = RESOURCE_TYPES.find((name) => ENDPOINTS[name] === endpoint);
+  return type && { type, id };
+}
+
+function refusalOf(method: BulkMethod, target: BulkTarget | undefined): ScimError | undefined {
+  if (method === "GET")
+    return scimInvalid("invalidSyntax", "a bulk request cannot GET; ask for the resource by itself");
+  if (!target) return new ScimError(404, undefined, "a bulk operation goes to /Users or /Groups");
+  if (method === "POST" && target.id !== "")
+    return scimInvalid(
+      "invalidSyntax",
+      "POST creates a resource and goes to /Users or /Groups without an id",
+    );
+  if (method !== "POST" && target.id === "")
+    return scimInvalid("invalidSyntax", `${method} goes to one resource: add its id to the path`);
+  return undefined;
+}
+
+function checkBulkIds(operations: readonly (BulkOperation | undefined)[], problems: string[]): void {
+  const seen = new Set<string>();
+  for (const operation of operations) {
+    if (operation?.method !== "POST" || operation.bulkId === undefined) continue;
+    const { bulkId } = operation;
+    if (seen.has(bulkId)) problems.push(`bulkId "${bulkId}" is given to two operations; it must be unique`);
+    seen.add(bulkId);
+  }
+}

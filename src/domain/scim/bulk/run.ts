@@ -1,0 +1,162 @@
+// Carries out the operations of one bulk request, each as if it had come alone, in an order in which references can be
+// replaced by ids (plan.ts), and tells the outcomes in the order of the request.
+import { DomainError } from "../../errors.ts";
+import { ScimError, scimNotFound } from "../errors.ts";
+import { etagOf, locationOf, scimErrorBody } from "../messages.ts";
+import type { ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import type { BulkOperation } from "./model.ts";
+import { type Dependent, planBulk, type Step } from "./plan.ts";
+import { addReferences, referencesOf, replaceReferences } from "./references.ts";
+
+export interface BulkDependencies {
+  users: ScimResources;
+  groups: ScimResources;
+  /** origin under which providers reach us, without a trailing slash */
+  baseUrl(): string;
+}
+
+/** unknown references that one refusal names */
+const NAMED_MAX = 10;
+/** Nothing of the resources is told, so nothing of them need be read. */
+const ONLY_ID = { attributes: ["id"] };
+
+interface Numbered extends BulkOperation, Dependent {
+  /** position in the request */
+  at: number;
+}
+
+/** What became of an operation that went well. */
+interface Success {
+  status: number;
+  location: string;
+  version: string | undefined;
+}
+
+export class BulkRun {
+  readonly #resources: Readonly<Record<ResourceTypeName, ScimResources>>;
+  readonly #baseUrl: string;
+  /** of what was created, by bulkId */
+  readonly #ids = new Map<string, string>();
+  /** creations that still lack references */
+  readonly #unfinished = new Set<Numbered>();
+  /** JSON texts, by position in the request */
+  readonly #outcomes: (string | undefined)[] = [];
+  #failures = 0;
+
+  constructor(
+    { users, groups, baseUrl }: BulkDependencies,
+    readonly caller: ScimCaller,
+  ) {
+    this.#resources = { User: users, Group: groups };
+    this.#baseUrl = baseUrl();
+  }
+
+  /** @returns the outcomes of what was attempted, each as JSON text */
+  async carryOut(operations: readonly BulkOperation[], failuresMax: number): Promise<readonly string[]> {
+    const numbered = operations.map((operation, at) => ({
+      ...operation,
+      at,
+      creates: operation.method === "POST" ? operation.bulkId : undefined,
+      needs: referencesOf(operation),
+    }));
+    for (const step of planBulk(numbered)) {
+      if (this.#failures >= failuresMax) break;
+      // What fails before it writes would let nobody else proceed.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      await this.#attempt(step);
+    }
+    const stopped = new ScimError(409, "invalidValue", "too many operations had failed");
+    for (const operation of this.#unfinished) this.#fail(operation, this.#incomplete(operation, stopped));
+    return this.#outcomes.filter((outcome) => outcome !== undefined);
+  }
+
+  async #attempt({ operation, part, later }: Step<Numbered>): Promise<void> {
+    const isSecond = part === "second";
+    if (isSecond && !this.#unfinished.delete(operation)) return;
+    try {
+      this.#refuseUnknown(isSecond ? later : operation.needs.difference(later));
+      const success = isSecond ? await this.#addLater(operation, later) : await this.#apply(operation);
+      this.#tell(operation, success);
+      if (part === "first") this.#unfinished.add(operation);
+    } catch (error) {
+      const refusal = refusalIn(error);
+      this.#fail(operation, isSecond ? this.#incomplete(operation, refusal) : refusal);
+    }
+  }
+
+  /** What is still to be created is left out of it. */
+  async #apply(operation: Numbered): Promise<Success> {
+    const { method, target, version: ifMatch, refusal } = operation;
+    if (refusal || !target) throw refusal ?? scimNotFound();
+    const { id, data: body } = replaceReferences(operation, this.#idOf);
+    const resources = this.#resources[target.type];
+    switch (method) {
+      case "POST": {
+        const answer = await resources.create(this.caller, body, ONLY_ID);
+        this.#ids.set(operation.creates ?? "", answer.id);
+        return successOf(answer, 201);
+      }
+      case "PUT":
+        return successOf(await resources.replace(this.caller, id, { body, ifMatch, ...ONLY_ID }), 200);
+      case "PATCH": {
+        const answer = await resources.patch(this.caller, id, { body, ifMatch });
+        return successOf(answer, answer.json === undefined ? 204 : 200);
+      }
+      default:
+        await resources.remove(this.caller, id, { ifMatch });
+        return { status: 204, location: locationOf(target.type, id, this.#baseUrl), version: undefined };
+    }
+  }
+
+  async #addLater(operation: Numbered, later: ReadonlySet<string>): Promise<Success> {
+    const body = addReferences(operation, (bulkId) => (later.has(bulkId) ? this.#idOf(bulkId) : undefined));
+    const resources = this.#resources[operation.target?.type ?? "User"];
+    const answer = await resources.patch(this.caller, this.#idOf(operation.creates ?? "") ?? "", { body });
+    return successOf(answer, 201);
+  }
+
+  #idOf = (bulkId: string): string | undefined => this.#ids.get(bulkId);
+
+  /** @throws ScimError 409 for references to what nobody creates, or what could not be created */
+  #refuseUnknown(needs: ReadonlySet<string>): void {
+    const unknown = [...needs].filter((bulkId) => !this.#ids.has(bulkId));
+    if (unknown.length === 0) return;
+    const named = unknown.slice(0, NAMED_MAX).map((bulkId) => `"${bulkId}"`);
+    const detail = `nothing was created under bulkId ${named.join(", ")}; create it in the same request`;
+    throw new ScimError(409, "invalidValue", detail);
+  }
+
+  #incomplete(operation: Numbered, { status, scimType, message }: ScimError): ScimError {
+    const id = this.#idOf(operation.creates ?? "");
+    return new ScimError(status, scimType, `created with id ${id}, but without all it refers to: ${message}`);
+  }
+
+  #tell({ at, method, bulkId }: Numbered, { location, version, status }: Success): void {
+    this.#outcomes[at] = JSON.stringify({ location, method, bulkId, version, status: String(status) });
+  }
+
+  #fail(operation: Numbered, { status, scimType, message }: ScimError): void {
+    const { at, method, bulkId, target } = operation;
+    const { id } = replaceReferences({ method, target, data: undefined }, this.#idOf);
+    const isPlaced = target && method !== "POST" && id !== "";
+    const location = isPlaced ? locationOf(target.type, id, this.#baseUrl) : undefined;
+    const told = JSON.stringify({ location, method, bulkId, status: String(status) });
+    this.#outcomes[at] = `${told.slice(0, -1)},"response":${scimErrorBody(status, scimType, message)}}`;
+    this.#failures += 1;
+  }
+}
+
+const successOf = ({ location, version }: ScimAnswer, status: number): Success => ({
+  status,
+  location,
+  version: etagOf(version),
+});
+
+/** @throws what nobody expected: it is a bug, and logged where requests are */
+function refusalIn(error: unknown): ScimError {
+  if (error instanceof ScimError) return error;
+  if (error instanceof DomainError && error.kind === "unavailable")
+    return new ScimError(503, undefined, error.message);
+  throw error;
+}
