@@ -1,8 +1,9 @@
 // Resources as JSON text. The common case, everything shown, joins the stored text with what is computed and parses
 // nothing; every other case composes the resource as an object. What goes in is queried by users and groups.
+import { isScimObject } from "./document.ts";
 import { shownDoc } from "./emails.ts";
 import { etagOf, locationOf } from "./messages.ts";
-import type { GroupRow, Named, ScimObject, ScimValue, UserRow } from "./model.ts";
+import type { GroupRow, Named, ScimObject, UserRow } from "./model.ts";
 import { type Parts, project, type View } from "./view.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "./wire.ts";
 
@@ -71,7 +72,7 @@ function composedUser(
     id: row.id,
     ...core,
     ...(groups && { groups: groups.map((group) => groupValue(group, baseUrl)) }),
-    ...(isComplex(extension) && { [ENTERPRISE_USER]: extensionValue(extension, manager, baseUrl) }),
+    ...(isScimObject(extension) && { [ENTERPRISE_USER]: extensionValue(extension, manager, baseUrl) }),
     meta: metaOf("User", row, baseUrl),
   };
   const shown = project(whole, parts);
@@ -81,14 +82,11 @@ function composedUser(
 
 function extensionValue(extension: ScimObject, named: Named | undefined, baseUrl: string): ScimObject {
   const { manager, ...rest } = extension;
-  if (!isComplex(manager)) return extension;
+  if (!isScimObject(manager)) return extension;
   const { value } = manager;
   if (value === undefined) return rest;
   return { ...rest, manager: { value, ...(named && managerParts(named, baseUrl)) } };
 }
-
-const isComplex = (value: ScimValue | undefined): value is ScimObject =>
-  typeof value === "object" && !Array.isArray(value);
 
 const managerParts = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   $ref: locationOf("User", id, baseUrl),

@@ -1,0 +1,72 @@
+// Whatever a user holds, the fast way of showing all of it and the general way give the same text.
+import { test } from "bun:test";
+import fc from "fast-check";
+import { arrangedUser } from "../../src/domain/scim/document.ts";
+import type { Named } from "../../src/domain/scim/model.ts";
+import { userJson } from "../../src/domain/scim/render.ts";
+import { readView } from "../../src/domain/scim/view.ts";
+import { ENTERPRISE_USER } from "../../src/domain/scim/wire.ts";
+
+// Pieces of the documents' own structure, to be mistaken for it.
+const hostile = fc.constantFrom(
+  '"emails":[',
+  `,"${ENTERPRISE_USER}":{`,
+  '"manager":{"value":"',
+  '"}',
+  "\\",
+  "$&",
+  "$ref",
+  ",",
+  "\u2028",
+  "é",
+);
+const text = fc.oneof(
+  fc.string({ minLength: 1 }),
+  fc.array(hostile, { minLength: 1 }).map((pieces) => pieces.join("")),
+);
+const some = { requiredKeys: [] } as const;
+
+const doc = fc
+  .record(
+    {
+      userName: text,
+      externalId: text,
+      active: fc.boolean(),
+      displayName: text,
+      name: fc.record({ givenName: text, familyName: text }, { requiredKeys: ["givenName"] }),
+      emails: fc.array(fc.record({ value: text, primary: fc.boolean() }), { minLength: 1 }),
+      roles: fc.array(fc.record({ value: text }), { minLength: 1 }),
+      [ENTERPRISE_USER]: fc
+        .record(
+          { department: text, manager: fc.record({ value: text, $ref: text }, { requiredKeys: ["value"] }) },
+          some,
+        )
+        .filter((extension) => Object.keys(extension).length > 0),
+    },
+    { requiredKeys: ["userName", "active"] },
+  )
+  .map(arrangedUser);
+
+const named = fc.record({ id: fc.uuid(), display: text });
+const row = doc.map((own) => ({
+  id: "u1",
+  version: 1,
+  createdAtMs: 0,
+  updatedAtMs: 1,
+  doc: JSON.stringify(own),
+}));
+
+const whole = readView("User", {});
+// Nothing is left out by it, but it goes the general way.
+const general = readView("User", { excludedAttributes: ["password"] });
+
+test("both ways of rendering a user agree to the byte", () => {
+  const computed = fc.record({ groups: fc.array(named), manager: fc.option(named, { nil: undefined }) });
+  const base = "https://control.example.org";
+  fc.assert(
+    fc.property(row, computed, (user, parts: { groups: Named[]; manager: Named | undefined }) => {
+      return userJson(user, parts, whole, base) === userJson(user, parts, general, base);
+    }),
+    { numRuns: 2_000 },
+  );
+});
