@@ -22,6 +22,8 @@ export interface Sealing {
   seal(secret: string, context: string): string;
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
+  /** @returns the id of the key that a secret was sealed under */
+  keyIdOf(sealed: string): string;
 }
 
 export interface SealingOptions {
@@ -52,6 +54,7 @@ export function openSealing(options: SealingOptions): Sealing {
   return {
     seal: (secret, context) => sealUnder(active, { secret, context, nonce: options.ids.bytes(NONCE_BYTES) }),
     open: (sealed, context) => openSealed(keys, { sealed, context }),
+    keyIdOf: (sealed) => sealed.slice(0, sealed.indexOf(".")),
   };
 }
 

@@ -1,0 +1,40 @@
+// What the gateway area is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
+import type { Clock } from "../../platform/clock.ts";
+import type { Connection, Db } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Sealing } from "../../platform/sealing.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Identity } from "../identity/service.ts";
+import type { Provisioner, ProvisionerCode } from "./provisioner.ts";
+import type { GatewaySettings } from "./settings.ts";
+
+/** One call of a provisioner, for metrics and log; the diagnosis has no secrets. */
+export interface ProvisionerCall {
+  operation: "provision" | "revoke";
+  outcome: "succeeded" | ProvisionerCode;
+  durationMs: number;
+  userId: string;
+  diagnosis?: string;
+}
+
+/** Gateway mode as it is switched on. */
+export interface GatewayMode {
+  settings: GatewaySettings;
+  provisioner: Provisioner;
+  /** changes with all that a new reconciliation of every key follows from */
+  configurationDigest: string;
+}
+
+export interface GatewayDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  sealing: Sealing;
+  identity: Identity;
+  /** @returns names of the user's groups, ordered without case */
+  groupsOf(connection: Connection, userId: string): readonly string[];
+  /** undefined where gateway mode is off */
+  mode: GatewayMode | undefined;
+  observe(call: ProvisionerCall): void;
+}

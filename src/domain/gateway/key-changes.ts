@@ -1,0 +1,123 @@
+// The changes of a key's row that more than one operation makes: taking a key away that is of no use any more, queueing what
+// is to be revoked upstream, and recording both. Always in the caller's transaction.
+import type { Tx } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import { invariant } from "../errors.ts";
+import type { GatewayDependencies } from "./dependencies.ts";
+import { isExpired, type KeyRow, nextReplacementMs, nextState } from "./model.ts";
+import { queueUpstream, type RevocationReason } from "./retire.ts";
+import { openCredential } from "./sealed-credential.ts";
+import * as store from "./store.ts";
+
+interface Disowning {
+  actor: Actor;
+  /** for the person at the workstation */
+  reason: string;
+  /** why it is revoked upstream */
+  queueAs: RevocationReason;
+}
+
+/** Columns of a row without a key. */
+const NO_KEY = {
+  externalId: null,
+  alias: null,
+  metadata: null,
+  sealedCredential: null,
+  sealingKeyId: null,
+  expiresAtMs: null,
+  reconciledAtMs: null,
+  validatedAtMs: null,
+} as const;
+
+export class KeyChanges {
+  constructor(private readonly dependencies: GatewayDependencies) {}
+
+  /** Takes a key away that nobody can use any more, and makes the user due for another, within the budget. */
+  disown(tx: Tx, row: KeyRow, { actor, reason, queueAs }: Disowning): KeyRow {
+    const nowMs = this.dependencies.clock.nowMs();
+    queueUpstream(
+      tx,
+      { ...row, recoveringUntilMs: null },
+      { ids: this.dependencies.ids, reason: queueAs, nowMs },
+    );
+    const after = this.update(tx, row, {
+      ...NO_KEY,
+      state: nextState(row.state, "disowned"),
+      credentialVersion: this.dependencies.ids.uuid(),
+      invalidatedAtMs: nowMs,
+      invalidationReason: reason,
+      problemCode: null,
+      problem: null,
+      failures: 0,
+      nextAttemptAtMs: nextReplacementMs(row, nowMs),
+      recoveringUntilMs: null,
+    });
+    this.record(tx, { actor, action: "gateway_key.invalidate", row: after });
+    return after;
+  }
+
+  /** An expired key is none; one that does not open is replaced (gateway-keys.md sections 11.3 and 11.23). */
+  usable(tx: Tx, row: KeyRow | undefined, nowMs: number): KeyRow | undefined {
+    if (row?.state !== "ready") return row;
+    const { ids, sealing } = this.dependencies;
+    if (isExpired(row, nowMs)) {
+      queueUpstream(tx, row, { ids, reason: "expired", nowMs });
+      return this.update(tx, row, {
+        ...NO_KEY,
+        state: nextState("ready", "expired"),
+        credentialVersion: ids.uuid(),
+        problem: "your key has expired and is being replaced",
+        nextAttemptAtMs: nowMs,
+      });
+    }
+    if (openCredential(sealing, row)) return row;
+    const reason = "the stored key could not be opened";
+    return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable" });
+  }
+
+  /** Queues an external id; a blank one names nothing. */
+  revokeUpstream(
+    tx: Tx,
+    { userId, email, organizationId }: Pick<KeyRow, "userId" | "email" | "organizationId">,
+    { externalId, reason, nowMs }: { externalId: string; reason: RevocationReason; nowMs: number },
+  ): void {
+    if (externalId.trim() === "") return;
+    store.queueRevocation(tx, {
+      id: this.dependencies.ids.uuid(),
+      organizationId,
+      userId,
+      email,
+      externalId,
+      reason,
+      attempts: 0,
+      nextAttemptAtMs: nowMs,
+      problem: null,
+      createdAtMs: nowMs,
+    });
+  }
+
+  /** @returns the row after the change */
+  update(tx: Tx, row: KeyRow, changes: store.KeyChanges): KeyRow {
+    const after = store.updateKey(tx, row.userId, {
+      ...changes,
+      updatedAtMs: this.dependencies.clock.nowMs(),
+    });
+    invariant(after, "a key found in this transaction is still there");
+    return after;
+  }
+
+  /** Writes the audit entry of a change; what the gateway calls the key is no secret. */
+  record(tx: Tx, { actor, action, row }: { actor: Actor; action: string; row: KeyRow }): void {
+    const { state, externalId, alias, invalidationReason } = row;
+    const after = { state, external_id: externalId, alias, invalidation_reason: invalidationReason };
+    this.dependencies.audit.record(tx, { actor, action, target: row.userId, after });
+  }
+}
+
+/** Acts where nobody asked: the service itself. */
+export const systemActor = ({ organizationId }: { organizationId: string }): Actor => ({
+  kind: "system",
+  id: null,
+  label: "gateway",
+  organizationId,
+});

@@ -1,0 +1,127 @@
+// SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
+import { and, asc, count, eq, inArray, isNotNull, lte, ne, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import type { KeyRow } from "./model.ts";
+import { gatewayKeys, gatewayRevocations } from "./tables.ts";
+
+export type NewKeyRow = typeof gatewayKeys.$inferInsert;
+export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
+export type Revocation = typeof gatewayRevocations.$inferSelect;
+
+const keyOfUser = statement((connection) =>
+  connection
+    .select()
+    .from(gatewayKeys)
+    .where(eq(gatewayKeys.userId, sql.placeholder("userId")))
+    .limit(1)
+    .prepare(),
+);
+
+export const findKey = (connection: Connection, userId: string): KeyRow | undefined =>
+  keyOfUser(connection).get({ userId });
+
+export const insertKey = (tx: Tx, row: NewKeyRow): KeyRow =>
+  tx.insert(gatewayKeys).values(row).returning().get();
+
+/** @returns the row after the change */
+export const updateKey = (tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined =>
+  tx.update(gatewayKeys).set(changes).where(eq(gatewayKeys.userId, userId)).returning().get();
+
+/** @returns the row that was there */
+export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>
+  tx.delete(gatewayKeys).where(eq(gatewayKeys.userId, userId)).returning().get();
+
+/** Users whose key is to be looked at, the longest due first. */
+export const dueUsers = (
+  connection: Connection,
+  { nowMs, limit }: { nowMs: number; limit: number },
+): string[] =>
+  connection
+    .select({ userId: gatewayKeys.userId })
+    .from(gatewayKeys)
+    .where(and(isNotNull(gatewayKeys.nextAttemptAtMs), lte(gatewayKeys.nextAttemptAtMs, nowMs)))
+    .orderBy(asc(gatewayKeys.nextAttemptAtMs))
+    .limit(limit)
+    .all()
+    .map(({ userId }) => userId);
+
+/** Makes keys due that were made under another configuration, and forgets their failures. @returns how many */
+export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; nowMs: number }): number =>
+  tx
+    .update(gatewayKeys)
+    .set({ nextAttemptAtMs: nowMs, failures: 0 })
+    .where(sql`${gatewayKeys.configurationDigest} IS NOT ${digest}`)
+    .returning({ userId: gatewayKeys.userId })
+    .all().length;
+
+/** Makes the keys of these users due: something the provisioner is told about them has changed. */
+export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]; nowMs: number }): void {
+  const theirs = sql`${gatewayKeys.userId} IN (SELECT value FROM json_each(${JSON.stringify(userIds)}))`;
+  tx.update(gatewayKeys)
+    .set({ nextAttemptAtMs: nowMs })
+    .where(and(theirs, eq(gatewayKeys.state, "ready")))
+    .run();
+}
+
+/** @returns how many keys there are in each stored state */
+export const countStates = (connection: Connection): { state: KeyRow["state"]; total: number }[] =>
+  connection
+    .select({ state: gatewayKeys.state, total: count() })
+    .from(gatewayKeys)
+    .groupBy(gatewayKeys.state)
+    .all();
+
+/** Adds what is to be revoked; a known external id is there once. */
+export function queueRevocation(tx: Tx, revocation: Revocation): void {
+  tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
+}
+
+export const dueRevocations = (
+  connection: Connection,
+  { nowMs, limit }: { nowMs: number; limit: number },
+): Revocation[] =>
+  connection
+    .select()
+    .from(gatewayRevocations)
+    .where(lte(gatewayRevocations.nextAttemptAtMs, nowMs))
+    .orderBy(asc(gatewayRevocations.nextAttemptAtMs))
+    .limit(limit)
+    .all();
+
+export function finishRevocation(tx: Tx, id: string): void {
+  tx.delete(gatewayRevocations).where(eq(gatewayRevocations.id, id)).run();
+}
+
+export function postponeRevocation(
+  tx: Tx,
+  { id, ...changes }: { id: string; attempts: number; nextAttemptAtMs: number; problem: string },
+): void {
+  tx.update(gatewayRevocations).set(changes).where(eq(gatewayRevocations.id, id)).run();
+}
+
+/** A key that is stored again is not to be revoked. */
+export function forgetRevocation(tx: Tx, externalId: string): void {
+  tx.delete(gatewayRevocations).where(eq(gatewayRevocations.externalId, externalId)).run();
+}
+
+export const countRevocations = (connection: Connection): number =>
+  connection.select({ total: count() }).from(gatewayRevocations).get()?.total ?? 0;
+
+/** Keys that are sealed under another key than this one. */
+export const sealedOtherwise = (
+  connection: Connection,
+  { sealingKeyId, limit }: { sealingKeyId: string; limit: number },
+): KeyRow[] =>
+  connection
+    .select()
+    .from(gatewayKeys)
+    .where(and(isNotNull(gatewayKeys.sealingKeyId), ne(gatewayKeys.sealingKeyId, sealingKeyId)))
+    .limit(limit)
+    .all();
+
+export const keysOf = (connection: Connection, userIds: readonly string[]): KeyRow[] =>
+  connection
+    .select()
+    .from(gatewayKeys)
+    .where(inArray(gatewayKeys.userId, [...userIds]))
+    .all();
