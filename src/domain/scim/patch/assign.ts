@@ -1,0 +1,129 @@
+// One change to one attribute of a user's document, as scim.md section 4.6 has it for each sort of target. Bodies of
+// POST and PUT are read the same way: each of their members replaces what an empty document has.
+import { elementsOf, partsOf, withMember } from "../document.ts";
+import { isJsonObject } from "../envelope.ts";
+import { scimInvalid } from "../errors.ts";
+import type { ScimObject, ScimValue } from "../model.ts";
+import { type AttributePath, pathText, type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
+import type { Attribute, Schema } from "../schema.ts";
+import {
+  invalidValue,
+  isUnassigned,
+  onlyOne,
+  partsSent,
+  readAll,
+  readSimple,
+  type Wanted,
+} from "../values.ts";
+import { changedList, changedSelection } from "./elements.ts";
+import type { Change } from "./message.ts";
+import { fieldsWithId, idInReference } from "./references.ts";
+
+/** @returns whether a provider may set it at all; `schemas` follows from what is there */
+export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
+  attribute === undefined ||
+  (attribute.name !== "schemas" &&
+    attribute.mutability === "readWrite" &&
+    (sub?.mutability ?? "readWrite") === "readWrite");
+
+/**
+ * Changes what a name in a body points at; unknown names and what the service computes are ignored (scim.md SCIM-41).
+ * @throws ScimError `invalidValue`, `mutability`
+ */
+export function assignNamed(doc: ScimObject, name: string, change: Change): ScimObject {
+  const path = resolvePath("User", name);
+  return path && isSettable(path) ? assign(doc, path, change) : doc;
+}
+
+/**
+ * Changes what a path without brackets points at.
+ * @throws ScimError `invalidValue`, `mutability` where a required attribute would go
+ */
+export function assign(doc: ScimObject, path: ResolvedPath, change: Change): ScimObject {
+  const { extension, attribute } = path;
+  if (!attribute) return assignExtension(doc, path.extension, change);
+  if (!extension) return withChanged(doc, path, change);
+  return withMember(doc, extension.id, withChanged(partsOf(doc[extension.id]), path, change));
+}
+
+/** The members of the object are attributes of the extension; the others stay. */
+function assignExtension(doc: ScimObject, { id }: Schema, { op, value }: Change): ScimObject {
+  if (op === "remove") return withMember(doc, id, undefined);
+  const sent = onlyOne(value, id);
+  if (isUnassigned(sent)) return op === "add" ? doc : withMember(doc, id, undefined);
+  if (!isJsonObject(sent)) throw invalidValue(`${id} must be an object with the attributes of the extension`);
+  let changed = doc;
+  readAll(Object.entries(sent), ([name, part]) => {
+    changed = assignNamed(changed, `${id}:${name}`, { op, value: part });
+  });
+  return changed;
+}
+
+function withChanged(container: ScimObject, path: AttributePath, change: Change): ScimObject {
+  const { attribute, sub } = path;
+  const wanted = { attribute, name: pathText({ ...path, sub: undefined }) };
+  const before = container[attribute.name];
+  return withMember(
+    container,
+    attribute.name,
+    sub ? changedPart(before, { ...wanted, sub }, change) : changedValue(before, wanted, change),
+  );
+}
+
+function changedValue(before: ScimValue | undefined, wanted: Wanted, change: Change): ScimValue | undefined {
+  const { attribute } = wanted;
+  if (attribute.multiValued) return changedList(elementsOf(before), wanted, change);
+  if (attribute.type === "complex") return changedParts(partsOf(before), wanted, change);
+  return changedSimple(before, wanted, change);
+}
+
+function changedSimple(
+  before: ScimValue | undefined,
+  wanted: Wanted,
+  { op, value }: Change,
+): ScimValue | undefined {
+  const after = op === "remove" ? undefined : readSimple(value, wanted);
+  if (after === undefined && op === "add") return before;
+  if (after === undefined && before !== undefined && wanted.attribute.required)
+    throw scimInvalid("mutability", `${wanted.name} is required: replace it instead of removing it`);
+  return after;
+}
+
+/** The parts given are changed, the others stay (`name`, `manager`). */
+function changedParts(before: ScimObject, wanted: Wanted, { op, value }: Change): ScimObject {
+  if (op === "remove") return {};
+  const sent = onlyOne(value, wanted.name);
+  if (isUnassigned(sent)) return op === "add" ? before : {};
+  let parts = before;
+  readAll(fieldsWithId(partsSent(sent, wanted)), ([name, part]) => {
+    const sub = subAttributeOf(wanted.attribute, name);
+    if (sub?.mutability === "readWrite") parts = withPart(parts, { ...wanted, sub }, { op, value: part });
+  });
+  return parts;
+}
+
+interface WantedPart extends Wanted {
+  readonly sub: Attribute;
+}
+
+function changedPart(before: ScimValue | undefined, wanted: WantedPart, change: Change): ScimValue {
+  const { attribute, sub } = wanted;
+  if (attribute.multiValued) {
+    const everyValue = { isMatch: () => true, fixed: {}, replaceCreates: true };
+    return changedSelection(elementsOf(before), { ...wanted, ...everyValue }, change);
+  }
+  const value = sub.name === "$ref" ? subAttributeOf(attribute, "value") : undefined;
+  if (!value) return withPart(partsOf(before), wanted, change);
+  return withPart(
+    partsOf(before),
+    { ...wanted, sub: value },
+    { ...change, value: idInReference(change.value) },
+  );
+}
+
+const withPart = (parts: ScimObject, { name, sub }: WantedPart, change: Change): ScimObject =>
+  withMember(
+    parts,
+    sub.name,
+    changedSimple(parts[sub.name], { attribute: sub, name: `${name}.${sub.name}` }, change),
+  );

@@ -1,0 +1,161 @@
+// Changes to the values of a multi-valued attribute: appended, replaced, removed, or changed where a filter matches.
+// At most one of them is primary afterwards, whichever way it came (scim.md sections 4.6, SCIM-73 to SCIM-76).
+import { type ScimError, scimInvalid } from "../errors.ts";
+import { fold } from "../fold.ts";
+import type { ScimObject, ScimValue } from "../model.ts";
+import type { Attribute } from "../schema.ts";
+import {
+  hasContent,
+  invalidValue,
+  isUnassigned,
+  readAll,
+  readElements,
+  readParts,
+  readSimple,
+  twoPrimaries,
+  type Wanted,
+} from "../values.ts";
+import type { Change } from "./message.ts";
+
+type Elements = readonly ScimObject[];
+
+/**
+ * Changes the list as a whole.
+ * @throws ScimError `invalidValue`
+ */
+export function changedList(before: Elements, wanted: Wanted, { op, value }: Change): Elements {
+  if (op === "remove") return value === undefined ? [] : withoutListed(before, wanted, value);
+  const given = readElements(value, wanted);
+  return bounded(op === "add" ? appended(before, given, wanted.attribute) : given, wanted);
+}
+
+/** Refused at once, although a later operation might remove some: comparing them all would take too long. */
+function bounded(elements: Elements, { attribute, name }: Wanted): Elements {
+  const max = attribute.valuesMax ?? Number.POSITIVE_INFINITY;
+  if (elements.length > max) throw invalidValue(`${name} can have ${max} values at most`);
+  return elements;
+}
+
+/** What is there already gets the parts it lacks, and nothing is appended (SCIM-73). */
+function appended(before: Elements, given: Elements, attribute: Attribute): Elements {
+  const elements = [...before];
+  const positions = new Map<string, number>();
+  const place = (element: ScimObject): number => {
+    const key = JSON.stringify(identityOf(attribute, element));
+    const at = positions.get(key) ?? elements.push(element) - 1;
+    positions.set(key, at);
+    return at;
+  };
+  before.forEach((element, at) => {
+    const key = JSON.stringify(identityOf(attribute, element));
+    if (!positions.has(key)) positions.set(key, at);
+  });
+  let preferred: number | undefined;
+  for (const element of given) {
+    const at = place(element);
+    elements[at] = { ...element, ...elements[at] };
+    if (element.primary === true) preferred = at;
+  }
+  return preferred === undefined ? elements : withPrimary(elements, preferred);
+}
+
+const withPrimary = (elements: Elements, preferred: number): Elements =>
+  elements.map((element, at) => {
+    if (at === preferred) return { ...element, primary: true };
+    return element.primary === true ? { ...element, primary: false } : element;
+  });
+
+/** By these parts two values are told apart: value and type, or all of a postal address. */
+function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): readonly (ScimValue | null)[] {
+  const isValued = subAttributes.some(({ name }) => name === "value");
+  return subAttributes
+    .filter(({ name }) => (isValued ? name === "value" || name === "type" : name !== "primary"))
+    .map(({ name, caseExact }) => {
+      const part = element[name];
+      return typeof part === "string" && !caseExact ? fold(part) : (part ?? null);
+    });
+}
+
+/** Removes those that agree in value, and in type where one is named. */
+function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elements {
+  if (isUnassigned(value)) return before;
+  const { attribute, name } = wanted;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const listed = readAll(list.entries(), ([at, raw]) => {
+    const element = readParts(raw, { attribute, name: `${name}[${at}]` });
+    if (hasContent(attribute, element)) return identityOf(attribute, element);
+    throw invalidValue(`${name}[${at}] must say what to remove: give its value`);
+  });
+  return before.filter((element) => {
+    const identity = identityOf(attribute, element);
+    return !listed.some((named) => named.every((part, at) => part === null || part === identity[at]));
+  });
+}
+
+/** Values of a list that a path points at. */
+export interface Selection extends Wanted {
+  /** the part of them that is meant; all of each without one */
+  readonly sub: Attribute | undefined;
+  isMatch(element: ScimObject): boolean;
+  /** what a filter says that a value has; undefined when it says no such thing */
+  readonly fixed: ScimObject | undefined;
+  /** whether a replace that matches nothing makes a value, as an add does */
+  readonly replaceCreates: boolean;
+}
+
+/**
+ * Changes the values that the path points at, or makes one.
+ * @throws ScimError `noTarget` when there is none to change and none can be made, `invalidValue`
+ */
+export function changedSelection(before: Elements, selection: Selection, change: Change): Elements {
+  const given = change.op === "remove" ? undefined : readGiven(selection, change.value);
+  if (!given && change.op === "add") return before;
+  const { attribute, sub, fixed, isMatch } = selection;
+  const matches = new Set(before.filter((element) => isMatch(element)));
+  if (matches.size === 0) {
+    if (change.op === "remove") return before;
+    if (!fixed || (change.op === "replace" && !selection.replaceCreates)) throw nothingMatches(selection);
+    return given ? withNew(before, selection, { ...fixed, ...given }) : before;
+  }
+  if (!given) return withoutMatches(before, selection, matches);
+  if (given.primary === true && matches.size > 1) throw twoPrimaries(selection.name);
+  const keptOf = (element: ScimObject) =>
+    change.op === "add" || sub ? element : only(element, Object.keys(fixed ?? {}));
+  const after = before.map((element) => (matches.has(element) ? { ...keptOf(element), ...given } : element));
+  const preferred = given.primary === true ? before.findIndex((element) => matches.has(element)) : -1;
+  return (preferred < 0 ? after : withPrimary(after, preferred)).filter((element) =>
+    hasContent(attribute, element),
+  );
+}
+
+const nothingMatches = ({ name }: Selection): ScimError =>
+  scimInvalid("noTarget", `no value of ${name} matches the filter of the path; add the value instead`);
+
+/** @returns undefined when no value is given */
+function readGiven({ attribute, name, sub }: Selection, raw: unknown): ScimObject | undefined {
+  if (!sub) return isUnassigned(raw) ? undefined : readParts(raw, { attribute, name });
+  const value = readSimple(raw, { attribute: sub, name: `${name}.${sub.name}` });
+  return value === undefined ? undefined : { [sub.name]: value };
+}
+
+const withNew = (before: Elements, wanted: Wanted, element: ScimObject): Elements =>
+  hasContent(wanted.attribute, element)
+    ? bounded(appended(before, [element], wanted.attribute), wanted)
+    : before;
+
+function withoutMatches(
+  before: Elements,
+  { attribute, sub }: Selection,
+  matches: ReadonlySet<ScimObject>,
+): Elements {
+  if (!sub) return before.filter((element) => !matches.has(element));
+  return before
+    .map((element) => {
+      const { [sub.name]: _, ...others } = element;
+      return matches.has(element) ? others : element;
+    })
+    .filter((element) => hasContent(attribute, element));
+}
+
+const only = (element: ScimObject, names: readonly string[]): ScimObject =>
+  Object.fromEntries(Object.entries(element).filter(([name]) => names.includes(name)));

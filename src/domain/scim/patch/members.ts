@@ -1,0 +1,31 @@
+// Member lists as providers send them, reduced to the ids of users. Nothing that is not understood passes: a silent
+// success would leave people in a group, or out of it (scim.md SCIM-79).
+import { isJsonObject } from "../envelope.ts";
+import { fold } from "../fold.ts";
+import { invalidValue, isUnassigned, onlyOne, readAll } from "../values.ts";
+import { fieldsWithId } from "./references.ts";
+
+/**
+ * @param raw a list, or one member; null and empty text are an empty list
+ * @param name how a refusal calls the list
+ * @returns the ids as they were sent, each once
+ * @throws ScimError `invalidValue` for a group, and for an entry without an id
+ * @source scim.md section 2.2, SCIM-30, SCIM-42, SCIM-79
+ */
+export function readMemberIds(raw: unknown, name: string): readonly string[] {
+  if (isUnassigned(raw)) return [];
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  return [...new Set(readAll(list.entries(), ([at, member]) => readMemberId(member, `${name}[${at}]`)))];
+}
+
+function readMemberId(member: unknown, name: string): string {
+  const fields = isJsonObject(member) ? fieldsWithId(member) : new Map([["value", member]]);
+  const type = fields.get("type");
+  if (typeof type === "string" && fold(type) === "group")
+    throw invalidValue(`${name} is a group, but groups cannot be nested: name its users instead`);
+  const value = onlyOne(fields.get("value"), `${name}.value`);
+  const id = typeof value === "number" ? String(value) : value;
+  if (typeof id !== "string" || id.trim() === "")
+    throw invalidValue(`${name} needs the id of a user in value`);
+  return id;
+}

@@ -1,0 +1,16 @@
+// References to users: a provider names a manager or a member by id, by URL, or by both. Kept is the id.
+import { fieldsOf, type JsonObject } from "../envelope.ts";
+import { isUnassigned } from "../values.ts";
+
+/** @returns the last segment of a URL: the id of what it refers to; anything but text as it is */
+export const idInReference = (raw: unknown): unknown =>
+  typeof raw === "string" ? raw.split("/").findLast((segment) => segment !== "") : raw;
+
+/** @returns the parts by lower-case name; a `$ref` without a `value` has become the value (scim.md section 2.2) */
+export function fieldsWithId(sent: JsonObject): ReadonlyMap<string, unknown> {
+  const fields = new Map(fieldsOf(sent));
+  const id = idInReference(fields.get("$ref"));
+  fields.delete("$ref");
+  if (isUnassigned(fields.get("value")) && !isUnassigned(id)) fields.set("value", id);
+  return fields;
+}

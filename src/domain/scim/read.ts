@@ -1,0 +1,71 @@
+// Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
+// and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
+import { checkGroup, checkUser } from "./check.ts";
+import { arrangedUser } from "./document.ts";
+import { fieldsOf, type JsonObject, readObject, requireSchema } from "./envelope.ts";
+import type { ScimObject } from "./model.ts";
+import { assignNamed } from "./patch/assign.ts";
+import { readMemberIds } from "./patch/members.ts";
+import { resolvePath } from "./path.ts";
+import { readAll, readSimple } from "./values.ts";
+import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "./wire.ts";
+
+/** A user as sent. */
+export interface SentUser {
+  /** complete; `active` is true in it when the body does not say */
+  readonly doc: ScimObject;
+  /** undefined when the body does not say: a create takes it for true, a replacement leaves it (scim.md SCIM-92) */
+  readonly active: boolean | undefined;
+}
+
+/**
+ * @param body parsed JSON
+ * @throws ScimError `invalidSyntax`, `invalidValue`
+ * @source scim.md section 2.1, SCIM-31, SCIM-37 to SCIM-42
+ */
+export function readUser(body: unknown): SentUser {
+  let sent: ScimObject = {};
+  readAll(Object.entries(readResource(body, "User")), ([name, value]) => {
+    sent = assignNamed(sent, name, { op: "replace", value });
+  });
+  const doc = arrangedUser({ active: true, ...sent });
+  checkUser(doc);
+  return { doc, active: typeof sent.active === "boolean" ? sent.active : undefined };
+}
+
+/** A group as sent. */
+export interface SentGroup {
+  readonly displayName: string;
+  readonly externalId: string | undefined;
+  /** ids, each once; undefined when the body does not say */
+  readonly members: readonly string[] | undefined;
+}
+
+/**
+ * @param body parsed JSON
+ * @throws ScimError `invalidSyntax`, `invalidValue`
+ * @source scim.md section 2.2, SCIM-27, SCIM-30, SCIM-31, SCIM-37 to SCIM-42
+ */
+export function readGroup(body: unknown): SentGroup {
+  const texts = new Map<string, string>();
+  let members: readonly string[] | undefined;
+  readAll(Object.entries(readResource(body, "Group")), ([name, value]) => {
+    const path = resolvePath("Group", name);
+    if (path?.attribute === undefined || path.sub) return;
+    const { attribute } = path;
+    if (attribute.name === "members") members = readMemberIds(value, name);
+    if (attribute.type !== "string" || attribute.mutability !== "readWrite") return;
+    const text = readSimple(value, { attribute, name: attribute.name });
+    if (typeof text === "string") texts.set(attribute.name, text);
+  });
+  checkGroup(Object.fromEntries(texts));
+  return { displayName: texts.get("displayName") ?? "", externalId: texts.get("externalId"), members };
+}
+
+const CORE_URN = { User: CORE_USER, Group: CORE_GROUP } as const;
+
+function readResource(body: unknown, type: ResourceTypeName): JsonObject {
+  const object = readObject(body, `a ${type}`);
+  requireSchema(fieldsOf(object).get("schemas"), CORE_URN[type]);
+  return object;
+}
