@@ -1,0 +1,101 @@
+// Groups too large for one piece of text: produced in slices from one moment of the database, a turn of the event loop
+// for each, and only few at a time. Whoever reads slowly waits for nothing but his own slices.
+import { setImmediate } from "node:timers/promises";
+import type { OpenSnapshot, Snapshot } from "../../platform/snapshot.ts";
+import { ScimError, scimNotFound } from "./errors.ts";
+import { groupOf } from "./groups-store.ts";
+import { memberSlice } from "./members-store.ts";
+import { groupFrame } from "./render.ts";
+import type { View } from "./view.ts";
+
+/** members of a group that is still answered in one piece */
+export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
+export const SLICE_MEMBERS = 1_000;
+export const STREAMS_MAX = 2;
+/** streams that wait for one of the others to end; one more is refused */
+export const STREAMS_WAITING_MAX = 16;
+const RETRY_AFTER_SECONDS = 5;
+
+export interface StreamedGroup {
+  organizationId: string;
+  id: string;
+  view: View;
+}
+
+/** @source scim.md SCIM-122 */
+export class GroupStreams {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly openSnapshot: OpenSnapshot,
+    private readonly baseUrl: () => string,
+  ) {}
+
+  /**
+   * Nothing is opened before the first piece is asked for, so what is never read needs no closing.
+   * @returns JSON text in pieces, of the group as it is when its turn comes
+   * @throws ScimError 503 here, and with the first piece
+   */
+  open(group: StreamedGroup): AsyncIterable<string> {
+    this.#refuseCrowd();
+    return this.#produce(group);
+  }
+
+  async *#produce(group: StreamedGroup): AsyncGenerator<string> {
+    await this.#takeTurn();
+    try {
+      const snapshot = this.openSnapshot();
+      try {
+        yield* slices(snapshot, group, this.baseUrl());
+      } finally {
+        snapshot.close();
+      }
+    } finally {
+      this.#endTurn();
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    if (this.#running < STREAMS_MAX) {
+      this.#running += 1;
+      return;
+    }
+    this.#refuseCrowd();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The turn passes to whoever waits longest. */
+  #endTurn(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#running -= 1;
+  }
+
+  #refuseCrowd(): void {
+    if (this.#waiting.length < STREAMS_WAITING_MAX) return;
+    const detail = "too many large groups are being read; try again soon, or leave members out";
+    throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+async function* slices(
+  { connection }: Snapshot,
+  { view, ...group }: StreamedGroup,
+  baseUrl: string,
+): AsyncGenerator<string> {
+  const row = groupOf(connection, group);
+  if (!row) throw scimNotFound();
+  const { before, member, after } = groupFrame(row, view, baseUrl);
+  let text = before;
+  let last: string | undefined = "";
+  while (member && last !== undefined) {
+    const slice = memberSlice(connection, { groupId: row.id, after: last, limit: SLICE_MEMBERS });
+    const comma = last === "" || slice.length === 0 ? "" : ",";
+    yield text + comma + slice.map(member).join(",");
+    text = "";
+    last = slice.at(-1)?.id;
+    await setImmediate();
+  }
+  yield text + after;
+}

@@ -1,0 +1,108 @@
+// Roles follow groups: administrator is who is in a group that maps to it, everybody else is a member. Every function
+// works on sets. Accounts belong to identity, which says whose role really changed.
+import type { Tx } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import type { Role } from "../identity/service.ts";
+import type { ScimDependencies } from "./dependencies.ts";
+import { fold } from "./fold.ts";
+import { type MappedBy, RoleMapping } from "./role-mapping.ts";
+import * as store from "./roles-store.ts";
+
+export type Roles = ReturnType<typeof createRoles>;
+
+type RoleDependencies = Pick<ScimDependencies, "db" | "audit" | "accounts" | "settings">;
+
+/** @returns the operations on roles; made once, when the area is joined */
+export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {
+  const mapping = new RoleMapping(settings.groupRoleMappings);
+
+  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] =>
+    store.groupsOf(tx, {
+      organizationId,
+      nameKeys: mapping.names.map(fold),
+      externalIds: mapping.externalIds,
+    });
+
+  function setRole(tx: Tx, actor: Actor, change: { userIds: readonly string[]; role: Role }): number {
+    const { userIds, role } = change;
+    if (userIds.length === 0) return 0;
+    const before = { role: role === "admin" ? "member" : "admin" };
+    const changed = accounts.setRole(tx, { userIds, role });
+    for (const target of changed) {
+      audit.record(tx, { actor, action: "user.update", target, before, after: { role } });
+    }
+    return changed.length;
+  }
+
+  /** @returns how many roles changed */
+  function settle(tx: Tx, actor: Actor, userIds: readonly string[]): number {
+    const groups = mappedGroups(tx, actor.organizationId).filter(isAdministrating);
+    const groupIds = groups.map(({ id }) => id);
+    const administrators = new Set(store.usersInAny(tx, { userIds, groupIds }));
+    const others = userIds.filter((id) => !administrators.has(id));
+    return (
+      setRole(tx, actor, { userIds: [...administrators], role: "admin" }) +
+      setRole(tx, actor, { userIds: others, role: "member" })
+    );
+  }
+
+  const isAdministrating = (group: MappedBy): boolean => mapping.roleOf(group) === "admin";
+
+  return {
+    /** Whether any group gives a role; otherwise no change of a group touches an account. */
+    areMapped: !mapping.isEmpty,
+
+    /** @returns the role that being in the group gives */
+    roleOf: (group: MappedBy): Role => mapping.roleOf(group),
+
+    /**
+     * Gives these users the role that their groups make; one audit entry for each whose role changes.
+     * @source scim.md SCIM-22, SCIM-24
+     */
+    recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): void {
+      if (userIds.length > 0) settle(tx, actor, userIds);
+    },
+
+    /**
+     * Run at every start: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
+     * @returns how many roles changed
+     * @source scim.md SCIM-24
+     */
+    async applyMapping(actor: Actor): Promise<number> {
+      const { organizationId } = actor;
+      const { digest } = mapping;
+      if (store.mappingDigest(db.read, organizationId) === digest) return 0;
+      return await db.write((tx) => {
+        store.setMappingDigest(tx, { organizationId, digest });
+        return settle(tx, actor, store.everyUserId(tx, organizationId));
+      }, "access");
+    },
+
+    /**
+     * @returns a sentence for each entry of the mapping that fits no group
+     * @source scim.md SCIM-23
+     */
+    warnings(organizationId: string): string[] {
+      const groups = mappedGroups(db.read, organizationId);
+      return [
+        ...mapping.names.flatMap((name) => nameWarning(name, groups)),
+        ...mapping.externalIds.flatMap((externalId) => externalIdWarning(externalId, groups)),
+      ];
+    },
+  };
+}
+
+function nameWarning(name: string, groups: readonly store.MappedGroup[]): string[] {
+  if (groups.some(({ displayName }) => displayName === name)) return [];
+  const quoted = JSON.stringify(name);
+  const alike = groups.find(({ displayNameKey }) => displayNameKey === fold(name));
+  if (!alike) return [`a role is mapped to the group ${quoted}, and there is no group of that name`];
+  const present = JSON.stringify(alike.displayName);
+  return [`a role is mapped to the group ${quoted}, and the group is called ${present}: spell it the same`];
+}
+
+function externalIdWarning(externalId: string, groups: readonly store.MappedGroup[]): string[] {
+  if (groups.some((group) => group.externalId === externalId)) return [];
+  const quoted = JSON.stringify(externalId);
+  return [`a role is mapped to the group of the external id ${quoted}, and there is no such group`];
+}

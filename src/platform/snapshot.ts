@@ -1,0 +1,29 @@
+// One moment of the database, kept for reading over several turns of the event loop. It holds back the clearing of the
+// write-ahead log while it is open, so whoever opens one closes it soon.
+import { type Connection, openConnection } from "./database.ts";
+import { drizzleOver } from "./drizzle.ts";
+
+export interface Snapshot {
+  /** sees what was committed before its first statement, and nothing later */
+  readonly connection: Connection;
+  close(): void;
+}
+
+export type OpenSnapshot = () => Snapshot;
+
+/**
+ * Opens a read-only connection of its own with a transaction on it.
+ * @throws DomainError `storage.*` when the file cannot be opened
+ */
+export function openSnapshot(file: string): Snapshot {
+  const own = openConnection(file, { readonly: true });
+  own.run("BEGIN");
+  return {
+    connection: drizzleOver(own),
+    close() {
+      own.run("COMMIT"); // compiled statements keep a closed connection until they are collected, its moment too
+      own.run("PRAGMA shrink_memory");
+      own.close();
+    },
+  };
+}
