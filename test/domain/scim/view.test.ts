@@ -127,6 +127,17 @@ describe("what need not be read", () => {
     expect(readView("Group", {}).shows("members")).toBe(true);
   });
 
+  test("members of which every part is excluded are not shown", () => {
+    const parts = ["value", "$ref", "type", "display"].map((name) => `members.${name}`);
+    expect(readView("Group", { excludedAttributes: parts }).shows("members")).toBe(false);
+    expect(readView("Group", { excludedAttributes: parts.slice(1) }).shows("members")).toBe(true);
+  });
+
+  test("a password is never shown, asked for or not", () => {
+    expect(readView("User", {}).shows("password")).toBe(false);
+    expect(readView("User", { attributes: ["password"] }).shows("password")).toBe(false);
+  });
+
   test("names of one type leave the other as it is in a query over all", () => {
     const view = readView("all", { excludedAttributes: ["members"] });
     expect(view.shows("members")).toBe(false);
