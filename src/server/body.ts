@@ -1,6 +1,8 @@
 // Reads request bodies, bounded and after the guard: the caller of a route is known before the first byte is looked at.
 import { type DocumentDecoration, Elysia } from "elysia";
+import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { HttpError } from "./problem.ts";
+import { readScimBody, type ScimBody } from "./scim/body.ts";
 
 /** Bytes of a JSON or form body at most. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
@@ -8,7 +10,7 @@ export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 export const FORM_FIELDS_MAX = 100;
 
 /** What a route takes as its body. */
-export type Accepted = "json" | "form" | "nothing";
+export type Accepted = "json" | "form" | "nothing" | ScimBody;
 
 const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
 
@@ -42,59 +44,23 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
   "x-accepts": accepted,
 });
 
-async function readBody(request: Request, accepted: keyof typeof MEDIA_TYPES): Promise<unknown> {
+async function readBody(request: Request, accepted: Exclude<Accepted, "nothing">): Promise<unknown> {
+  if (accepted === "scim" || accepted === "scim-group") return await readScimBody(request, accepted);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
-  const text = decode(await readBounded(request));
+  const text = await readText(request, BODY_BYTES_MAX);
   return accepted === "json" ? parseJson(text) : parseForm(text);
 }
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */
 function refuseOtherMediaTypes(request: Request, wanted: string): void {
-  const [type = "", ...parameters] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
-  const mediaType = type.trim();
+  const { mediaType, isUtf8 } = contentTypeOf(request);
   const isJson = wanted === MEDIA_TYPES.json && /^application\/[\w.-]+\+json$/.test(mediaType);
-  const charset = parameters
-    .map((parameter) => parameter.trim())
-    .find((parameter) => parameter.startsWith("charset="));
-  if ((mediaType !== wanted && !isJson) || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
+  if ((mediaType !== wanted && !isJson) || !isUtf8) {
     throw new HttpError(415, "request.media_type", `send the body as ${wanted} in UTF-8`, {
       headers: { accept: wanted },
     });
   }
-  const encoding = request.headers.get("content-encoding");
-  if (encoding && encoding.toLowerCase() !== "identity") {
-    throw new HttpError(415, "request.content_encoding", "send the body without a content encoding", {
-      headers: { "accept-encoding": "identity" },
-    });
-  }
-}
-
-/** A stream costs more than all else of a small request: it is for bodies that do not say how long they are. */
-async function readBounded(request: Request): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > BODY_BYTES_MAX) throw tooLarge();
-  if (declared >= 0) return await request.bytes();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > BODY_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-const tooLarge = () =>
-  new HttpError(413, "request.too_large", `the body has more than ${BODY_BYTES_MAX} bytes`);
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new HttpError(400, "request.malformed", "the body is not UTF-8");
-  }
+  refuseEncoded(request);
 }
 
 function parseJson(text: string): unknown {

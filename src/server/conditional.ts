@@ -36,7 +36,7 @@ export function answerConditionally(request: Request, answer: PreparedAnswer): R
 }
 
 /** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */
-function namesTag(ifNoneMatch: string, etag: string): boolean {
+export function namesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true;
   return ifNoneMatch.split(",").some((candidate) => {
     const tag = candidate.trim();

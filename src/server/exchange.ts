@@ -3,6 +3,8 @@
 import type { Principal } from "../domain/access/authenticate.ts";
 import type { Actor } from "../domain/actor.ts";
 import { invariant } from "../domain/errors.ts";
+import type { ScimType } from "../domain/scim/errors.ts";
+import type { TokenHolder } from "./scim/service.ts";
 
 export interface Exchange {
   readonly requestId: string;
@@ -16,6 +18,16 @@ export interface Exchange {
   verification?: Promise<void> | undefined;
   /** what came of the verification: gives the caller, or throws the refusal */
   verified?: (() => Principal) | undefined;
+  /** set by the guard on the routes of identity providers, before it knows which one calls */
+  scim: ScimExchange | undefined;
+}
+
+/** What is known of a SCIM request, for its handler and its line in the log. */
+export interface ScimExchange {
+  caller: TokenHolder | undefined;
+  resourceId: string | undefined;
+  /** of the refusal */
+  scimType: ScimType | undefined;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

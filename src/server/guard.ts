@@ -12,15 +12,17 @@ import { type Exchange, exchangeOf } from "./exchange.ts";
  * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
  * token the scope governance:read. A scope: a credential that holds it; a browser session holds all of them.
  * `session`: a person at a browser; no token of a workstation. `metrics`: the metrics token, an administrator, or a
- * caller on this machine.
+ * caller on this machine. `scim`: a token of an identity provider, which opens nothing else.
  */
-export type Requirement = "nobody" | "anyone" | "session" | "administrator" | "metrics" | Scope;
+export type Requirement = "nobody" | "anyone" | "session" | "administrator" | "metrics" | "scim" | Scope;
 
 export interface GuardOptions {
   authenticator: Authenticator;
   /** origin of our own pages: cookies of a request that another site started do not count */
   baseUrl(): string;
   mayReadMetrics(request: Request, exchange: Exchange): boolean;
+  /** names the identity provider behind a request in its exchange, or throws the refusal; never waits */
+  admitProvider(request: Request): void;
 }
 
 /** The scope without which a token does nothing for an administrator either (control-api.md section 20.1.1). */
@@ -61,11 +63,22 @@ const askAgain = (ask: (request: Request) => unknown, request: Request) => () =>
 
 type Hook = (context: { request: Request }) => void;
 
-const gate = (options: GuardOptions, requirement: Requirement): Hook =>
-  requirement === "nobody" ? () => {} : admit.bind(undefined, { ...options, requirement });
+function gate(options: GuardOptions, requirement: Requirement): Hook {
+  if (requirement === "nobody") return () => {};
+  if (requirement === "scim") return admitProvider.bind(undefined, options);
+  return admit.bind(undefined, { ...options, requirement });
+}
+
+/** What a principal of ours may be asked for. */
+type Wanted = Exclude<Requirement, "nobody" | "scim">;
 
 interface Gate extends GuardOptions {
-  requirement: Exclude<Requirement, "nobody">;
+  requirement: Wanted;
+}
+
+/** Bound, as admit is. Users' tokens and cookies are not looked at (scim.md SCIM-1). */
+function admitProvider(options: GuardOptions, { request }: { request: Request }): void {
+  options.admitProvider(request);
 }
 
 /**
@@ -112,7 +125,7 @@ async function verify(
   }
 }
 
-function refuseUnfit(principal: Principal, requirement: Exclude<Requirement, "nobody">): void {
+function refuseUnfit(principal: Principal, requirement: Wanted): void {
   if (requirement === "anyone") return;
   if (requirement === "session") {
     if (principal.kind !== "session") throw noSession();
@@ -177,6 +190,7 @@ export function refuseForeignOrigin(request: Request, baseUrl: string): void {
 function describeRequirement(requirement: Requirement) {
   if (requirement === "nobody") return { security: [], "x-requires": requirement };
   if (requirement === "session") return { security: [{ browserSession: [] }], "x-requires": requirement };
+  if (requirement === "scim") return { security: [{ scimBearer: [] }], "x-requires": requirement };
   const scopes = USER_SCOPES.filter((scope) => scope === requirement);
   return { security: [{ oauthDevice: scopes }, { browserSession: [] }], "x-requires": requirement };
 }

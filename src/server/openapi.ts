@@ -1,9 +1,11 @@
 // The OpenAPI document, made from the routes themselves: TypeBox schemas already are JSON Schema.
 // Our own few lines, because the framework's plugin replaces TypeBox's format checks for the whole process.
 import type { TSchema } from "@sinclair/typebox";
+import { SCIM_ERROR } from "../domain/scim/wire.ts";
 import type { Accepted } from "./body.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import type { Requirement } from "./guard.ts";
+import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Wire version of the contract (SEED.md, Versioning). */
 export const CONTRACT_VERSION = "0.1.0";
@@ -52,12 +54,19 @@ export interface RouteDetail {
   "x-requires"?: Requirement;
   "x-accepts"?: Accepted;
   "x-answers"?: Readonly<Record<number, Answer>>;
+  /** query parameters of a route that reads them itself */
+  "x-query"?: TSchema;
+  /** left out of the document */
+  hide?: boolean;
 }
+
+/** @returns whether the document has the route: one that only refuses is not worth reading about */
+export const isShown = ({ hooks }: DocumentedRoute): boolean => hooks.detail?.hide !== true;
 
 /** @returns the document as JSON text */
 export function openApiDocument(routes: readonly DocumentedRoute[], options: { serverUrl: string }): string {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
+  for (const route of routes.filter(isShown)) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
@@ -67,7 +76,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], options: { s
     servers: [{ url: options.serverUrl }],
     components: {
       securitySchemes,
-      schemas: { Problem: problemSchema, OAuthProblem: oauthProblemSchema },
+      schemas: { Problem: problemSchema, OAuthProblem: oauthProblemSchema, ScimProblem: scimProblemSchema },
       responses: refusalResponses(),
     },
     paths,
@@ -81,6 +90,7 @@ const securitySchemes = {
     bearerFormat: "JWT",
     description: "Access token from the OAuth 2.0 device flow (RFC 8628).",
   },
+  scimBearer: { type: "http", scheme: "bearer", description: "Token of an identity provider." },
   browserSession: { type: "apiKey", in: "cookie", name: "better-auth.session_token" },
 };
 
@@ -114,12 +124,25 @@ const oauthProblemSchema = {
   properties: { error: { type: "string" }, error_description: { type: "string" } },
 };
 
+const scimProblemSchema = {
+  type: "object",
+  description: "RFC 7644 section 3.12; the status is a text",
+  required: ["schemas", "status", "detail"],
+  properties: {
+    schemas: { type: "array", items: { const: SCIM_ERROR } },
+    status: { type: "string" },
+    scimType: { type: "string" },
+    detail: { type: "string" },
+  },
+};
+
 const REFUSALS: Record<number, string> = {
   400: "The input cannot be read or is refused",
   401: "No credential, or one that is not valid",
   403: "The credential may not do this",
   404: "No such record",
   409: "The state of the record does not allow it",
+  412: "The record has another version",
   413: "The body is too large",
   415: "Another media type is wanted",
   422: "A member of the body is missing or wrong",
@@ -138,6 +161,10 @@ const REFUSAL_CONTENTS: Record<Dialect, { name: string; content: object }> = {
     content: { "application/json": { schema: { $ref: "#/components/schemas/OAuthProblem" } } },
   },
   page: { name: "ErrorPage", content: { "text/html": { schema: { type: "string" } } } },
+  scim: {
+    name: "ScimProblem",
+    content: { [SCIM_MEDIA_TYPE]: { schema: { $ref: "#/components/schemas/ScimProblem" } } },
+  },
 };
 
 const refusalResponses = () =>
@@ -151,19 +178,29 @@ const refusalRef = (path: string, status: number | string) => ({
   $ref: `#/components/responses/${REFUSAL_CONTENTS[dialectOf(path)].name}${status}`,
 });
 
+const BODY_TYPES: Record<Accepted, string> = {
+  json: "application/json",
+  nothing: "application/json",
+  form: "application/x-www-form-urlencoded",
+  scim: SCIM_MEDIA_TYPE,
+  "scim-group": SCIM_MEDIA_TYPE,
+};
+
 function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> {
   const {
     "x-requires": requires,
     "x-accepts": accepts,
     "x-answers": answers = {},
+    "x-query": query = hooks.query,
     ...detail
   } = hooks.detail ?? {};
-  const mediaType = accepts === "form" ? "application/x-www-form-urlencoded" : "application/json";
+  const isScim = accepts?.startsWith("scim");
+  const schema = isScim ? { type: "object" } : hooks.body;
   return {
     ...detail,
-    parameters: [...pathParameters(path, hooks.params), ...queryParameters(hooks.query)],
-    ...(isObject(hooks.body) && {
-      requestBody: { required: true, content: { [mediaType]: { schema: hooks.body } } },
+    parameters: [...pathParameters(path, hooks.params), ...queryParameters(query)],
+    ...(isObject(schema) && {
+      requestBody: { required: true, content: { [BODY_TYPES[accepts ?? "json"]]: { schema } } },
     }),
     responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(path, answers) },
   };

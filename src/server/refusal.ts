@@ -9,6 +9,7 @@ import { exchangeOf } from "./exchange.ts";
 import { failurePage } from "./html.ts";
 import { oauthProblemResponse } from "./oauth-problem.ts";
 import { bugFailure, type Failure, failureOf, HttpError, problemResponse } from "./problem.ts";
+import { scimProblemResponse } from "./scim/problem.ts";
 
 interface Place {
   request: Request;
@@ -27,6 +28,7 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
+    if (dialect === "scim") return scimProblemResponse(error, request);
     if (dialect === "page") return failurePage(failure ?? bugFailure, requestId);
     return problemResponse(failure ?? bugFailure, requestId, membersOf(failure ?? bugFailure, path));
   };

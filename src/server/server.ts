@@ -11,6 +11,7 @@ import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
+import { logScimRequest } from "./scim/request-log.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -85,6 +86,7 @@ class OpenExchange implements Exchange {
   principal: Exchange["principal"] = undefined;
   verification: Exchange["verification"] = undefined;
   verified: Exchange["verified"] = undefined;
+  scim: Exchange["scim"] = undefined;
 
   constructor(
     readonly requestId: string,
@@ -120,5 +122,6 @@ function createSettlement({ log, metrics }: ServerOptions): (settled: Settled) =
       status,
       duration_ms: durationMs,
     });
+    logScimRequest(log, { request, exchange, status, durationMs });
   };
 }

@@ -4,6 +4,7 @@ import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { RouteContext, RouteOptions } from "../router.ts";
+import { createAdmission } from "../scim/admission.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { closedRoutes } from "./closed.ts";
@@ -14,6 +15,7 @@ import { invitationRoutes } from "./invitations.ts";
 import { meRoutes } from "./me.ts";
 import { oauthRoutes } from "./oauth.ts";
 import { pageRoutes } from "./pages.ts";
+import { scimRoutes } from "./scim.ts";
 import { sessionRoutes } from "./session.ts";
 import { openApiRoutes, systemRoutes } from "./system.ts";
 import { userRoutes } from "./users.ts";
@@ -21,13 +23,18 @@ import { userRoutes } from "./users.ts";
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
 export function createRoutes(options: RouteOptions, allRoutes: () => readonly DocumentedRoute[]) {
   const { domain, baseUrl, metricsToken } = options;
+  const { scim, clock } = options;
+  const admission = scim && createAdmission(scim, clock);
   const guard = createGuard({
     authenticator: domain.access.authenticator,
     baseUrl,
+    admitProvider: (request) => admission?.admit(request),
     mayReadMetrics: (request, exchange) => mayReadMetrics(request, exchange, metricsToken),
   });
   const context: RouteContext = { ...options, guard };
-  return new Elysia({ name: "routes" })
+  const routes = new Elysia({ name: "routes" });
+  if (scim && admission) routes.use(scimRoutes(context, { scim, admission }));
+  return routes
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
     .use(discoveryRoutes(context))

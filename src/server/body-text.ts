@@ -1,0 +1,62 @@
+// The bytes of a request body as text: bounded while they are read, and strictly UTF-8. What the text means is decided
+// by who asked for it (body.ts, scim/body.ts).
+import { HttpError } from "./problem.ts";
+
+/**
+ * @param bytesMax more are refused, whether they were declared or only came
+ * @throws HttpError 413; 400 for what is no UTF-8
+ */
+export async function readText(request: Request, bytesMax: number): Promise<string> {
+  const bytes = await readBounded(request, bytesMax);
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new HttpError(400, "request.malformed", "the body is not UTF-8");
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A stream costs more than all else of a small request: it is for bodies that do not say how long they are. */
+async function readBounded(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
+  if (declared >= 0) return await request.bytes();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = (bytesMax: number) =>
+  new HttpError(413, "request.too_large", `the body has more than ${bytesMax} bytes`);
+
+/** A Content-Type header, read. */
+export interface ContentType {
+  /** in lower case, empty where the header is missing */
+  mediaType: string;
+  /** whether the text is in UTF-8, which is so when nothing is said */
+  isUtf8: boolean;
+}
+
+/** @returns what the request says of its body */
+export function contentTypeOf(request: Request): ContentType {
+  const [type = "", ...parameters] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith("charset="));
+  return { mediaType: type.trim(), isUtf8: charset === undefined || /^charset="?utf-?8"?$/.test(charset) };
+}
+
+/** @throws HttpError 415 for a compressed body */
+export function refuseEncoded(request: Request): void {
+  const encoding = request.headers.get("content-encoding");
+  if (encoding === null || encoding.toLowerCase() === "identity") return;
+  throw new HttpError(415, "request.content_encoding", "send the body without a content encoding", {
+    headers: { "accept-encoding": "identity" },
+  });
+}

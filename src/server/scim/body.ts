@@ -1,0 +1,48 @@
+// Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
+import { scimInvalid } from "../../domain/scim/errors.ts";
+import { contentTypeOf, readText, refuseEncoded } from "../body-text.ts";
+import { HttpError } from "../problem.ts";
+import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
+import { refuseDeepOrDoubled } from "./structure.ts";
+
+/** Users, searches and bulk requests; groups, which may have very many members. */
+export type ScimBody = "scim" | "scim-group";
+
+/** Bytes of a body at most (scim.md SCIM-36). */
+export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
+  scim: 1024 * 1024,
+  "scim-group": 16 * 1024 * 1024,
+};
+
+/** A body without a Content-Type is taken for a SCIM message. */
+const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
+
+/**
+ * @returns one JSON object
+ * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`
+ */
+export async function readScimBody(request: Request, accepted: ScimBody): Promise<object> {
+  const { mediaType, isUtf8 } = contentTypeOf(request);
+  if (!MEDIA_TYPES.has(mediaType) || !isUtf8) {
+    throw new HttpError(415, "request.media_type", `send the body as ${SCIM_MEDIA_TYPE} in UTF-8`, {
+      headers: { accept: `${SCIM_MEDIA_TYPE}, ${JSON_MEDIA_TYPE}` },
+    });
+  }
+  refuseEncoded(request);
+  const text = await readText(request, SCIM_BYTES_MAX[accepted]);
+  const message = parse(text);
+  if (typeof message !== "object" || message === null || Array.isArray(message)) {
+    throw scimInvalid("invalidSyntax", "the body must be one JSON object");
+  }
+  refuseDeepOrDoubled(text);
+  return message;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? `: ${error.message.replace(/^JSON Parse error: /, "")}` : "";
+    throw scimInvalid("invalidSyntax", `the body is not valid JSON${why}`);
+  }
+}

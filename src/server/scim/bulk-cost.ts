@@ -1,0 +1,9 @@
+// What a bulk request takes from its caller's budget (scim.md SCIM-8).
+import { BULK_OPERATIONS_MAX, isJsonObject, memberOf } from "../../domain/scim/bulk/model.ts";
+
+/** @returns operations beyond the first, which the request itself paid for; none of a request too large to be carried out */
+export function bulkCost(body: unknown): number {
+  const operations = isJsonObject(body) ? memberOf(body, "Operations") : undefined;
+  const count = Array.isArray(operations) ? operations.length : 0;
+  return count > BULK_OPERATIONS_MAX ? 0 : Math.max(0, count - 1);
+}

@@ -1,0 +1,18 @@
+// Who calls a SCIM route, for the services behind it.
+import { invariant } from "../../domain/errors.ts";
+import type { ScimCaller } from "../../domain/scim/model.ts";
+import { exchangeOf } from "../exchange.ts";
+
+/** @returns the caller of a route behind the guard */
+export function providerOf(request: Request): ScimCaller {
+  const caller = exchangeOf(request).scim?.caller;
+  invariant(caller, "the route has a guard that needs an identity provider");
+  return caller;
+}
+
+/** @returns the caller as the audit log knows it: with its request and network address, which only changes need */
+export function changingProviderOf(request: Request): ScimCaller {
+  const { requestId, address } = exchangeOf(request);
+  const { actor, profile } = providerOf(request);
+  return { profile, actor: { ...actor, requestId, ...(address !== null && { address }) } };
+}

@@ -1,0 +1,58 @@
+// A query sent as a message instead of in a URL (RFC 7644 section 3.4.3), for filters that are too long or too personal
+// for one. It becomes the same list request as a query.
+import { fieldsOf, readObject, requireSchema } from "../../domain/scim/envelope.ts";
+import { scimInvalid } from "../../domain/scim/errors.ts";
+import type { AskedList } from "../../domain/scim/model.ts";
+import { SEARCH_REQUEST } from "../../domain/scim/wire.ts";
+import { namesIn } from "./query.ts";
+
+type Members = ReadonlyMap<string, unknown>;
+
+/**
+ * @param body one JSON object; member names in any letter case, unknown ones and nulls are ignored
+ * @throws ScimError 400 `invalidSyntax` for another message, `invalidValue` naming every member of a wrong type
+ */
+export function readSearchRequest(body: unknown): AskedList {
+  const members = fieldsOf(readObject(body, "the search request"));
+  requireSchema(members.get("schemas"), SEARCH_REQUEST);
+  const problems: string[] = [];
+  const asked: AskedList = {
+    attributes: names(members, "attributes", problems),
+    excludedAttributes: names(members, "excludedAttributes", problems),
+    filter: text(members, "filter", problems),
+    sortBy: text(members, "sortBy", problems),
+    sortOrder: text(members, "sortOrder", problems),
+    startIndex: number(members, "startIndex", problems),
+    count: number(members, "count", problems),
+  };
+  if (problems.length > 0) throw scimInvalid("invalidValue", problems.join("; "));
+  return asked;
+}
+
+function given(members: Members, name: string): unknown {
+  return members.get(name.toLowerCase()) ?? undefined;
+}
+
+function text(members: Members, name: string, problems: string[]): string | undefined {
+  const value = given(members, name);
+  if (value === undefined || typeof value === "string") return value;
+  problems.push(`${name} must be text`);
+  return undefined;
+}
+
+function number(members: Members, name: string, problems: string[]): string | number | undefined {
+  const value = given(members, name);
+  if (value === undefined || typeof value === "string" || typeof value === "number") return value;
+  problems.push(`${name} must be a whole number`);
+  return undefined;
+}
+
+/** A list, or as in a query one text with commas. */
+function names(members: Members, name: string, problems: string[]): readonly string[] | undefined {
+  const value = given(members, name);
+  if (value === undefined || typeof value === "string") return namesIn(value);
+  const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
+  if (isList) return namesIn(value.join(","));
+  problems.push(`${name} must be a list of attribute names`);
+  return undefined;
+}
