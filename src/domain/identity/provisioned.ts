@@ -62,7 +62,8 @@ export class ProvisionedUsers {
     if (!hasMoved && status === before.status) return { account: before, before };
     if (before.protected) throw protectedUser();
     if (hasMoved) refuseOccupied(tx, { organizationId: before.organizationId, emailKey: key });
-    const reason = active ? "user_changed" : "user_suspended";
+    const resumed = hasMoved ? "address_changed" : "user_changed";
+    const reason = active ? resumed : "user_suspended";
     const account = this.#change(tx, before, { reason, changes: { email: key, emailKey: key, status } });
     return { account, before };
   }

@@ -132,7 +132,7 @@ test("logins end when address or status change, and at nothing else", async () =
   expect(endingsOf(world)).toEqual([
     [account.id, "user_suspended"],
     [account.id, "user_changed"],
-    [account.id, "user_changed"],
+    [account.id, "address_changed"],
   ]);
   const after = world.identity.users.find(world.organizationId, "l@example.com");
   expect(after).toEqual({
