@@ -4,10 +4,10 @@
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Actor } from "../actor.ts";
-import { AttemptSteps, type Begun } from "./attempt-steps.ts";
-import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
+import { AttemptSteps } from "./attempt-steps.ts";
+import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 import type { KeyRow } from "./model.ts";
-import { type ProvisionedKey, ProvisionerError } from "./provisioner.ts";
+import { type GatewayIdentity, ProvisionerError, type RevokeRequest } from "./provisioner.ts";
 
 /** What somebody wants of a key. */
 export interface Wish {
@@ -28,24 +28,35 @@ export interface Outcome {
   failure?: ProvisionerError;
 }
 
+/** Attempts in hand for each call that may be under way: one is begun or settled while another calls. */
+const ATTEMPTS_PER_CALL = 2;
+
 export class Attempts {
   readonly #running = new Map<string, Promise<Outcome>>();
-  readonly #permits;
+  readonly #calls;
+  readonly #hands;
   readonly #steps;
 
   constructor(
     private readonly dependencies: GatewayDependencies,
     private readonly mode: GatewayMode,
   ) {
-    this.#permits = pLimit(mode.settings.provisioner.maxConcurrency);
+    const { maxConcurrency } = mode.settings.provisioner;
+    this.#calls = pLimit(maxConcurrency);
+    this.#hands = pLimit(maxConcurrency * ATTEMPTS_PER_CALL);
     this.#steps = new AttemptSteps(dependencies, mode);
+  }
+
+  /** How many attempts are in hand at most; more wait. */
+  get width(): number {
+    return this.#hands.concurrency;
   }
 
   /** Never rejects for what a provisioner did; an attempt that runs already is joined. @throws DomainError `storage.*` */
   run(userId: string, wish: Wish): Promise<Outcome> {
     const running = this.#running.get(userId);
     if (running) return running;
-    const attempt = this.inTurn(() => this.#perform(userId, wish)).finally(() =>
+    const attempt = this.#hands(() => this.#perform(userId, wish)).finally(() =>
       this.#running.delete(userId),
     );
     this.#running.set(userId, attempt);
@@ -57,9 +68,9 @@ export class Attempts {
     return this.#running.has(userId);
   }
 
-  /** Runs work that calls the provisioner, as soon as fewer calls than allowed are under way. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#permits(work);
+  /** Takes a key away upstream. @throws ProvisionerError */
+  async revoke(request: RevokeRequest): Promise<void> {
+    await this.#call("revoke", request, (signal) => this.mode.provisioner.revoke(request, signal));
   }
 
   /** Waits for the attempts that run now, whatever becomes of them. */
@@ -70,16 +81,19 @@ export class Attempts {
   async #perform(userId: string, wish: Wish): Promise<Outcome> {
     const outcome = await this.#once(userId, wish);
     const isDisowned = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
-    if (!isDisowned || !wish.replace) return isDisowned ? { row: outcome.row } : outcome;
-    return await this.#once(userId, { ...wish, force: false });
+    if (!isDisowned) return outcome;
+    return wish.replace ? await this.#once(userId, { ...wish, force: false }) : { row: outcome.row };
   }
 
   async #once(userId: string, wish: Wish): Promise<Outcome> {
     const { db } = this.dependencies;
     const begun = await db.write((tx) => this.#steps.begin(tx, userId, wish), "gateway");
     if (!("request" in begun)) return begun;
+    const { request } = begun;
     try {
-      const key = await this.#call(begun);
+      const key = await this.#call("provision", request, (signal) =>
+        this.mode.provisioner.provision(request, signal),
+      );
       return await db.write((tx) => this.#steps.succeed(tx, begun, { key, actor: wish.actor }), "gateway");
     } catch (error) {
       if (!(error instanceof ProvisionerError)) throw error;
@@ -87,27 +101,27 @@ export class Attempts {
     }
   }
 
-  async #call({ request }: Begun): Promise<ProvisionedKey> {
-    const { provisioner, settings } = this.mode;
-    const startedMs = performance.now();
-    const told = { operation: "provision", userId: request.identity.id } as const;
-    const observe = (outcome: Parameters<GatewayDependencies["observe"]>[0]["outcome"], diagnosis?: string) =>
-      this.dependencies.observe({
-        ...told,
-        outcome,
-        durationMs: performance.now() - startedMs,
-        ...(diagnosis !== undefined && { diagnosis }),
-      });
-    try {
-      const signal = AbortSignal.timeout(settings.provisioner.timeoutSeconds * SECOND_MS);
-      const key = await provisioner.provision(request, signal);
-      observe("succeeded");
-      return key;
-    } catch (thrown) {
-      const error = asProvisionerError(thrown);
-      observe(error.code, error.diagnosis);
-      throw error;
-    }
+  /** One call with its deadline, as soon as fewer than allowed are under way, told to whoever watches. */
+  async #call<T>(
+    operation: ProvisionerCall["operation"],
+    { identity }: { identity: GatewayIdentity },
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return await this.#calls(async () => {
+      const startedMs = performance.now();
+      const told = () => ({ operation, userId: identity.id, durationMs: performance.now() - startedMs });
+      try {
+        const answer = await call(
+          AbortSignal.timeout(this.mode.settings.provisioner.timeoutSeconds * SECOND_MS),
+        );
+        this.dependencies.observe({ ...told(), outcome: "succeeded" });
+        return answer;
+      } catch (thrown) {
+        const error = asProvisionerError(thrown);
+        this.dependencies.observe({ ...told(), outcome: error.code, diagnosis: error.diagnosis });
+        throw error;
+      }
+    });
   }
 }
 

@@ -1,0 +1,23 @@
+// Gateway keys of users: joins the files of the area. Each part says in its own file what it does.
+import type { GatewayDependencies } from "./dependencies.ts";
+import { GatewayKeys } from "./keys.ts";
+import { Reconciler } from "./reconciler.ts";
+
+export type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
+export type { KeyAnswer } from "./keys.ts";
+export type { GatewayKeyStatus } from "./model.ts";
+export type { GatewaySettings } from "./settings.ts";
+
+export type Gateway = ReturnType<typeof createGateway>;
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createGateway(dependencies: GatewayDependencies) {
+  const { mode } = dependencies;
+  const keys = new GatewayKeys(dependencies);
+  return {
+    mode,
+    keys,
+    /** undefined where gateway mode is off */
+    reconciler: mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts),
+  };
+}
