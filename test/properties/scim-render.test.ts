@@ -10,6 +10,8 @@ import { ENTERPRISE_USER } from "../../src/domain/scim/wire.ts";
 // Pieces of the documents' own structure, to be mistaken for it.
 const hostile = fc.constantFrom(
   '"emails":[',
+  ',"active":false',
+  '"userName":"',
   `,"${ENTERPRISE_USER}":{`,
   '"manager":{"value":"',
   '"}',

@@ -1,7 +1,7 @@
 // Resources as JSON text. The common case, everything shown, joins the stored text with what is computed and parses
 // nothing; every other case composes the resource as an object. What goes in is queried by users and groups.
 import { isScimObject } from "./document.ts";
-import { shownDoc } from "./emails.ts";
+import { shownDoc, shownEmails } from "./emails.ts";
 import { etagOf, locationOf } from "./messages.ts";
 import type { GroupRow, Named, ScimObject, UserRow } from "./model.ts";
 import { type Parts, project, type View } from "./view.ts";
@@ -32,6 +32,8 @@ export function userJson(row: UserRow, computed: ComputedParts, view: View, base
 const EMAILS_MARK = ',"emails":[';
 const EXTENSION_MARK = `,"${ENTERPRISE_USER}":{`;
 const MANAGER_MARK = '"manager":{';
+const USER_NAME = /"userName":("(?:[^"\\]|\\.)*")/;
+const BEFORE_EMAILS = /,"active":(?:true|false)/;
 const MANAGER = /"manager":\{("value":"(?:[^"\\]|\\.)*")(?:,"\$ref":"(?:[^"\\]|\\.)*")?\}/;
 
 const CORE_USER_START = `{"schemas":["${CORE_USER}"],"id":"`;
@@ -39,8 +41,8 @@ const EXTENDED_USER_START = `{"schemas":["${CORE_USER}","${ENTERPRISE_USER}"],"i
 
 /** @returns undefined for a document that needs to be looked into */
 function plainUser(row: UserRow, { groups, manager }: ComputedParts, baseUrl: string): string | undefined {
-  const { doc } = row;
-  if (!doc.includes(EMAILS_MARK)) return undefined;
+  const doc = withEmails(row.doc);
+  if (doc === undefined) return undefined;
   const shownGroups = groups
     ? `,"groups":[${groups.map((group) => JSON.stringify(groupValue(group, baseUrl))).join()}]`
     : "";
@@ -50,6 +52,16 @@ function plainUser(row: UserRow, { groups, manager }: ComputedParts, baseUrl: st
   const extension = withManager(doc.slice(extensionAt, -1), manager, baseUrl);
   if (extension === undefined) return undefined;
   return `${EXTENDED_USER_START}${row.id}",${doc.slice(1, extensionAt)}${shownGroups}${extension}${meta}`;
+}
+
+function withEmails(doc: string): string | undefined {
+  if (doc.includes(EMAILS_MARK)) return doc;
+  const userName = USER_NAME.exec(doc)?.[1];
+  const active = BEFORE_EMAILS.exec(doc);
+  if (userName === undefined || !active) return undefined;
+  const emails = JSON.stringify(shownEmails({ userName: JSON.parse(userName) }));
+  const at = active.index + active[0].length;
+  return `${doc.slice(0, at)},"emails":${emails}${doc.slice(at)}`;
 }
 
 function withManager(extension: string, manager: Named | undefined, baseUrl: string): string | undefined {
@@ -133,7 +145,9 @@ export function groupFrame(row: GroupRow, view: View, baseUrl: string): GroupFra
   if (!ofMember) return { before: start, member: undefined, after: end };
   return {
     before: `${start},"members":[`,
-    member: (member) => JSON.stringify(project(memberValue(member, baseUrl), ofMember)),
+    member: view.isDefault
+      ? (member) => JSON.stringify(memberValue(member, baseUrl))
+      : (member) => JSON.stringify(project(memberValue(member, baseUrl), ofMember)),
     after: `]${end}`,
   };
 }
