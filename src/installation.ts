@@ -12,6 +12,7 @@ import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
 import { createPasswords } from "./platform/passwords.ts";
 import { openSealing } from "./platform/sealing.ts";
+import { openSnapshot } from "./platform/snapshot.ts";
 import { VERSION } from "./platform/version.ts";
 
 export interface Installation {
@@ -50,8 +51,17 @@ export async function openInstallation(
   const db = openDatabase(directory.database);
   const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
   const blobs = await openBlobs(directory.artifacts);
-  const settings = settingsOf(config, baseUrl);
-  const domain = openDomain({ db, clock, ids, blobs, sealing, passwords: createPasswords(), settings });
+  const domain = openDomain({
+    db,
+    clock,
+    ids,
+    blobs,
+    sealing,
+    passwords: createPasswords(),
+    openSnapshot: () => openSnapshot(directory.database),
+    settings: settingsOf(config, baseUrl),
+    secrets: { scimToken: config.get("scim.token") },
+  });
   return { directory, db, domain, schema, close: () => db.close() };
 }
 
@@ -114,6 +124,15 @@ function settingsOf(config: Config, baseUrl: () => string): DomainOptions["setti
       deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
       invitationsPerActor: config.get("limits.invitations_per_actor"),
       windowSeconds: config.get("limits.window_seconds"),
+    },
+    scim: {
+      baseUrl,
+      linkExisting: config.get("scim.link_existing"),
+      pageMax: config.get("scim.page_max"),
+      scanRowsMax: config.get("scim.scan_rows_max"),
+      requestsPerSecond: config.get("scim.requests_per_second"),
+      requestsBurst: config.get("scim.requests_burst"),
+      groupRoleMappings: Object.fromEntries(config.get("scim.group_role_mappings")),
     },
     identity: {
       mode: identityMode,

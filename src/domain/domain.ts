@@ -5,6 +5,8 @@ import type { Db } from "../platform/database.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { Passwords } from "../platform/passwords.ts";
 import type { Sealing } from "../platform/sealing.ts";
+import type { Secret } from "../platform/secret.ts";
+import type { OpenSnapshot } from "../platform/snapshot.ts";
 import { endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
@@ -12,6 +14,7 @@ import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { createAudit } from "./audit/service.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
+import { createScim, type ScimSettings } from "./scim/service.ts";
 import { createBranding } from "./system/service.ts";
 
 export interface DomainOptions {
@@ -21,13 +24,27 @@ export interface DomainOptions {
   blobs: Blobs;
   sealing: Sealing;
   passwords: Passwords;
-  settings: { access: AccessSettings; limits: LimitSettings; identity: IdentitySettings };
+  openSnapshot: OpenSnapshot;
+  settings: DomainSettings;
+  secrets: DomainSecrets;
+}
+
+export interface DomainSettings {
+  access: AccessSettings;
+  limits: LimitSettings;
+  identity: IdentitySettings;
+  scim: ScimSettings;
+}
+
+/** What was given in the configuration and must not be shown. */
+export interface DomainSecrets {
+  scimToken: Secret | undefined;
 }
 
 export type Domain = ReturnType<typeof openDomain>;
 
 /** @returns the operations of every area */
-export function openDomain({ settings, ...machine }: DomainOptions) {
+export function openDomain({ settings, secrets, ...machine }: DomainOptions) {
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
@@ -35,5 +52,12 @@ export function openDomain({ settings, ...machine }: DomainOptions) {
   const identity = createIdentity({ ...shared, endLogins, spendInvitation, settings: settings.identity });
   const access = createAccess({ ...shared, identity, settings: settings.access, limits });
   const branding = createBranding({ ...shared, identity });
-  return { identity, access, catalog: createCatalog(shared), branding };
+  const scim = createScim({
+    ...shared,
+    accounts: identity.provisioned,
+    settings: settings.scim,
+    configuredToken: secrets.scimToken,
+    organization: () => identity.organization()?.id,
+  });
+  return { identity, access, catalog: createCatalog(shared), branding, scim };
 }

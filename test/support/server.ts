@@ -5,12 +5,14 @@ import { OAUTH_CLIENT_ID, SESSION_COOKIE, USER_SCOPES } from "../../src/domain/a
 import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
+import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import { openBlobs } from "../../src/platform/blobs.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPasswords } from "../../src/platform/passwords.ts";
 import { openSealing } from "../../src/platform/sealing.ts";
 import { Secret } from "../../src/platform/secret.ts";
+import { openSnapshot } from "../../src/platform/snapshot.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
 import { createWorld, type World } from "./world.ts";
@@ -19,6 +21,8 @@ export const BASE_URL = "https://control.example.com";
 export const PASSWORD = "correct horse battery";
 /** where requests come from unless they say otherwise */
 export const ADDRESS = "192.0.2.7";
+/** the configured token of an identity provider */
+export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
 export const METRICS_TOKEN = "a-token-that-opens-the-metrics";
 
 const ACCESS: AccessSettings = {
@@ -42,12 +46,23 @@ const LIMITS: LimitSettings = {
   windowSeconds: 900,
 };
 
+const SCIM: ScimSettings = {
+  baseUrl: () => BASE_URL,
+  linkExisting: "by_address",
+  pageMax: 200,
+  scanRowsMax: 200_000,
+  requestsPerSecond: 10_000,
+  requestsBurst: 10_000,
+  groupRoleMappings: {},
+};
+
 export interface TestServerOptions {
   /** disposed with the server; made when left out */
   world?: World;
   access?: Partial<AccessSettings>;
   limits?: Partial<LimitSettings>;
   identity?: Partial<IdentitySettings>;
+  scim?: Partial<ScimSettings>;
 }
 
 export interface Sent {
@@ -130,8 +145,11 @@ async function joinDomain(world: World, options: TestServerOptions): Promise<Dom
     blobs: await openBlobs(join(directory, "artifacts")),
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
+    openSnapshot: () => openSnapshot(world.file),
+    secrets: { scimToken: new Secret(SCIM_TOKEN) },
     settings: {
       access: { ...ACCESS, ...options.access },
+      scim: { ...SCIM, ...options.scim },
       limits: { ...LIMITS, ...options.limits },
       identity: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...options.identity },
     },

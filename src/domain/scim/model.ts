@@ -77,6 +77,9 @@ export interface ScimSettings {
   pageMax: number;
   /** rows that a filter without an index may look at */
   scanRowsMax: number;
+  /** requests of one token: so many in a second for long, so many at once */
+  requestsPerSecond: number;
+  requestsBurst: number;
   /** role by group display name, or by `externalId:<value>`; other groups give `member` */
   groupRoleMappings: Readonly<Record<string, "admin" | "member">>;
 }

@@ -1,0 +1,54 @@
+// Provisioning by identity providers (SCIM 2.0): joins the files of the area. Each part says in its own file what it does.
+
+import type { Secret } from "../../platform/secret.ts";
+import type { OpenSnapshot } from "../../platform/snapshot.ts";
+import { createBulk } from "./bulk/bulk.ts";
+import type { ScimDependencies } from "./dependencies.ts";
+import { createDiscovery } from "./discovery.ts";
+import { GroupDirectory } from "./group-directory.ts";
+import { createScimGroups } from "./groups.ts";
+import { createRoles } from "./roles.ts";
+import { createSearch } from "./search.ts";
+import { createScimStatus } from "./status.ts";
+import { createScimTokens } from "./tokens.ts";
+import { ScimUsers } from "./users.ts";
+
+export type { ScimSettings } from "./model.ts";
+
+export interface ScimOptions extends ScimDependencies {
+  openSnapshot: OpenSnapshot;
+  /** the token of the configuration */
+  configuredToken: Secret | undefined;
+  /** id of the organization, nothing before the first start */
+  organization(): string | undefined;
+}
+
+export type Scim = ReturnType<typeof createScim>;
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createScim({ configuredToken, organization, ...dependencies }: ScimOptions) {
+  const { db, settings } = dependencies;
+  const { baseUrl } = settings;
+  const roles = createRoles(dependencies);
+  const groups = createScimGroups({ ...dependencies, roles });
+  const users = new ScimUsers({ ...dependencies, leaveAll: (tx, userId) => groups.leaveAll(tx, userId) });
+  const tokens = createScimTokens({ ...dependencies, organization, configured: configuredToken });
+  return {
+    settings,
+    users,
+    groups,
+    roles,
+    tokens,
+    search: createSearch({
+      db,
+      settings,
+      renderUsers: (...asked) => users.renderUsers(...asked),
+      renderGroups: (...asked) => groups.renderGroups(...asked),
+    }),
+    bulk: createBulk({ users, groups, baseUrl }),
+    discovery: createDiscovery(settings),
+    directory: new GroupDirectory(db),
+    /** How provisioning stands, for people: see status.ts. */
+    status: createScimStatus({ db, tokens, mappingWarnings: (id) => roles.warnings(id) }),
+  };
+}
