@@ -42,12 +42,14 @@ export function checkUser(doc: ScimObject): void {
  * @throws ScimError `invalidValue` with everything that is wrong
  * @source scim.md section 2.2, SCIM-31
  */
-export function checkGroup(group: ScimObject): void {
-  const problems = [...COMMON_ATTRIBUTES, ...GROUP_SCHEMA.attributes]
-    .map(placedIn(group))
-    .flatMap(problemsOf);
-  refuse([...missing(group, "displayName"), ...problems]);
-}
+export const checkGroup = (group: ScimObject): void =>
+  refuse([...missing(group, "displayName"), ...groupProblems(group)]);
+
+/** The same for the part of it that a PATCH sets. */
+export const checkGroupPart = (part: ScimObject): void => refuse(groupProblems(part));
+
+const groupProblems = (part: ScimObject): string[] =>
+  [...COMMON_ATTRIBUTES, ...GROUP_SCHEMA.attributes].map(placedIn(part)).flatMap(problemsOf);
 
 const missing = (object: ScimObject, name: string): string[] =>
   object[name] === undefined ? [`${name} is missing or blank; give one`] : [];

@@ -19,6 +19,10 @@ export interface Wanted {
 /** @returns the refusal of a value that is wrong in itself */
 export const invalidValue = (detail: string): ScimError => scimInvalid("invalidValue", detail);
 
+/** @returns the refusal to remove what a resource must have (scim.md SCIM-78) */
+export const stillRequired = (name: string): ScimError =>
+  scimInvalid("mutability", `${name} is required: replace it instead of removing it`);
+
 /**
  * Reads one after the other, so that a caller hears of all that is wrong and not only of the first.
  * @throws ScimError of the first one's type, with the details of all

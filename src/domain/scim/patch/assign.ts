@@ -2,7 +2,6 @@
 // POST and PUT are read the same way: each of their members replaces what an empty document has.
 import { elementsOf, partsOf, withMember } from "../document.ts";
 import { isJsonObject } from "../envelope.ts";
-import { scimInvalid } from "../errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import { type AttributePath, pathText, type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
 import type { Attribute, Schema } from "../schema.ts";
@@ -13,6 +12,7 @@ import {
   partsSent,
   readAll,
   readSimple,
+  stillRequired,
   type Wanted,
 } from "../values.ts";
 import { changedList, changedSelection } from "./elements.ts";
@@ -85,7 +85,7 @@ function changedSimple(
   const after = op === "remove" ? undefined : readSimple(value, wanted);
   if (after === undefined && op === "add") return before;
   if (after === undefined && before !== undefined && wanted.attribute.required)
-    throw scimInvalid("mutability", `${wanted.name} is required: replace it instead of removing it`);
+    throw stillRequired(wanted.name);
   return after;
 }
 

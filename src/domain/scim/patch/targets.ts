@@ -1,0 +1,67 @@
+// What an operation is about: the target its path names, or one target for each member of its value. What may not be
+// changed is refused here, and what may be sent in vain is left out (scim.md SCIM-41, SCIM-77).
+import { isJsonObject } from "../envelope.ts";
+import { type ScimError, scimInvalid } from "../errors.ts";
+import type { PatchTarget } from "../filter/model.ts";
+import { parseTarget } from "../filter/parse.ts";
+import type { ScimProfile } from "../model.ts";
+import { pathText, type ResolvedPath, resolvePath } from "../path.ts";
+import { invalidValue, onlyOne, readAll } from "../values.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import { isSettable } from "./assign.ts";
+import type { Change, Operation } from "./message.ts";
+
+/** Which resource is patched, and how its provider wants it. */
+export interface Patched {
+  readonly id: string;
+  readonly profile: ScimProfile;
+}
+
+/** A change to one target. */
+export interface Step {
+  readonly target: PatchTarget;
+  readonly change: Change;
+}
+
+interface Resource {
+  readonly type: ResourceTypeName;
+  readonly id: string;
+}
+
+/**
+ * @returns what the operation does, in order; maybe nothing
+ * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`
+ */
+export function stepsOf({ path, ...change }: Operation, resource: Resource): readonly Step[] {
+  if (path !== undefined) return atPath(parseTarget(resource.type, path), change);
+  if (change.op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
+  const sent = onlyOne(change.value, "value");
+  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
+  const steps = readAll(Object.entries(sent), ([name, value]) =>
+    atMember(name, { op: change.op, value }, resource),
+  );
+  return steps.flat();
+}
+
+function atPath(target: PatchTarget, change: Change): readonly Step[] {
+  const { attribute } = target.path;
+  if (isSettable(target.path)) return [{ target, change }];
+  const isSentInVain =
+    attribute?.mutability === "writeOnly" || (attribute?.name === "schemas" && change.op !== "remove");
+  if (isSentInVain) return [];
+  throw notSettable(target.path);
+}
+
+function atMember(name: string, change: Change, { type, id }: Resource): readonly Step[] {
+  const path = resolvePath(type, name.split("[", 1)[0] ?? name);
+  if (!path) return [];
+  const target = name.includes("[") ? parseTarget(type, name) : { path, elements: undefined, sub: path.sub };
+  if (isSettable(target.path)) return [{ target, change }];
+  const { attribute, sub } = target.path;
+  const isOtherId = attribute?.name === "id" && change.value !== id;
+  if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
+  return [];
+}
+
+const notSettable = (path: ResolvedPath): ScimError =>
+  scimInvalid("mutability", `${pathText(path)} cannot be changed; leave it out`);
