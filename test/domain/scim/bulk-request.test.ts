@@ -84,8 +84,8 @@ describe("a bulk message", () => {
   });
 
   test("tells all problems at once, up to ten", () => {
-    const { message } = refusalOf({ failOnErrors: 0, schemas: ["x"], Operations: [{ method: "PUT" }, 1] });
-    expect(message.split("; ")).toHaveLength(5);
+    const { message } = refusalOf({ failOnErrors: 0, Operations: [{ method: "PUT" }, 1] });
+    expect(message.split("; ")).toHaveLength(4);
     const many = refusalOf({ Operations: Array.from({ length: 13 }, () => 1) }).message;
     expect(many.split("; ")).toHaveLength(11);
     expect(many).toEndWith("and 3 more");

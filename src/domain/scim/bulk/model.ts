@@ -1,4 +1,5 @@
 // What a bulk request is made of, once it was read, and how large it may be. How it is read: request.ts.
+import type { JsonObject } from "../envelope.ts";
 import type { ScimError } from "../errors.ts";
 import type { ResourceTypeName } from "../wire.ts";
 
@@ -10,19 +11,6 @@ export const BULK_PAYLOAD_BYTES_MAX = 1_048_576;
 /** GET has no place in a bulk request, but asking for it spoils only its own operation. */
 export const BULK_METHODS = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 export type BulkMethod = (typeof BULK_METHODS)[number];
-
-/** An object of JSON, its names as they were sent. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Names of members count in any letter case (scim.md SCIM-39). */
-export const isNamed = (key: string, name: string): boolean => key.toLowerCase() === name.toLowerCase();
-
-/** @returns the member of that name, in any letter case */
-export const memberOf = (object: JsonObject, name: string): unknown =>
-  Object.entries(object).find(([key]) => isNamed(key, name))?.[1];
 
 /** What a path below the base names. */
 export interface BulkTarget {

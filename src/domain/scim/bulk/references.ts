@@ -1,11 +1,15 @@
 // `bulkId:x` stands for the id of what another operation of the same request creates. It is one only where an id stands:
 // in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter of a PATCH.
 // Anywhere else it is text like any other. What the ids are, and when they are known, is for the run to say.
+import { fieldsOf, isJsonObject, type JsonObject } from "../envelope.ts";
+import { FILTER_LENGTH_MAX } from "../filter/model.ts";
 import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../path.ts";
 import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
-import { type BulkOperation, isJsonObject, isNamed, type JsonObject, memberOf } from "./model.ts";
+import type { BulkOperation } from "./model.ts";
 
 const PREFIX = "bulkId:";
+
+const isNamed = (key: string, name: string): boolean => key.toLowerCase() === name;
 
 /**
  * Names what a reference stands for; undefined leaves the reference out, together with the element it stands in.
@@ -39,7 +43,7 @@ export function replaceReferences(
   const search = { type: target.type, lookup };
   if (method !== "PATCH") return { id, data: inBody(data, search) };
   const inOperations = (key: string, value: unknown) =>
-    isNamed(key, "Operations") && Array.isArray(value)
+    isNamed(key, "operations") && Array.isArray(value)
       ? value.map((operation) => inOperation(operation, search))
       : value;
   return { id, data: mapMembers(data, inOperations) };
@@ -78,7 +82,7 @@ function at(path: ResolvedPath | undefined, value: unknown, search: Search): unk
 
 function inOperation(operation: unknown, search: Search): unknown {
   if (!isJsonObject(operation)) return operation;
-  const text = memberOf(operation, "path") ?? "";
+  const text = fieldsOf(operation).get("path") ?? "";
   if (typeof text !== "string") return operation;
   const path = resolvePath(search.type, text.replace(/\[.*$/s, "").trim());
   return mapMembers(operation, (name, value) => {
@@ -113,25 +117,35 @@ function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
   return Object.keys(replaced).length < Object.keys(value).length ? undefined : replaced;
 }
 
-const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
+/** Text that does not end is one match, too: looking for it again from each of its quotes would take seconds. */
+const JSON_TEXT = /"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
 
+/** A longer path is refused when it is read as one, and need not be searched. */
 function inFilters(path: string, lookup: Lookup, attribute: string): string {
+  if (path.length > FILTER_LENGTH_MAX || !path.includes(`"${PREFIX}`)) return path;
   return path.replace(JSON_TEXT, (literal) => {
-    const id = idIn(decoded(literal), lookup, attribute);
+    const bulkId = referenceIn(decoded(literal));
+    const id = bulkId === undefined ? undefined : lookup(bulkId, attribute);
     return id === undefined ? literal : JSON.stringify(id);
   });
 }
 
+/** What is no JSON text is left to whoever reads the path as a path. */
 function decoded(literal: string): string {
   try {
     return String(JSON.parse(literal));
   } catch {
-    return literal; // no JSON text: whoever reads the path as a path says so
+    return "";
   }
 }
 
-const idIn = (text: string, lookup: Lookup, attribute: string): string | undefined =>
-  text.startsWith(PREFIX) ? lookup(text.slice(PREFIX.length), attribute) : text;
+const referenceIn = (text: string): string | undefined =>
+  text.startsWith(PREFIX) ? text.slice(PREFIX.length) : undefined;
+
+function idIn(text: string, lookup: Lookup, attribute: string): string | undefined {
+  const bulkId = referenceIn(text);
+  return bulkId === undefined ? text : lookup(bulkId, attribute);
+}
 
 /** A member that becomes undefined goes. */
 const mapMembers = (object: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>

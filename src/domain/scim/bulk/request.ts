@@ -1,5 +1,6 @@
 // Reads a bulk message. What is wrong with its structure spoils the whole request, told all at once; what is wrong with
 // the place an operation goes to spoils that operation only.
+import { fieldsOf, isJsonObject, readObject, requireSchema } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
 import {
@@ -9,9 +10,6 @@ import {
   type BulkOperation,
   type BulkRequest,
   type BulkTarget,
-  isJsonObject,
-  type JsonObject,
-  memberOf,
 } from "./model.ts";
 
 /** problems told of one request; the rest is counted */
@@ -23,8 +21,9 @@ const PROBLEMS_MAX = 10;
  * @source RFC 7644 section 3.7; scim.md SCIM-101, SCIM-102 and SCIM-105
  */
 export function readBulk(body: unknown): BulkRequest {
-  if (!isJsonObject(body)) throw scimInvalid("invalidSyntax", "a bulk request is a JSON object");
-  const listed = memberOf(body, "Operations");
+  const fields = fieldsOf(readObject(body, "a bulk request"));
+  requireSchema(fields.get("schemas"), BULK_REQUEST);
+  const listed = fields.get("operations");
   if (!Array.isArray(listed) || listed.length === 0)
     throw scimInvalid("invalidSyntax", "Operations must list at least one operation");
   if (listed.length > BULK_OPERATIONS_MAX)
@@ -34,8 +33,7 @@ export function readBulk(body: unknown): BulkRequest {
       `${listed.length} operations are too many; send at most ${BULK_OPERATIONS_MAX} in one request`,
     );
   const problems: string[] = [];
-  const failuresMax = readFailuresMax(body, problems);
-  checkSchemas(body, problems);
+  const failuresMax = readFailuresMax(fields.get("failonerrors"), problems);
   const operations = listed.map((operation, at) => readOperation(operation, `Operations[${at}]`, problems));
   checkBulkIds(operations, problems);
   if (problems.length > 0) throw scimInvalid("invalidSyntax", textOf(problems));
@@ -47,25 +45,11 @@ const textOf = (problems: readonly string[]): string => {
   return [...problems.slice(0, PROBLEMS_MAX), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 };
 
-function readFailuresMax(body: JsonObject, problems: string[]): number {
-  const given = memberOf(body, "failOnErrors") ?? Number.POSITIVE_INFINITY;
-  if (
-    typeof given === "number" &&
-    given >= 1 &&
-    (Number.isInteger(given) || given === Number.POSITIVE_INFINITY)
-  )
-    return given;
+function readFailuresMax(raw: unknown, problems: string[]): number {
+  if (raw === undefined || raw === null) return Number.POSITIVE_INFINITY;
+  if (typeof raw === "number" && Number.isInteger(raw) && raw >= 1) return raw;
   problems.push("failOnErrors must be a whole number of at least 1");
   return 1;
-}
-
-/** Absent and empty lists are accepted, as in every message (scim.md SCIM-38). */
-function checkSchemas(body: JsonObject, problems: string[]): void {
-  const schemas = memberOf(body, "schemas") ?? [];
-  const urns = Array.isArray(schemas) ? schemas : [schemas];
-  const isOurs = (urn: unknown) =>
-    typeof urn === "string" && urn.toLowerCase() === BULK_REQUEST.toLowerCase();
-  if (urns.length > 0 && !urns.some(isOurs)) problems.push(`schemas must contain ${BULK_REQUEST}`);
 }
 
 function readOperation(operation: unknown, at: string, problems: string[]): BulkOperation | undefined {
@@ -73,8 +57,9 @@ function readOperation(operation: unknown, at: string, problems: string[]): Bulk
     problems.push(`${at} must be an object`);
     return undefined;
   }
+  const fields = fieldsOf(operation);
   const text = (name: string): string | undefined => {
-    const value = memberOf(operation, name) ?? undefined;
+    const value = fields.get(name.toLowerCase()) ?? undefined;
     if (value === undefined || typeof value === "string") return value;
     problems.push(`${at}.${name} must be text`);
     return undefined;
@@ -82,7 +67,7 @@ function readOperation(operation: unknown, at: string, problems: string[]): Bulk
   const found = problems.length;
   const method = readMethod(text("method"));
   const [path, bulkId, version] = [text("path"), text("bulkId"), text("version")];
-  const data = memberOf(operation, "data") ?? undefined;
+  const data = fields.get("data") ?? undefined;
   if (!method) problems.push(`${at}.method must be POST, PUT, PATCH or DELETE`);
   if (!path) problems.push(`${at}.path must be /Users or /Groups, for a resource with its id`);
   if (method === "POST" && !bulkId) problems.push(`${at}.bulkId is needed for a POST`);
