@@ -4,7 +4,7 @@ import type { Principal } from "../domain/access/authenticate.ts";
 import type { Actor } from "../domain/actor.ts";
 import { invariant } from "../domain/errors.ts";
 import type { ScimType } from "../domain/scim/errors.ts";
-import type { TokenHolder } from "./scim/service.ts";
+import type { ScimCaller } from "../domain/scim/model.ts";
 
 export interface Exchange {
   readonly requestId: string;
@@ -24,7 +24,7 @@ export interface Exchange {
 
 /** What is known of a SCIM request, for its handler and its line in the log. */
 export interface ScimExchange {
-  caller: TokenHolder | undefined;
+  caller: (ScimCaller & { tokenId: string }) | undefined;
   resourceId: string | undefined;
   /** of the refusal */
   scimType: ScimType | undefined;

@@ -8,7 +8,6 @@ import type { Secret } from "../platform/secret.ts";
 import { bodies } from "./body.ts";
 import type { createGuard } from "./guard.ts";
 import type { Readiness } from "./readiness.ts";
-import type { ScimService } from "./scim/service.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -18,7 +17,6 @@ export interface RouteOptions {
   /** opens /metrics to whoever holds it */
   metricsToken: Secret | undefined;
   readiness: Readiness;
-  scim?: ScimService;
   /** our origin, without a trailing slash */
   baseUrl(): string;
 }

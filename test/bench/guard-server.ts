@@ -13,6 +13,7 @@ const guard = createGuard({
   authenticator: domain.access.authenticator,
   baseUrl: domain.access.settings.baseUrl,
   mayReadMetrics: () => false,
+  admitProvider: () => {},
 });
 const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
   requires: "administrator",

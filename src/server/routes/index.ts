@@ -22,19 +22,16 @@ import { userRoutes } from "./users.ts";
 
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
 export function createRoutes(options: RouteOptions, allRoutes: () => readonly DocumentedRoute[]) {
-  const { domain, baseUrl, metricsToken } = options;
-  const { scim, clock } = options;
-  const admission = scim && createAdmission(scim, clock);
+  const { domain, clock, baseUrl, metricsToken } = options;
+  const admission = createAdmission(domain.scim, clock);
   const guard = createGuard({
     authenticator: domain.access.authenticator,
     baseUrl,
-    admitProvider: (request) => admission?.admit(request),
+    admitProvider: (request) => admission.admit(request),
     mayReadMetrics: (request, exchange) => mayReadMetrics(request, exchange, metricsToken),
   });
   const context: RouteContext = { ...options, guard };
-  const routes = new Elysia({ name: "routes" });
-  if (scim && admission) routes.use(scimRoutes(context, { scim, admission }));
-  return routes
+  return new Elysia({ name: "routes" })
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
     .use(discoveryRoutes(context))
@@ -48,5 +45,6 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     .use(userRoutes(context))
     .use(invitationRoutes(context))
     .use(identityRoutes(context))
-    .use(brandingRoutes(context));
+    .use(brandingRoutes(context))
+    .use(scimRoutes(context, admission));
 }

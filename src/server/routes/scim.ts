@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import type { ScimResources } from "../../domain/scim/model.ts";
+import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { noContent } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
@@ -16,21 +17,16 @@ import { changingProviderOf, providerOf } from "../scim/caller.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
 import { readSearchRequest } from "../scim/search-request.ts";
-import type { ScimService } from "../scim/service.ts";
-
-export interface ScimParts {
-  scim: ScimService;
-  admission: Admission;
-}
 
 /** @returns all paths below /scim; the guard comes before everything, unknown paths included (scim.md section 1) */
-export function scimRoutes(context: RouteContext, { scim, admission }: ScimParts) {
+export function scimRoutes(context: RouteContext, admission: Admission) {
+  const { scim } = context.domain;
   const known = [
     resourceRoutes(context, scim, "User"),
     resourceRoutes(context, scim, "Group"),
     queryRoutes(context, scim),
     discoveryRoutes(context, scim),
-    bulkRoutes(context, { scim, admission }),
+    bulkRoutes(context, admission),
   ];
   const routes: readonly DocumentedRoute[] = known.flatMap((router) => router.routes);
   const all = new Elysia({ name: "routes/scim" });
@@ -43,7 +39,7 @@ interface Asked {
   params: { id: string };
 }
 
-function resourceRoutes({ guard }: RouteContext, scim: ScimService, type: ResourceTypeName) {
+function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeName) {
   const resources = type === "User" ? scim.users : scim.groups;
   const accepts = type === "User" ? "scim" : "scim-group";
   const path = `${SCIM_BASE_PATH}${ENDPOINTS[type]}`;
@@ -99,11 +95,7 @@ function showResource(resources: ScimResources, { request, params }: Asked): Res
 }
 
 /** Bound, too. */
-function list(
-  scim: ScimService,
-  scope: ResourceTypeName | "all",
-  { request }: { request: Request },
-): Response {
+function list(scim: Scim, scope: ResourceTypeName | "all", { request }: { request: Request }): Response {
   return scimJson(request, scim.search.list(providerOf(request), scope, listOf(readQuery(request))));
 }
 
@@ -133,7 +125,7 @@ const SEARCHES = [
 ] as const;
 
 /** Queries over all types, and those that come as a message. */
-function queryRoutes({ guard }: RouteContext, scim: ScimService) {
+function queryRoutes({ guard }: RouteContext, scim: Scim) {
   const router = createRouter(guard, "scim/queries").get(SCIM_BASE_PATH, list.bind(undefined, scim, "all"), {
     requires: "scim",
     detail: described.listAll,
@@ -159,7 +151,7 @@ const DISCOVERY = [
   ["/Schemas/:urn", described.schema],
 ] as const;
 
-function discoveryRoutes({ guard }: RouteContext, { discovery }: ScimService) {
+function discoveryRoutes({ guard }: RouteContext, { discovery }: Scim) {
   const router = createRouter(guard, "scim/discovery");
   for (const [path, detail] of DISCOVERY) {
     const collection = path.replace(/\/:\w+$/, "");
@@ -177,13 +169,13 @@ function discoveryRoutes({ guard }: RouteContext, { discovery }: ScimService) {
   return router;
 }
 
-function bulkRoutes({ guard }: RouteContext, { scim, admission }: ScimParts) {
+function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
   return createRouter(guard, "scim/bulk").post(
     `${SCIM_BASE_PATH}/Bulk`,
     async ({ request, body }) => {
       readQuery(request); // refuses a secret in it
       admission.charge(request, bulkCost(body));
-      return scimJson(request, await scim.bulk.run(changingProviderOf(request), body));
+      return scimJson(request, await domain.scim.bulk.run(changingProviderOf(request), body));
     },
     { requires: "scim", accepts: "scim", detail: described.bulk },
   );

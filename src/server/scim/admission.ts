@@ -2,10 +2,10 @@
 // What a token is and how it is compared is src/domain/scim's.
 import { countedAddress } from "../../domain/access/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
+import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Exchange, exchangeOf, type ScimExchange } from "../exchange.ts";
 import { createRates, type RateLimit } from "../rate-limit.ts";
-import type { ScimService, TokenHolder } from "./service.ts";
 
 /** Longer headers hold no token of ours and are not looked into (scim.md SCIM-5). */
 export const AUTHORIZATION_LENGTH_MAX = 1024;
@@ -21,7 +21,7 @@ export interface Admission {
 
 /** @returns the door of the SCIM routes */
 export function createAdmission(
-  { tokens, settings }: Pick<ScimService, "tokens" | "settings">,
+  { tokens, settings }: Pick<Scim, "tokens" | "settings">,
   clock: Clock,
 ): Admission {
   const requests = createRates(clock, {
@@ -31,7 +31,7 @@ export function createAdmission(
   const failures = createRates(clock, FAILURE_LIMIT);
 
   /** A good token is let in however often others failed: strangers behind one proxy must not stop provisioning. */
-  const authenticate = (request: Request, exchange: Exchange): TokenHolder => {
+  const authenticate = (request: Request, exchange: Exchange) => {
     try {
       return tokens.authenticate(presentedBy(request));
     } catch (error) {

@@ -1,13 +1,13 @@
 // The successful answers of the protocol: resources with their headers, lists, and nothing at all (scim.md SCIM-35,
 // SCIM-43, SCIM-81, SCIM-95). The texts come from the area.
 
+import type { DiscoveryAnswer } from "../../domain/scim/discovery.ts";
 import { etagOf } from "../../domain/scim/messages.ts";
 import type { ScimAnswer } from "../../domain/scim/model.ts";
 import { noContent } from "../answers.ts";
 import { namesTag } from "../conditional.ts";
 import { exchangeOf } from "../exchange.ts";
 import { answerMediaType } from "./media-type.ts";
-import type { DiscoveryAnswer } from "./service.ts";
 
 /** Kept by nobody: it belongs to one moment. */
 const UNKEPT = "no-store";
