@@ -5,9 +5,11 @@ import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as catalog from "./commands/catalog.ts";
 import * as config from "./commands/config.ts";
+import * as groups from "./commands/groups.ts";
 import * as help from "./commands/help.ts";
 import * as invitations from "./commands/invitations.ts";
 import * as logins from "./commands/logins.ts";
+import * as scim from "./commands/scim.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys.ts";
@@ -29,9 +31,11 @@ const NOUNS: readonly Noun[] = [
   config,
   catalog,
   users,
+  groups,
   invitations,
   logins,
   signingKeys,
+  scim,
   version,
   help,
 ];

@@ -35,11 +35,12 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .description("Lists users by address, removed ones included.")
       .examples(
         "quartermaster users list --role admin",
-        "quartermaster users list --status suspended --json",
+        "quartermaster users list --source scim --status suspended --json",
         "quartermaster users list --q example.org --limit 50 --page 2",
       )
       .option(...ROLE)
-      .option("--status <status>", "active, suspended or removed"),
+      .option("--status <status>", "active, suspended or removed")
+      .option("--source <source>", "local, or scim for those of an identity provider"),
   )
     .printsTable()
     .action(inDomain(context, async () => (await import("../users/read.ts")).list)),

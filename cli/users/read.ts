@@ -6,7 +6,7 @@ import { USER_COLUMNS, userText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, output, text } = call;
-  const filter = { role: text("role"), status: text("status") };
+  const filter = { role: text("role"), status: text("status"), provisioningSource: text("source") };
   const { items, total } = readPages(call, (query) =>
     domain.identity.users.list(actor.organizationId, { ...filter, ...query }),
   );

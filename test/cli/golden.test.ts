@@ -6,6 +6,7 @@ import { HOUR_MS } from "../../src/platform/clock.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";
+import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
@@ -126,6 +127,7 @@ test("users", async () => {
     "users remove ana@example.org --yes",
     "users remove ana@example.org",
     "users list --status removed",
+    "users list --source scim",
   ]);
   expectGolden("users", steps, replacements(bench));
 });
@@ -208,4 +210,45 @@ test("signing keys", async () => {
     [...asked, ...steps],
     replacements(bench).set(KEY_ID, "<key id, 43 characters long, of a new pair>"),
   );
+});
+
+test("scim", async () => {
+  using bench = await createInstallation();
+  const file = join(bench.folder, "token");
+  writeFileSync(file, "configured-secret\n", { mode: 0o600 });
+  const made = await transcript(bench, [
+    "scim tokens list",
+    "scim status",
+    "scim tokens create okta",
+    "scim tokens create entra --profile entra --expires 90d --json",
+    "scim tokens create entra",
+    "scim tokens list --scim-token-file token",
+  ]);
+  await presentOn(bench, file, "configured-secret");
+  await provisionOn(bench);
+  bench.clock.advance(HOUR_MS);
+  const used = await transcript(bench, [
+    "scim tokens list",
+    "scim tokens list --json",
+    "scim status --scim-token-file token",
+    "scim status --json",
+    "scim tokens revoke okta",
+    "scim tokens revoke okta --dry-run",
+    "scim tokens revoke okta --dry-run --json",
+    "scim tokens revoke okta --yes",
+    "scim tokens revoke okta",
+    "scim tokens revoke entra --yes --json",
+    "scim tokens revoke configured --yes",
+    "scim tokens list",
+    "scim tokens list --all",
+    "groups list",
+    "groups list --q design --wide",
+    "groups list --json",
+    "groups show engineering",
+    "groups show Engineering --json",
+    "groups show design",
+    "users list --source scim",
+  ]);
+  const createdBy = /(?<="created_by": ")(?!configuration)[^"]+/g; // whoever runs the test
+  expectGolden("scim", [...made, ...used], replacements(bench).set(createdBy, "<operator>"));
 });

@@ -36,6 +36,9 @@ describe("without an installation", () => {
     "invitations list",
     "logins revoke --all --yes",
     "signing-keys rotate --yes",
+    "scim status",
+    "scim tokens create okta",
+    "groups list",
   ];
 
   test.each(lines)("%s finds nothing and makes nothing", async (line) => {
@@ -92,6 +95,21 @@ describe("in an installation", () => {
     [`logins revoke ${UNKNOWN} --all --yes`, "usage.what_to_revoke 2"],
     ["logins list --kind token", "usage.invalid_argument 2"],
     ["signing-keys rotate", "confirmation.no_terminal 2"],
+    ["scim tokens create", "usage.missing_argument 2"],
+    ["scim tokens create configured", "scim_token.invalid 2"],
+    ["scim tokens create okta --profile okta", "usage.invalid_argument 2"],
+    ["scim tokens create okta --expires tomorrow", "usage.not_a_time 2"],
+    ["scim tokens create okta --expires 2026-02-30", "usage.not_a_time 2"],
+    ["scim tokens create okta --expires 2026-06-30T24:61:00Z", "usage.not_a_time 2"],
+    ["scim tokens create okta --expires 0d", "scim_token.invalid 2"],
+    ["scim tokens create okta --expires 3651d", "scim_token.invalid 2"],
+    ["scim tokens create okta --expires 2026-01-01", "scim_token.invalid 2"],
+    ["scim tokens revoke nothing --yes", "scim_token.not_found 3"],
+    ["scim tokens revoke nothing --dry-run", "scim_token.not_found 3"],
+    ["scim tokens revoke configured --dry-run", "scim_token.configured 4"],
+    ["groups show nothing", "scim_group.not_found 3"],
+    ["groups list --limit 101", "usage.not_a_number 2"],
+    ["users list --source entra", "identity.invalid 2"],
     ["users reset-password root@example.org", "confirmation.no_terminal 2"],
   ];
 

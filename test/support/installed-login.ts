@@ -8,7 +8,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config.ts";
 import type { Ids } from "../../src/platform/ids.ts";
 
-interface DataInUse {
+export interface DataInUse {
   data: string;
   clock: Clock;
   ids: Ids;
@@ -18,11 +18,12 @@ const ORIGIN = "http://127.0.0.1:8080";
 const ADDRESS = "192.0.2.7";
 
 /** Opens the directory for one piece of work. */
-async function inInstallation<T>(
+export async function inInstallation<T>(
   { data, clock, ids }: DataInUse,
   work: (installation: ExistingInstallation) => Promise<T>,
+  flags: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const config = loadConfig({ flags: { dataDir: data }, env: {}, cwd: data });
+  const config = loadConfig({ flags: { ...flags, dataDir: data }, env: {}, cwd: data });
   const installation = await openExisting({ config, clock, ids, baseUrl: () => ORIGIN });
   try {
     return await work(installation);

@@ -15,6 +15,8 @@ export const TOKEN_BYTES = 38;
 export const PRESENTED_LENGTH_MAX = 1024;
 export const LABEL_LENGTH_MAX = 64;
 export const EXPIRY_DAYS_MAX = 3650;
+/** newest tokens that a list has; older ones still work */
+export const TOKENS_LISTED_MAX = 1_000;
 
 /** Id and label of the token that stands in the configuration. */
 export const CONFIGURED = "configured";
@@ -24,7 +26,8 @@ export interface NewScimToken {
   label: string;
   /** never when left out */
   expiresAtMs?: number | undefined;
-  profile?: string | undefined;
+  /** `standard` or `entra`; another word is refused by name */
+  profile: string;
 }
 
 /** A token without anything that could be presented. */
@@ -58,7 +61,7 @@ export function readNewToken(
   const problems: Problem[] = [];
   const label = asked.label.trim();
   const { expiresAtMs = null } = asked;
-  const profile = SCIM_PROFILES.find((known) => known === (asked.profile ?? "standard"));
+  const profile = SCIM_PROFILES.find((known) => known === asked.profile);
   if (!LABEL.test(label) || label === CONFIGURED) problems.push({ pointer: "/label", detail: LABEL_RULE });
   if (expiresAtMs !== null && !isWithin(expiresAtMs - nowMs, EXPIRY_DAYS_MAX * DAY_MS))
     problems.push({ pointer: "/expires_at", detail: EXPIRY_RULE });

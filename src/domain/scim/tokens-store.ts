@@ -2,12 +2,9 @@
 import { and, count, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { scimTokens } from "./tables.ts";
-import { CONFIGURED } from "./token-model.ts";
+import { CONFIGURED, TOKENS_LISTED_MAX } from "./token-model.ts";
 
 export type TokenRow = typeof scimTokens.$inferSelect;
-
-/** rows of one listing; nobody keeps as many */
-const LISTED_MAX = 1_000;
 
 const selectByHash = statement((connection) =>
   connection
@@ -45,14 +42,14 @@ export const find = (
     .limit(1)
     .get();
 
-/** @returns tokens that were made, newest first */
+/** @returns tokens that were made, newest first, at most TOKENS_LISTED_MAX */
 export const list = (connection: Connection, organizationId: string): TokenRow[] =>
   connection
     .select()
     .from(scimTokens)
     .where(and(eq(scimTokens.organizationId, organizationId), ne(scimTokens.id, CONFIGURED)))
     .orderBy(desc(scimTokens.id))
-    .limit(LISTED_MAX)
+    .limit(TOKENS_LISTED_MAX)
     .all();
 
 /** @returns whether a token that was made works at that time */

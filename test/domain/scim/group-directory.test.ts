@@ -125,13 +125,13 @@ describe("the status", () => {
       tokens,
       mappingWarnings: () => ["no group is called Admins"],
     });
-    await tokens.create(world.system, { label: "old" });
+    await tokens.create(world.system, { label: "old", profile: "standard" });
     await tokens.revoke(world.system, "old");
     expect(status(world.organizationId).warnings).toEqual([
       expect.stringContaining("there is no active token"),
       "no group is called Admins",
     ]);
-    await tokens.create(world.system, { label: "entra" });
+    await tokens.create(world.system, { label: "entra", profile: "standard" });
     expect(status(world.organizationId)).toEqual({
       users: 2,
       suspendedUsers: 1,

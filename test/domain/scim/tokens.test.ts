@@ -7,12 +7,14 @@ import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
+import { scimTokens } from "../../../src/domain/scim/tables.ts";
 import { USE_NOTED_EVERY_MS } from "../../../src/domain/scim/token-check.ts";
 import {
   CONFIGURED,
   EXPIRY_DAYS_MAX,
   LABEL_LENGTH_MAX,
   PRESENTED_LENGTH_MAX,
+  TOKENS_LISTED_MAX,
 } from "../../../src/domain/scim/token-model.ts";
 import { createScimTokens, type ScimTokens } from "../../../src/domain/scim/tokens.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
@@ -31,7 +33,7 @@ const tokensOf = (world: World, configured?: string): ScimTokens =>
 const operatorOf = ({ system }: World): Actor => ({ ...system, kind: "operator", label: "root" });
 
 async function make(world: World, tokens: ScimTokens, label = "entra"): Promise<string> {
-  return (await tokens.create(operatorOf(world), { label })).token.reveal();
+  return (await tokens.create(operatorOf(world), { label, profile: "standard" })).token.reveal();
 }
 
 /** @returns the label of who presents it, or the status and detail of the refusal */
@@ -74,15 +76,12 @@ describe("a token that was made", () => {
     });
   });
 
-  test("has the standard profile when none is asked for", async () => {
-    await using world = await createWorld();
-    const { view } = await tokensOf(world).create(operatorOf(world), { label: "okta" });
-    expect(view.profile).toBe("standard");
-  });
-
   test("is recognised by its beginning and has 256 random bits beside what is shown", async () => {
     await using world = await createWorld();
-    const { token, view } = await tokensOf(world).create(operatorOf(world), { label: "entra" });
+    const { token, view } = await tokensOf(world).create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+    });
     const text = token.reveal();
     expect(text).toMatch(/^qms_[\w-]{51}$/);
     expect(view.prefix).toBe(text.slice(0, 12));
@@ -129,7 +128,7 @@ describe("a token that was made", () => {
     const row = { id: other.organizationId, name: "Other", createdAtMs: START_MS };
     await world.db.write((tx) => void tx.insert(organizations).values(row).run());
     const tokens = tokensOf(world);
-    const { token } = await tokens.create(other, { label: "theirs" });
+    const { token } = await tokens.create(other, { label: "theirs", profile: "standard" });
     expect(tokens.authenticate(token.reveal()).actor.organizationId).toBe(other.organizationId);
     expect(tokens.list(world.organizationId)).toEqual([]);
     expect((await refusalOf(tokens.revoke(operatorOf(world), "theirs"))).reason).toBe("scim_token.not_found");
@@ -142,7 +141,11 @@ describe("whoever has no valid token", () => {
     const tokens = tokensOf(world, "configured-secret");
     const revoked = await make(world, tokens, "revoked");
     await tokens.revoke(operatorOf(world), "revoked");
-    const expired = await tokens.create(operatorOf(world), { label: "old", expiresAtMs: START_MS + HOUR_MS });
+    const expired = await tokens.create(operatorOf(world), {
+      label: "old",
+      profile: "standard",
+      expiresAtMs: START_MS + HOUR_MS,
+    });
     world.clock.advance(HOUR_MS);
     const presented = [undefined, "", "  ", "nonsense", CONFIGURED, revoked, expired.token.reveal()];
     for (const each of presented) expect(heard(tokens, each)).toBe(REFUSED);
@@ -241,7 +244,7 @@ describe("revoking", () => {
   test.each(["label", "id"] as const)("by %s counts from the next request on, and only once", async (by) => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
-    const { token, view } = await tokens.create(operatorOf(world), { label: "entra" });
+    const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "standard" });
     const revoked = { ...view, state: "revoked", revokedAtMs: START_MS };
     const first = await tokens.revoke(operatorOf(world), view[by]);
     expect(first).toEqual({ changed: true, token: expect.objectContaining(revoked) });
@@ -291,7 +294,11 @@ describe("expiry", () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const expiresAtMs = START_MS + DAY_MS;
-    const { token } = await tokens.create(operatorOf(world), { label: "entra", expiresAtMs });
+    const { token } = await tokens.create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+      expiresAtMs,
+    });
     world.clock.set(expiresAtMs - 1);
     expect(heard(tokens, token.reveal())).toBe("scim:entra");
     expect([tokens.hasActive(), tokens.list(world.organizationId)[0]?.state]).toEqual([true, "active"]);
@@ -311,6 +318,7 @@ describe("expiry", () => {
     await using world = await createWorld();
     const making = tokensOf(world).create(operatorOf(world), {
       label: "entra",
+      profile: "standard",
       expiresAtMs: START_MS + fromNowMs,
     });
     expect(
@@ -338,7 +346,7 @@ describe("what is asked for", () => {
   ];
   test.each(labels)("the label %p is allowed: %p", async (label, isAllowed) => {
     await using world = await createWorld();
-    const making = tokensOf(world).create(operatorOf(world), { label });
+    const making = tokensOf(world).create(operatorOf(world), { label, profile: "standard" });
     expect(
       await making.then(
         () => true,
@@ -354,6 +362,32 @@ describe("what is asked for", () => {
     expect(error.reason).toBe("scim_token.invalid");
     expect(error.problems.map(({ pointer }) => pointer)).toEqual(["/label", "/expires_at", "/profile"]);
   });
+});
+
+test.each([
+  [TOKENS_LISTED_MAX - 1, TOKENS_LISTED_MAX - 1],
+  [TOKENS_LISTED_MAX, TOKENS_LISTED_MAX],
+  [TOKENS_LISTED_MAX + 1, TOKENS_LISTED_MAX],
+])("of %d tokens the newest %d are listed", async (made, listed) => {
+  await using world = await createWorld();
+  const row = {
+    organizationId: world.organizationId,
+    prefix: "qms_",
+    profile: "standard",
+    createdBy: "root",
+    createdAtMs: START_MS,
+  } as const;
+  const labels = Array.from({ length: made }, (_, index) => String(index).padStart(4, "0"));
+  await world.db.write((tx) => {
+    for (const label of labels)
+      tx.insert(scimTokens)
+        .values({ ...row, id: label, label, tokenHash: label })
+        .run();
+  });
+  const shown = tokensOf(world)
+    .list(world.organizationId)
+    .map(({ label }) => label);
+  expect(shown).toEqual(labels.toReversed().slice(0, listed));
 });
 
 describe("the last use", () => {
@@ -398,7 +432,11 @@ describe("the audit log", () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const expiresAtMs = START_MS + DAY_MS;
-    const { token, view } = await tokens.create(operatorOf(world), { label: "entra", expiresAtMs });
+    const { token, view } = await tokens.create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+      expiresAtMs,
+    });
     await tokens.revoke(operatorOf(world), "entra");
     await tokens.revoke(operatorOf(world), "entra");
     const entries = world.db.read.select().from(auditEntries).limit(10).all();

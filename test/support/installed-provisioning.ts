@@ -1,0 +1,24 @@
+// An identity provider's traces on a data directory: its last request, and what it has provisioned. The same directory may
+// be in use by a running server.
+import { type DataInUse, inInstallation } from "./installed-login.ts";
+import { addProvisionedGroup, addProvisionedUser } from "./provisioned-rows.ts";
+
+/** Presents the token of the configuration, which stands in that file, as a request would. */
+export const presentOn = (place: DataInUse, file: string, token: string): Promise<void> =>
+  inInstallation(
+    place,
+    async ({ domain }) => {
+      domain.scim.tokens.authenticate(token);
+    },
+    { scimTokenFile: file },
+  );
+
+/** Leaves two users, one of them suspended, and two groups, one of them empty. */
+export const provisionOn = (place: DataInUse): Promise<void> =>
+  inInstallation(place, async ({ db, organizationId }) => {
+    const rows = { ...place, db, organizationId };
+    const ana = await addProvisionedUser(rows, "ana@example.org");
+    const bob = await addProvisionedUser(rows, "bob@example.org", { active: false });
+    await addProvisionedGroup(rows, "Engineering", { externalId: "8f2c", members: [ana, bob] });
+    await addProvisionedGroup(rows, "Design");
+  });
