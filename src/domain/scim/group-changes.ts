@@ -3,6 +3,7 @@
 import { type Connection, type Tx, uniqueViolation } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditSummary } from "../audit/service.ts";
+import { invariant } from "../errors.ts";
 import type { ScimDependencies } from "./dependencies.ts";
 import { scimNotFound, scimTaken } from "./errors.ts";
 import { fold } from "./fold.ts";
@@ -17,6 +18,7 @@ import type { Roles } from "./roles.ts";
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;
+  /** each once */
   members: readonly string[] | undefined;
 }
 
@@ -48,21 +50,22 @@ export class GroupChanges {
   constructor(private readonly own: GroupChangeDependencies) {}
 
   /** @throws ScimError 400 for unknown members, 409 */
-  insert(tx: Tx, actor: Actor, { displayName, externalId = null, members = [] }: NewGroup): GroupRow {
+  insert(tx: Tx, actor: Actor, { displayName, externalId, members = [] }: NewGroup): GroupRow {
     const { clock, ids } = this.own;
-    const add = [...new Set(members)];
     const nowMs = clock.nowMs();
     const after: GroupRow = {
       id: ids.uuid(),
-      externalId,
+      externalId: externalId ?? null,
       displayName,
-      memberCount: add.length,
+      memberCount: members.length,
       version: 1,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
     orTaken(() => store.insertGroup(tx, stored(after, actor)));
-    const change = applyMembers(tx, placeOf(after, actor), { base: "kept", add, remove: [] });
+    const wish = { base: "kept", add: members, remove: [] } as const;
+    const change = applyMembers(tx, placeOf(after, actor), wish);
+    invariant(change.added.length === members.length, "a new group has the members it was sent with");
     this.#follow(tx, actor, { before: undefined, after, ...change });
     return after;
   }

@@ -1,5 +1,6 @@
 // Groups too large for one piece of text: produced in slices from one moment of the database, a turn of the event loop
-// for each, and only few at a time. Whoever reads slowly waits for nothing but his own slices.
+// for each, and only few at a time. All slices are made before the first is handed out: whoever reads slowly, or not at
+// all, holds back text (200 bytes a member) and neither the snapshot nor the turn of another.
 import { setImmediate } from "node:timers/promises";
 import type { OpenSnapshot, Snapshot } from "../../platform/snapshot.ts";
 import { ScimError, scimNotFound } from "./errors.ts";
@@ -33,21 +34,26 @@ export class GroupStreams {
   ) {}
 
   /**
-   * Nothing is opened before the first piece is asked for, so what is never read needs no closing.
+   * Nothing happens before the first piece is asked for.
    * @returns JSON text in pieces, of the group as it is when its turn comes
-   * @throws ScimError 503 here, and with the first piece
+   * @throws ScimError 503 here; with the first piece 503, and 404 when the group is gone by then
    */
   open(group: StreamedGroup): AsyncIterable<string> {
     this.#refuseCrowd();
-    return this.#produce(group);
+    return this.#pieces(group);
   }
 
-  async *#produce(group: StreamedGroup): AsyncGenerator<string> {
+  async *#pieces(group: StreamedGroup): AsyncGenerator<string> {
+    const pieces = await this.#produce(group);
+    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
+  }
+
+  async #produce(group: StreamedGroup): Promise<string[]> {
     await this.#takeTurn();
     try {
       const snapshot = this.openSnapshot();
       try {
-        yield* slices(snapshot, group, this.baseUrl());
+        return await Array.fromAsync(slices(snapshot, group, this.baseUrl()));
       } finally {
         snapshot.close();
       }

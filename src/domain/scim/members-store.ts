@@ -33,10 +33,11 @@ const insertUsers = statement((connection) =>
 export const addMembers = (
   tx: Tx,
   { ids, ...group }: { groupId: string; organizationId: string; ids: readonly string[] },
-): readonly string[] =>
-  insertUsers(tx)
-    .all({ ...group, ids: asList(ids) })
-    .map(({ id }) => id);
+): readonly string[] => {
+  if (ids.length === 0) return [];
+  const added = insertUsers(tx).all({ ...group, ids: asList(ids) });
+  return added.map(({ id }) => id);
+};
 
 const selectOutsiders = statement((connection) =>
   connection
@@ -87,10 +88,11 @@ const deleteListed = statement((connection) =>
 export const removeMembers = (
   tx: Tx,
   { ids, ...group }: { groupId: string; ids: readonly string[] },
-): readonly string[] =>
-  deleteListed(tx)
-    .all({ ...group, ids: asList(ids) })
-    .map(({ id }) => id);
+): readonly string[] => {
+  if (ids.length === 0) return [];
+  const removed = deleteListed(tx).all({ ...group, ids: asList(ids) });
+  return removed.map(({ id }) => id);
+};
 
 const deleteUnlisted = statement((connection) =>
   connection

@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database.ts";
 import { type ScimError, scimInvalid } from "./errors.ts";
 import * as store from "./members-store.ts";
 
-/** What becomes of the member list; nobody is both added and removed. */
+/** What becomes of the member list; every id is in it once. */
 export interface MemberWish {
   /** whether those who are not mentioned stay */
   base: "kept" | "emptied";
@@ -34,15 +34,12 @@ export function applyMembers(
   { base, add, remove }: MemberWish,
 ): MemberChange {
   const { groupId } = group;
-  const ids = [...new Set(add)];
   const removed =
     base === "emptied"
-      ? store.removeOthers(tx, { groupId, ids })
-      : remove.length > 0
-        ? store.removeMembers(tx, { groupId, ids: remove })
-        : [];
-  const added = ids.length > 0 ? store.addMembers(tx, { ...group, ids }) : [];
-  if (added.length < ids.length) refuseUnknown(tx, group, ids);
+      ? store.removeOthers(tx, { groupId, ids: add })
+      : store.removeMembers(tx, { groupId, ids: remove });
+  const added = store.addMembers(tx, { ...group, ids: add });
+  if (added.length < add.length) refuseUnknown(tx, group, add);
   return { added, removed };
 }
 
