@@ -134,3 +134,25 @@ test("a suspended user is out with the very next request", async () => {
   await command("users suspend bob@example.org --yes");
   expect((await ask()).status).toBe(401);
 });
+
+test("a SCIM token made at the terminal works at once, what it provisions shows there, and revoked it is refused", async () => {
+  const { token } = await command("scim tokens create entra");
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/scim+json" };
+  const provision = (path: string, body: object) =>
+    fetch(`${service.baseUrl}/scim/v2/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const user = Object(await (await provision("Users", { userName: "dora@example.org" })).json());
+  const members = [{ value: user.id }];
+  expect((await provision("Groups", { displayName: "Engineering", members })).status).toBe(201);
+  expect(await command("groups show engineering")).toMatchObject({
+    member_count: 1,
+    members: [{ id: user.id, user_name: "dora@example.org" }],
+  });
+  expect(await command("scim status")).toMatchObject({
+    users: 1,
+    groups: 1,
+    tokens: [{ label: "entra", last_used_at: expect.any(String) }],
+  });
+  expect((await command("users list --source scim")).items).toMatchObject([{ email: "dora@example.org" }]);
+  await command("scim tokens revoke entra --yes");
+  expect((await provision("Groups", { displayName: "Design" })).status).toBe(401);
+});
