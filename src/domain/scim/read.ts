@@ -1,13 +1,13 @@
 // Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
 // and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
-import { checkGroup, checkUser } from "./check.ts";
 import { arrangedUser } from "./document.ts";
+import { ADDRESS_NEEDED, findAddress } from "./emails.ts";
 import { fieldsOf, type JsonObject, readObject, requireSchema } from "./envelope.ts";
 import type { ScimObject } from "./model.ts";
 import { assignNamed } from "./patch/assign.ts";
 import { readMemberIds } from "./patch/members.ts";
 import { resolvePath } from "./path.ts";
-import { readAll, readSimple } from "./values.ts";
+import { invalidValue, readAll, readSimple } from "./values.ts";
 import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "./wire.ts";
 
 /** A user as sent. */
@@ -33,6 +33,17 @@ export function readUser(body: unknown): SentUser {
   return { doc, active: typeof sent.active === "boolean" ? sent.active : undefined };
 }
 
+/**
+ * Checks what a user's document must have, however it came to be; each value in it was checked when it was read.
+ * @throws ScimError `invalidValue`
+ * @source scim.md section 2.1, SCIM-13
+ */
+export function checkUser(doc: ScimObject): void {
+  const problems = doc.userName === undefined ? ["userName is missing or blank; give one"] : [];
+  if (findAddress(doc) === undefined) problems.push(ADDRESS_NEEDED);
+  if (problems.length > 0) throw invalidValue(problems.join("; "));
+}
+
 /** A group as sent. */
 export interface SentGroup {
   readonly displayName: string;
@@ -53,13 +64,14 @@ export function readGroup(body: unknown): SentGroup {
     const path = resolvePath("Group", name);
     if (path?.attribute === undefined || path.sub) return;
     const { attribute } = path;
-    if (attribute.name === "members") members = readMemberIds(value, name);
+    if (attribute.name === "members") members = readMemberIds(value, attribute.name);
     if (attribute.type !== "string" || attribute.mutability !== "readWrite") return;
     const text = readSimple(value, { attribute, name: attribute.name });
     if (typeof text === "string") texts.set(attribute.name, text);
   });
-  checkGroup(Object.fromEntries(texts));
-  return { displayName: texts.get("displayName") ?? "", externalId: texts.get("externalId"), members };
+  const displayName = texts.get("displayName");
+  if (displayName === undefined) throw invalidValue("displayName is missing or blank; give one");
+  return { displayName, externalId: texts.get("externalId"), members };
 }
 
 const CORE_URN = { User: CORE_USER, Group: CORE_GROUP } as const;

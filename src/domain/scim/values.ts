@@ -1,10 +1,10 @@
 // From what providers send to values of a document: the lenient types of scim.md SCIM-40 and SCIM-42, and nothing beyond
-// them. Lengths and what a whole resource needs are checked in check.ts, once everything is in its place.
+// them, within the lengths of the schema table. What a whole resource needs is checked in read.ts.
 import { isJsonObject } from "./envelope.ts";
 import { ScimError, scimInvalid } from "./errors.ts";
 import type { ScimObject } from "./model.ts";
 import { subAttributeOf } from "./path.ts";
-import type { Attribute } from "./schema.ts";
+import { type Attribute, USER_SCHEMA } from "./schema.ts";
 
 /** Problems told in one detail; the rest of a body that is all wrong helps nobody. */
 export const PROBLEMS_TOLD_MAX = 10;
@@ -58,9 +58,13 @@ export function onlyOne(raw: unknown, name: string): unknown {
   return raw[0];
 }
 
-/** User names and group names: their white space at both ends is dropped (scim.md SCIM-29). */
-export const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean =>
-  uniqueness === "server" && !caseExact;
+/** User names and group names: white space at both ends of them is dropped (scim.md SCIM-29). */
+const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
+
+const EMAIL = USER_SCHEMA.attributes
+  .find(({ name }) => name === "emails")
+  ?.subAttributes?.find(({ name }) => name === "value");
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const isScalar = (raw: unknown): raw is string | number | boolean =>
   typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean";
@@ -72,9 +76,7 @@ const isScalar = (raw: unknown): raw is string | number | boolean =>
 export function readSimple(raw: unknown, { attribute, name }: Wanted): string | boolean | undefined {
   const value = onlyOne(raw, name);
   if (isUnassigned(value)) return undefined;
-  if (attribute.type === "boolean") return readBoolean(value, name);
-  const text = readText(value, name);
-  return (isUniqueName(attribute) ? text.trim() : text) || undefined;
+  return attribute.type === "boolean" ? readBoolean(value, name) : readText(value, { attribute, name });
 }
 
 function readBoolean(value: unknown, name: string): boolean {
@@ -83,11 +85,16 @@ function readBoolean(value: unknown, name: string): boolean {
   return text === "true";
 }
 
-function readText(value: unknown, name: string): string {
+function readText(value: unknown, { attribute, name }: Wanted): string | undefined {
   if (!isScalar(value)) throw invalidValue(`${name} must be text`);
-  const text = String(value);
-  if (!text.isWellFormed()) throw invalidValue(`${name} must be text in Unicode without lone surrogates`);
-  return text;
+  const text = isUniqueName(attribute) ? String(value).trim() : String(value);
+  const { lengthMax = Number.POSITIVE_INFINITY } = attribute;
+  if (text.length > lengthMax)
+    throw invalidValue(`${name} has ${text.length} characters; ${lengthMax} are allowed`);
+  if (!text.isWellFormed()) throw invalidValue(`${name} has half of a surrogate pair; send it as Unicode`);
+  if ((isUniqueName(attribute) || attribute === EMAIL) && CONTROL_CHARACTER.test(text))
+    throw invalidValue(`${name} has a control character; send it without`);
+  return text || undefined;
 }
 
 /**

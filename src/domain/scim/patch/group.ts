@@ -2,7 +2,6 @@
 // group, so that it costs the same whatever the size of it (scim.md SCIM-79, SCIM-80). Carried out by groups.
 
 import { invariant } from "../../errors.ts";
-import { checkGroupPart } from "../check.ts";
 import { isJsonObject } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
@@ -59,8 +58,6 @@ class GroupChanges {
   }
 
   toPatch(): GroupPatch {
-    const texts = [...this.#texts].filter((entry): entry is [string, string] => entry[1] !== null);
-    checkGroupPart(Object.fromEntries(texts));
     const idsOf = (kind: "add" | "remove") =>
       [...this.#mentions].filter(([, mention]) => mention === kind).map(([id]) => id);
     const displayName = this.#texts.get("displayName");

@@ -1,7 +1,6 @@
 // PATCH of a user: all operations on one working copy, the outcome checked as a whole (scim.md section 4.6). Whether its
 // names are taken, and what follows from the difference, is for users.
 import { isDeepStrictEqual } from "node:util";
-import { checkUser } from "../check.ts";
 import { arrangedUser, elementsOf, withMember } from "../document.ts";
 import { ADDRESS_NEEDED, findAddress, shownEmails } from "../emails.ts";
 import { scimInvalid } from "../errors.ts";
@@ -10,6 +9,7 @@ import type { Filter } from "../filter/model.ts";
 import { equalities } from "../filter/named.ts";
 import type { ScimObject, ScimProfile } from "../model.ts";
 import type { AttributePath } from "../path.ts";
+import { checkUser } from "../read.ts";
 import type { Attribute } from "../schema.ts";
 import { readAll, readParts } from "../values.ts";
 import { assign } from "./assign.ts";
