@@ -1,0 +1,45 @@
+// Listens to every statement that is run on any connection of this process: its text, what is bound, the rows it gives.
+import { Database, type Statement } from "bun:sqlite";
+
+export interface RunStatement {
+  sql: string;
+  rows: number;
+}
+
+export interface StatementLog extends Disposable {
+  /** @returns what ran since it was asked last */
+  take(): RunStatement[];
+}
+
+const RUNNING = ["all", "get", "run", "values"] as const;
+
+/** Statements compiled before are not heard, so start it before the database is opened. */
+export function listenToStatements(): StatementLog {
+  const { prepare } = Database.prototype;
+  let heard: RunStatement[] = [];
+  const listening = (sql: string, compiled: Statement): Statement => {
+    for (const way of RUNNING) {
+      const run = compiled[way].bind(compiled);
+      Object.defineProperty(compiled, way, {
+        value: (...bound: Parameters<typeof run>) => {
+          const result: unknown = run(...bound);
+          heard.push({ sql, rows: Array.isArray(result) && way !== "get" ? result.length : 1 });
+          return result;
+        },
+      });
+    }
+    return compiled;
+  };
+  const replace = (value: unknown) =>
+    Object.defineProperty(Database.prototype, "prepare", { value, configurable: true, writable: true });
+  replace(function (this: Database, sql: string) {
+    return listening(sql, prepare.call(this, sql));
+  });
+  return {
+    take: () => heard.splice(0),
+    [Symbol.dispose]() {
+      replace(prepare);
+      heard = [];
+    },
+  };
+}

@@ -1,0 +1,221 @@
+// Random sequences of everything that can touch a role through provisioning: users, groups, members, names, mappings.
+// After each step the role of every provisioned account is what its groups make it, worked out anew and naively from the
+// rows. A failure prints seed and path: pass both to `fc.assert` to see it again.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { DomainError } from "../../src/domain/errors.ts";
+import type { Role } from "../../src/domain/identity/service.ts";
+import { users as accounts } from "../../src/domain/identity/tables.ts";
+import type { ScimGroups } from "../../src/domain/scim/groups.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
+import { ScimUsers } from "../../src/domain/scim/users.ts";
+import { createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "../domain/scim/groups-world.ts";
+
+const SEQUENCES = 60;
+const STEPS_MAX = 40;
+const TIME_LIMIT_MS = 60_000;
+const PEOPLE = 4;
+
+type Mapping = Readonly<Record<string, Role>>;
+
+const NAMES = ["Admins", "ADMINS", "Staff", "Others", "externalId:root", "__proto__"];
+const EXTERNAL_IDS = [undefined, undefined, "root", "Admins"];
+const MAPPINGS: readonly Mapping[] = [
+  {},
+  { Admins: "admin" },
+  { Admins: "admin", "externalId:root": "admin", Staff: "member" },
+  { Staff: "admin", ADMINS: "admin", Admins: "member" },
+];
+
+const kind = <K extends string>(op: K) => fc.constant(op);
+const person = fc.nat({ max: PEOPLE - 1 });
+const people = fc.uniqueArray(person);
+const name = fc.constantFrom(...NAMES);
+const externalId = fc.constantFrom(...EXTERNAL_IDS);
+/** which of the groups there are; what is out of range wraps around */
+const which = fc.nat({ max: 3 });
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ op: kind("join"), person }) },
+  { weight: 2, arbitrary: fc.record({ op: kind("leave"), person }) },
+  { weight: 1, arbitrary: fc.record({ op: kind("enrolLocally"), person }) },
+  { weight: 1, arbitrary: fc.record({ op: kind("switch"), person, active: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ op: kind("create"), name, externalId, people }) },
+  { weight: 3, arbitrary: fc.record({ op: kind("replace"), which, name, externalId, people }) },
+  { weight: 3, arbitrary: fc.record({ op: kind("rename"), which, name, removed: people, added: people }) },
+  { weight: 3, arbitrary: fc.record({ op: kind("identify"), which, externalId }) },
+  { weight: 6, arbitrary: fc.record({ op: kind("add"), which, people }) },
+  { weight: 3, arbitrary: fc.record({ op: kind("remove"), which, people }) },
+  { weight: 1, arbitrary: fc.record({ op: kind("empty"), which }) },
+  { weight: 2, arbitrary: fc.record({ op: kind("delete"), which }) },
+  { weight: 2, arbitrary: fc.record({ op: kind("restart"), mapping: fc.constantFrom(...MAPPINGS) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** How often each outcome was met, so that the steps are known to do something. */
+const met = new Map<string, number>();
+const meet = (outcome: string) => met.set(outcome, (met.get(outcome) ?? 0) + 1);
+
+class Run {
+  readonly #users: ScimUsers;
+  #groups: ScimGroups;
+  #mapping: Mapping = {};
+
+  constructor(private readonly world: GroupsWorld) {
+    this.#groups = world.groups;
+    this.#users = new ScimUsers({
+      ...world.dependencies,
+      leaveAll: (tx, userId) => this.#groups.leaveAll(tx, userId),
+    });
+  }
+
+  /** Does the step; a refusal is an outcome like any other. */
+  async take(taken: Step): Promise<void> {
+    try {
+      await this.#do(taken);
+      meet(taken.op);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      meet(`${taken.op} refused`);
+    }
+  }
+
+  async #do(taken: Step): Promise<unknown> {
+    const { world } = this;
+    const { caller } = world;
+    switch (taken.op) {
+      case "join":
+        return await this.#users.create(caller, { userName: emailOf(taken.person) }, {});
+      case "leave":
+        return await this.#users.remove(caller, this.#idOf(taken.person), {});
+      case "enrolLocally":
+        return await world.addUser(emailOf(taken.person), { role: "admin" });
+      case "switch": {
+        const body = patchOf({ op: "replace", path: "active", value: taken.active });
+        return await this.#users.patch(caller, this.#idOf(taken.person), { body });
+      }
+      case "restart": {
+        const { groups, roles } = world.withMapping(taken.mapping);
+        this.#groups = groups;
+        this.#mapping = taken.mapping;
+        return await roles.applyMapping(world.system);
+      }
+      case "create":
+        return await this.#groups.create(caller, this.#bodyOf(taken), {});
+      case "replace":
+        return await this.#groups.replace(caller, this.#group(taken.which), { body: this.#bodyOf(taken) });
+      case "delete":
+        return await this.#groups.remove(caller, this.#group(taken.which), {});
+      default: {
+        const body = patchOf(...this.#operationsOf(taken));
+        return await this.#groups.patch(caller, this.#group(taken.which), { body });
+      }
+    }
+  }
+
+  #operationsOf(taken: Extract<Step, { op: "rename" | "identify" | "add" | "remove" | "empty" }>): object[] {
+    const changing = (op: string, of: readonly number[]) => ({
+      op,
+      path: "members",
+      value: membersOf(of.map((each) => this.#idOf(each))),
+    });
+    switch (taken.op) {
+      case "rename":
+        return [
+          changing("remove", taken.removed),
+          { op: "replace", value: { displayName: taken.name } },
+          changing("add", taken.added),
+        ];
+      case "identify":
+        return [{ op: "replace", path: "externalId", value: taken.externalId ?? null }];
+      case "empty":
+        return [{ op: "remove", path: "members" }];
+      default:
+        return [changing(taken.op, taken.people)];
+    }
+  }
+
+  #bodyOf(given: { name: string; externalId: string | undefined; people: readonly number[] }) {
+    const members = membersOf(given.people.map((each) => this.#idOf(each)));
+    return { displayName: given.name, externalId: given.externalId, members };
+  }
+
+  /** Of somebody unknown it is an id that nobody has. */
+  #idOf(of: number): string {
+    const rows = this.world.db.read.select().from(scimUsers).all();
+    return rows.find(({ userName }) => userName === emailOf(of))?.accountId ?? "nobody";
+  }
+
+  #group(at: number): string {
+    const rows = this.world.db.read.select({ id: scimGroups.id }).from(scimGroups).all();
+    return rows[at % Math.max(rows.length, 1)]?.id ?? "none";
+  }
+
+  check(): void {
+    const { read } = this.world.db;
+    const groups = read.select().from(scimGroups).all();
+    const memberships = read.select().from(scimGroupMembers).all();
+    const roles = new Map(
+      read
+        .select()
+        .from(accounts)
+        .all()
+        .map(({ id, role }) => [id, role]),
+    );
+    for (const { id, memberCount } of groups)
+      expect(memberships.filter(({ groupId }) => groupId === id)).toHaveLength(memberCount);
+    for (const { accountId } of read.select().from(scimUsers).all()) {
+      const own = groups.filter(({ id }) =>
+        memberships.some(({ groupId, userId }) => groupId === id && userId === accountId),
+      );
+      const wanted = own.some((group) => this.#makesAdministrators(group)) ? "admin" : "member";
+      expect(roles.get(accountId)).toBe(wanted);
+      meet(`role ${wanted}`);
+    }
+  }
+
+  #makesAdministrators({ displayName, externalId: own }: { displayName: string; externalId: string | null }) {
+    return Object.entries(this.#mapping).some(
+      ([key, role]) =>
+        role === "admin" &&
+        (key.startsWith("externalId:") ? own !== null && key === `externalId:${own}` : key === displayName),
+    );
+  }
+}
+
+const emailOf = (of: number): string => `person${of}@example.com`;
+
+test(
+  "no sequence of requests leaves a role that the groups of the user do not make",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 10, maxLength: STEPS_MAX, size: "max" }),
+        async (steps) => {
+          await using world = await createGroupsWorld();
+          await world.addUser("boss@example.com", { role: "admin" });
+          const run = new Run(world);
+          for (const each of steps) {
+            await run.take(each);
+            run.check();
+          }
+        },
+      ),
+      { numRuns: SEQUENCES },
+    );
+    const operations = [
+      "join",
+      "leave",
+      "create",
+      "replace",
+      "rename",
+      "identify",
+      "add",
+      "remove",
+      "delete",
+    ];
+    for (const outcome of [...operations, "restart", "role admin", "role member", "join refused"])
+      expect(met.get(outcome), outcome).toBeGreaterThan(0);
+  },
+  TIME_LIMIT_MS,
+);
