@@ -25,7 +25,13 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   fetch(request) {
-    openExchange(request, { requestId: "bench", address: null, route: undefined, principal: undefined });
+    openExchange(request, {
+      requestId: "bench",
+      address: null,
+      route: undefined,
+      principal: undefined,
+      scim: undefined,
+    });
     return app.fetch(request);
   },
 });

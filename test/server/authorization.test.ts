@@ -1,8 +1,10 @@
 // Walks every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { USER_SCOPES } from "../../src/domain/access/wire.ts";
+import { SESSION_COOKIE, USER_SCOPES } from "../../src/domain/access/wire.ts";
+import type { Domain } from "../../src/domain/domain.ts";
 import { users } from "../../src/domain/identity/tables.ts";
+import type { NewScimToken } from "../../src/domain/scim/tokens.ts";
 import { HOUR_MS } from "../../src/platform/clock.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { createGuard, type Requirement } from "../../src/server/guard.ts";
@@ -13,16 +15,19 @@ import {
   type Caller,
   createTestServer,
   METRICS_TOKEN,
+  SCIM_TOKEN,
   type Sent,
   type TestServer,
 } from "../support/server.ts";
+import type { World } from "../support/world.ts";
 
 type Verdict = 401 | 403 | "through";
 
 interface Case {
   send(face: TestServer): Promise<Sent & { query?: string }>;
-  /** for every requirement but `nobody` */
+  /** for every requirement but `nobody`; `scim` is refused where nothing else is said */
   verdict(requirement: Requirement, method: string): Verdict;
+  provider?: "through";
 }
 
 const isRole = (requirement: Requirement): boolean =>
@@ -151,6 +156,56 @@ const CASES: Record<string, Case> = {
     send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie.replace(/.$/, "~") }),
     verdict: refused,
   },
+  "the SCIM token of the configuration": {
+    send: async () => ({ token: SCIM_TOKEN }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token that the operator made": {
+    send: async ({ domain, world }) => ({ token: (await providerToken(domain, world)).reveal() }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token beside an administrator's cookie": {
+    send: async ({ signedIn }) => ({ token: SCIM_TOKEN, cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token behind another spelling of the scheme": {
+    send: async () => ({ headers: { authorization: `bEARER   ${SCIM_TOKEN}  ` } }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token without a scheme": {
+    send: async () => ({ headers: { authorization: SCIM_TOKEN } }),
+    verdict: refused,
+  },
+  "a SCIM token in the query": {
+    send: async () => ({ query: `?access_token=${SCIM_TOKEN}` }),
+    verdict: refused,
+  },
+  "a SCIM token in a cookie": {
+    send: async () => ({ cookie: `__Secure-${SESSION_COOKIE}=${SCIM_TOKEN}` }),
+    verdict: refused,
+  },
+  "a SCIM token that is revoked": {
+    async send({ domain, world, request }) {
+      const token = (await providerToken(domain, world, { label: "revoked" })).reveal();
+      expect((await request("GET", "/scim/v2/Users", { token })).status).toBe(200); // it is known before it ends
+      await domain.scim.tokens.revoke(world.system, "revoked");
+      return { token };
+    },
+    verdict: refused,
+  },
+  "a SCIM token that has expired": {
+    async send({ domain, world }) {
+      const expiresAtMs = world.clock.nowMs() + HOUR_MS;
+      const token = await providerToken(domain, world, { expiresAtMs });
+      world.clock.advance(HOUR_MS);
+      return { token: token.reveal() };
+    },
+    verdict: refused,
+  },
   "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
   "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: onlyMetrics },
   "a stranger behind a proxy on this machine": {
@@ -159,26 +214,34 @@ const CASES: Record<string, Case> = {
   },
 };
 
+async function providerToken(domain: Domain, world: World, asked: Partial<NewScimToken> = {}) {
+  const wanted = { label: world.ids.uuid(), profile: "standard", ...asked };
+  return (await domain.scim.tokens.create(world.system, wanted)).token;
+}
+
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
 const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
+/** The framework's word for whatever method a path has no route of its own for. */
+const methodOf = ({ method }: DocumentedRoute): string => (method === "ALL" ? "PROPFIND" : method);
 const guarded = ({ server }: TestServer) =>
   server.routes.filter((route) => requirementOf(route) !== "nobody");
 const verdictOf = ({ status }: Response): Verdict => (status === 401 || status === 403 ? status : "through");
 
 test.each(Object.entries(CASES))(
   "%s is let through exactly where it may be",
-  async (_name, { send, verdict }) => {
+  async (_name, { send, verdict, provider = refused() }) => {
     await using face = await createTestServer();
     let sent = await send(face);
     const found: Record<string, Verdict> = {};
     const expected: Record<string, Verdict> = {};
     for (const route of guarded(face)) {
-      const { method } = route;
+      const method = methodOf(route);
+      const requirement = requirementOf(route);
       const { query = "", ...rest } = sent;
       const response = await face.request(method, `${pathOf(route)}${query}`, rest);
       found[`${method} ${route.path}`] = verdictOf(response);
-      expected[`${method} ${route.path}`] = verdict(requirementOf(route), method);
+      expected[`${method} ${route.path}`] = requirement === "scim" ? provider : verdict(requirement, method);
       if (method !== "GET") sent = await send(face); // the request may have ended the login it came with
     }
     expect(found).toEqual(expected);
@@ -194,7 +257,7 @@ test.each([
   await using face = await createTestServer();
   for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
     for (const type of ["application/json", "text/plain"]) {
-      const response = await face.request(route.method, pathOf(route), {
+      const response = await face.request(methodOf(route), pathOf(route), {
         body,
         headers: { "content-type": type },
       });
@@ -234,6 +297,7 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
 /** Who may call what (control-api.md section 2.3); the first pattern that fits a path counts. */
 const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/admin\//, "administrator"],
+  [/^\/scim(?:\/|$)/, "scim"],
   [/^\/metrics$/, "metrics"],
   [/^\/auth\/me$/, "anyone"],
   [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
@@ -262,6 +326,7 @@ test("a route that says neither is found", async () => {
     authenticator: face.domain.access.authenticator,
     baseUrl: () => BASE_URL,
     mayReadMetrics: () => false,
+    admitProvider: () => {},
   });
   const detail = () => operation("broken", "Broken", { tags: ["System"], answers: {} });
   const routes: readonly DocumentedRoute[] = createRouter(guard, "broken").post("/broken", () => "", {
@@ -274,7 +339,7 @@ test("a route that says neither is found", async () => {
 test("every route's guard comes before its body, open ones too", async () => {
   await using face = await createTestServer();
   for (const route of face.server.routes) {
-    const { method } = route;
+    const method = methodOf(route);
     const headers = { "content-type": "text/plain" };
     await face.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });
     expect(face.logged.findLast(({ event }) => event === "http.answered")).toMatchObject({

@@ -21,6 +21,12 @@ const cases: [path: string, dialect: Dialect][] = [
   ["/api/auth/sign-in/email", "problem"],
   ["/api/device/abc", "problem"],
   ["/nothing", "problem"],
+  ["/scim", "scim"],
+  ["/scim/", "scim"],
+  ["/scim/v1/Users", "scim"],
+  ["/scim/v2/nothing", "scim"],
+  ["/scimitar", "problem"],
+  ["/SCIM/v2/Users", "problem"],
 ];
 
 test.each(cases)("%s refuses as %s", (path, dialect) => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
-import type { DocumentedRoute, RouteDetail } from "../../src/server/openapi.ts";
+import { type DocumentedRoute, isShown, type RouteDetail } from "../../src/server/openapi.ts";
 import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
 
 interface Operation {
@@ -56,13 +56,10 @@ test("a document with a mistake is not", async () => {
 
 test("every route has its text, and an id that no other has", async () => {
   await using face = await createTestServer();
-  const gaps = face.server.routes.map(({ method, path, hooks }) => [
-    method,
-    path,
-    ...gapsOf(hooks.detail ?? {}),
-  ]);
+  const shown = face.server.routes.filter(isShown);
+  const gaps = shown.map(({ method, path, hooks }) => [method, path, ...gapsOf(hooks.detail ?? {})]);
   expect(gaps.filter(({ length }) => length > 2)).toEqual([]);
-  const ids = face.server.routes.map(({ hooks }) => hooks.detail?.operationId);
+  const ids = shown.map(({ hooks }) => hooks.detail?.operationId);
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   expect(gapsOf({})).toEqual(["operationId", "summary", "one tag", "an answer"]);
 });
@@ -70,7 +67,7 @@ test("every route has its text, and an id that no other has", async () => {
 test("every route is in the document, with its parameters, body and refusals", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
-  for (const route of face.server.routes) {
+  for (const route of face.server.routes.filter(isShown)) {
     const operation = operationOf(document, route);
     const { "x-requires": requires, "x-accepts": accepts } = route.hooks.detail ?? {};
     const statuses = Object.keys(operation?.responses ?? {});
@@ -80,6 +77,10 @@ test("every route is in the document, with its parameters, body and refusals", a
     if (accepts === "json") {
       expect(Object.keys(operation?.requestBody?.content ?? {})).toEqual(["application/json"]);
       expect(statuses).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
+    }
+    if (accepts?.startsWith("scim")) {
+      expect(Object.keys(operation?.requestBody?.content ?? {})).toEqual(["application/scim+json"]);
+      expect(statuses).toEqual(expect.arrayContaining(["400", "413", "415"]));
     }
   }
 });
@@ -152,6 +153,15 @@ test("what GET really answers is what the document says", async () => {
     }
   }
   expect(checked).toEqual(expect.arrayContaining(["/admin/users/:id", "/admin/invitations/:id", "/auth/me"]));
+});
+
+test("the document leaves out what only refuses, and nothing else", async () => {
+  await using face = await createTestServer();
+  const hidden = face.server.routes.filter((route) => !isShown(route));
+  expect(hidden.length).toBeGreaterThan(0);
+  expect(hidden.filter(({ method }) => method !== "ALL")).toEqual([]);
+  const { paths } = await documentOf(face);
+  expect(Object.values(paths).flatMap((methods) => Object.keys(methods))).not.toContain("all");
 });
 
 test("a refusal is what the document says of refusals", async () => {

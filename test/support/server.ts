@@ -63,6 +63,8 @@ export interface TestServerOptions {
   limits?: Partial<LimitSettings>;
   identity?: Partial<IdentitySettings>;
   scim?: Partial<ScimSettings>;
+  /** of the configuration; SCIM_TOKEN when left out, none when undefined */
+  scimToken?: string | undefined;
 }
 
 export interface Sent {
@@ -146,7 +148,7 @@ async function joinDomain(world: World, options: TestServerOptions): Promise<Dom
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
     openSnapshot: () => openSnapshot(world.file),
-    secrets: { scimToken: new Secret(SCIM_TOKEN) },
+    secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {
       access: { ...ACCESS, ...options.access },
       scim: { ...SCIM, ...options.scim },
@@ -155,6 +157,9 @@ async function joinDomain(world: World, options: TestServerOptions): Promise<Dom
     },
   });
 }
+
+const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =>
+  scimToken === undefined ? undefined : new Secret(scimToken);
 
 function serve(world: World, domain: Domain, logged: Record<string, unknown>[]): Server {
   const { db, clock, ids } = world;

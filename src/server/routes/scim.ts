@@ -158,7 +158,7 @@ function discoveryRoutes({ guard }: RouteContext, { discovery }: Scim) {
     router.get(
       `${SCIM_BASE_PATH}${path}`,
       ({ request, params }) => {
-        const names: (string | null)[] = Object.values(params);
+        const names: (string | null)[] = Object.values(params ?? {}); // none where the path has none
         const query = readQuery(request);
         const asked = { ...viewOf(query), filter: query.get("filter") };
         return document(request, discovery.answer([collection, ...names].join("/"), asked));
@@ -216,7 +216,7 @@ function refuseMe(): never {
 }
 
 /** `/scim/v1/…` and the like: a path of a version that is not here (scim.md SCIM-46). */
-const OTHER_VERSION = /^[^?]*?\/scim\/(?!v2[/?]|v2$)v\d[^/?]*(?:[/?]|$)/i;
+const OTHER_VERSION = /^[^?]*?\/scim\/(?!v2[/?]|v2$)[vV]\d[^/?]*(?:[/?]|$)/;
 
 function refusePath(request: Request): never {
   if (OTHER_VERSION.test(request.url)) {

@@ -1,0 +1,611 @@
+// SCIM over HTTP: who is let in, what is read, which headers answers carry, which methods a path takes, and that
+// nothing but SCIM leaves these paths (scim.md sections 1, 2.3, 4.2, 4.8 and 4.11).
+import { describe, expect, test } from "bun:test";
+import { CORE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
+import { SECOND_MS } from "../../src/platform/clock.ts";
+import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
+import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
+import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../support/scim-face.ts";
+import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../support/server.ts";
+
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+const ADA = { schemas: [CORE_USER], userName: "ada@example.com" };
+
+describe("who is let in", () => {
+  const WAYS: Record<string, string | undefined> = {
+    nothing: undefined,
+    "a scheme alone": "Bearer",
+    "a scheme and blanks": "Bearer   ",
+    "the token alone": SCIM_TOKEN,
+    "another scheme": `Basic ${btoa(`scim:${SCIM_TOKEN}`)}`,
+    "no blank behind the scheme": `Bearer${SCIM_TOKEN}`,
+    "an unknown token": "Bearer unknown",
+    "a token and more": `Bearer ${SCIM_TOKEN} more`,
+    "bytes that are no text": "Bearer \u00ff\u00fe",
+    "a header that is too long": `Bearer ${"x".repeat(AUTHORIZATION_LENGTH_MAX)}`,
+  };
+
+  test.each(Object.entries(WAYS))(
+    "%s is refused with the words of every other refusal",
+    async (_, authorization) => {
+      await using scim = await createScimFace();
+      const headers = authorization === undefined ? {} : { authorization };
+      const refused = await scim.ask("GET", "/Users", { token: undefined, headers });
+      expect(expectRefusal(refused)).toBe("401");
+      expect(refused.headers.get("www-authenticate")).toBe('Bearer realm="scim"');
+      const missing = await scim.ask("GET", "/Users", { token: undefined });
+      expect(refused.text).toBe(missing.text);
+      expect(refused.body.detail).toContain("Authorization: Bearer");
+    },
+  );
+
+  test.each([
+    [AUTHORIZATION_LENGTH_MAX - 1, 200],
+    [AUTHORIZATION_LENGTH_MAX, 200],
+    [AUTHORIZATION_LENGTH_MAX + 1, 401],
+  ])("a header of %d characters is answered %d", async (length, status) => {
+    await using scim = await createScimFace();
+    const authorization = `Bearer${" ".repeat(length - "Bearer".length - SCIM_TOKEN.length)}${SCIM_TOKEN}`;
+    expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
+      status,
+    );
+  });
+
+  test("the token is looked at before body, id, method and path", async () => {
+    await using scim = await createScimFace();
+    const strangers = async (method: string, path: string, body?: unknown) =>
+      (await scim.ask(method, path, { token: "unknown", body })).status;
+    expect(await strangers("POST", "/Users", "{")).toBe(401);
+    expect(await strangers("GET", "/Users/%ff")).toBe(401);
+    expect(await strangers("DELETE", "/Users")).toBe(401);
+    expect(await strangers("GET", "/Nothing")).toBe(401);
+    expect(await strangers("OPTIONS", "/Users")).toBe(401);
+    expect(await strangers("GET", "/Me")).toBe(401);
+    expect(await strangers("GET", "/ServiceProviderConfig")).toBe(401);
+    expect((await scim.face.request("GET", "/scim/v1/Users")).status).toBe(401);
+  });
+
+  test("without any token configured nobody is", async () => {
+    await using scim = await createScimFace({ scimToken: undefined });
+    expect((await scim.ask("GET", "/Users")).status).toBe(401);
+    expect((await scim.ask("GET", "/Nothing")).status).toBe(401);
+  });
+
+  test("a blank configured token lets nobody in, either", async () => {
+    await using scim = await createScimFace({ scimToken: "  " });
+    for (const authorization of ["Bearer", "Bearer ", "Bearer   "]) {
+      expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
+        401,
+      );
+    }
+  });
+});
+
+describe("how often", () => {
+  const LIMITS = { requestsPerSecond: 2, requestsBurst: 3 };
+  const statuses = async (count: number, send: () => Promise<{ status: number }>) => {
+    const found: number[] = [];
+    for (let at = 0; at < count; at += 1) found.push((await send()).status);
+    return found;
+  };
+
+  test("a token may send its burst at once, and then as many a second as it may", async () => {
+    await using scim = await createScimFace({ scim: LIMITS });
+    const { clock } = scim.face.world;
+    const read = () => scim.ask("GET", "/Users");
+    expect(await statuses(4, read)).toEqual([200, 200, 200, 429]);
+    const refused = await read();
+    expect(expectRefusal(refused)).toBe("429");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    clock.advance(SECOND_MS);
+    expect(await statuses(3, read)).toEqual([200, 200, 429]);
+  });
+
+  test("each token has a budget of its own", async () => {
+    await using scim = await createScimFace({ scim: LIMITS });
+    await statuses(4, () => scim.ask("GET", "/Users"));
+    const { domain, world } = scim.face;
+    const { token } = await domain.scim.tokens.create(world.system, { label: "other", profile: "standard" });
+    expect((await scim.ask("GET", "/Users", { token: token.reveal() })).status).toBe(200);
+  });
+
+  test("a bulk request is let through on the last of the budget, and its operations are waited out", async () => {
+    await using scim = await createScimFace({ scim: LIMITS });
+    const operation = { method: "DELETE", path: `/Users/${UNKNOWN_ID}` };
+    await statuses(2, () => scim.ask("GET", "/Users"));
+    const bulk = await scim.ask("POST", "/Bulk", { body: { Operations: Array(7).fill(operation) } });
+    expect([bulk.status, bulk.body.Operations.length]).toEqual([200, 7]);
+    const refused = await scim.ask("GET", "/Users");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "4"]);
+    scim.face.world.clock.advance(4 * SECOND_MS);
+    expect((await scim.ask("GET", "/Users")).status).toBe(200);
+  });
+
+  test("failed authentications of one address are bounded, and stop nobody who has a token", async () => {
+    await using scim = await createScimFace();
+    const guess = (address = ADDRESS) => scim.ask("GET", "/Users", { token: "guess", address });
+    const found = await statuses(FAILURE_LIMIT.burst + 1, guess);
+    expect(found.filter((status) => status === 401)).toHaveLength(FAILURE_LIMIT.burst);
+    const refused = await guess();
+    expect([expectRefusal(refused), refused.headers.get("retry-after")]).toEqual(["429", "1"]);
+    expect(await statuses(1, () => guess("192.0.2.8"))).toEqual([401]);
+    expect((await scim.ask("GET", "/Users")).status).toBe(200);
+  });
+});
+
+describe("bodies", () => {
+  const post = (scim: ScimFace, body: unknown, headers: Record<string, string> = {}) =>
+    scim.ask("POST", "/Users", { body, headers });
+  const text = JSON.stringify(ADA);
+
+  test.each([
+    ["application/scim+json", 201],
+    ["application/json", 201],
+    ["Application/SCIM+JSON; Charset=UTF-8; x=y", 201],
+    ["", 201],
+    ["application/json; charset=latin1", 415],
+    ["application/vnd.example+json", 415],
+    ["text/plain", 415],
+    ["application/x-www-form-urlencoded", 415],
+  ])("sent as %p are answered %d", async (type, status) => {
+    await using scim = await createScimFace();
+    const answer = await post(scim, text, { "content-type": type });
+    expect(answer.status).toBe(status);
+    if (status === 415)
+      expect([expectRefusal(answer), answer.headers.get("accept")]).toEqual([
+        "415",
+        expect.stringContaining("application/scim+json"),
+      ]);
+  });
+
+  test("that are compressed are refused", async () => {
+    await using scim = await createScimFace();
+    const answer = await post(scim, Bun.gzipSync(text), { "content-encoding": "gzip" });
+    expect([expectRefusal(answer), answer.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["half an object", "{"],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["text", '"x"'],
+    ["two objects", "{}{}"],
+    ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ["a member twice", '{"userName":"a","USERNAME":"b"}'],
+    ["too many levels", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
+  ])("of %s are malformed", async (_, body) => {
+    await using scim = await createScimFace();
+    expect(expectRefusal(await post(scim, body))).toBe("400 invalidSyntax");
+  });
+
+  test("may name what would reach the prototype: it is unknown, and no more", async () => {
+    await using scim = await createScimFace();
+    const body =
+      '{"userName":"ada@example.com","__proto__":{"active":false},"constructor":{"prototype":{"x":1}}}';
+    const { status, body: made } = await post(scim, body);
+    expect([status, made.active, Object.keys(made).includes("constructor")]).toEqual([201, true, false]);
+  });
+
+  const sized = (bytes: number, name: string) => {
+    const frame = JSON.stringify({ [name]: "sized@example.com", ignored: "" });
+    return JSON.stringify({ [name]: "sized@example.com", ignored: "x".repeat(bytes - frame.length) });
+  };
+  const LIMITS: [path: string, name: string, bytesMax: number][] = [
+    ["/Users", "userName", SCIM_BYTES_MAX.scim],
+    ["/Users/.search", "ignoredToo", SCIM_BYTES_MAX.scim],
+    ["/.search", "ignoredToo", SCIM_BYTES_MAX.scim],
+    ["/Groups", "displayName", SCIM_BYTES_MAX["scim-group"]],
+    ["/Bulk", "ignoredToo", SCIM_BYTES_MAX.scim],
+  ];
+
+  test.each(LIMITS)("sent to %s are measured", async (path, name, bytesMax) => {
+    await using scim = await createScimFace();
+    for (const bytes of [bytesMax - 1, bytesMax]) {
+      const { status } = await scim.ask("POST", path, { body: sized(bytes, name) });
+      expect([path, bytes, status === 413]).toEqual([path, bytes, false]);
+    }
+    const declared = await scim.ask("POST", path, { body: sized(bytesMax + 1, name) });
+    expect([expectRefusal(declared), declared.body.detail]).toEqual([
+      "413",
+      expect.stringContaining(`${bytesMax}`),
+    ]);
+    const chunked = await scim.ask("POST", path, { body: new Blob([sized(bytesMax + 1, name)]).stream() });
+    expect(expectRefusal(chunked)).toBe("413");
+  });
+
+  test("of a DELETE are not looked at", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.user("ada@example.com");
+    expect((await scim.ask("DELETE", `/Users/${id}`, { body: "{" })).status).toBe(204);
+  });
+});
+
+describe("answers", () => {
+  test("with a resource say where it is and which version it is", async () => {
+    await using scim = await createScimFace();
+    const made = await scim.ask("POST", "/Users", {
+      body: ADA,
+      headers: { host: "evil.example", "x-forwarded-host": "evil.example" },
+    });
+    const location = `${BASE_URL}${SCIM_BASE_PATH}/Users/${made.body.id}`;
+    const patched = await scim.ask("PATCH", `/Users/${made.body.id}`, {
+      body: patchOf({ op: "replace", path: "title", value: "x" }),
+    });
+    const replaced = await scim.ask("PUT", `/Users/${made.body.id}`, { body: ADA });
+    const read = await scim.ask("GET", `/Users/${made.body.id}`);
+    for (const [answer, status, version] of [
+      [made, 201, 1],
+      [patched, 200, 2],
+      [replaced, 200, 3],
+      [read, 200, 3],
+    ] as const) {
+      const { headers, body } = answer;
+      expect([answer.status, headers.get("location"), headers.get("etag")]).toEqual([
+        status,
+        location,
+        `W/"${version}"`,
+      ]);
+      expect([body.meta.location, body.meta.version]).toEqual([location, `W/"${version}"`]);
+      expect(headers.get("content-type")).toBe("application/scim+json");
+    }
+    expect(made.headers.get("cache-control")).toBe("no-store");
+    expect(read.headers.get("cache-control")).toBe("private, no-cache");
+  });
+
+  test("come as plain JSON to who takes nothing else, refusals too", async () => {
+    await using scim = await createScimFace();
+    const headers = { accept: "application/json" };
+    for (const path of ["/Users", `/Users/${UNKNOWN_ID}`, "/Schemas", "/Nothing"]) {
+      expect((await scim.ask("GET", path, { headers })).headers.get("content-type")).toBe("application/json");
+    }
+  });
+
+  test("to a group's PATCH are empty unless attributes are asked for", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.group("Engineering");
+    const rename = (displayName: string) => ({
+      body: patchOf({ op: "replace", path: "displayName", value: displayName }),
+    });
+    const plain = await scim.ask("PATCH", `/Groups/${id}`, rename("One"));
+    expect([plain.status, plain.text, plain.headers.get("content-type")]).toEqual([204, "", null]);
+    expect([plain.headers.get("etag"), plain.headers.get("cache-control")]).toEqual(['W/"2"', "no-store"]);
+    const asked = await scim.ask("PATCH", `/Groups/${id}?attributes=displayName`, rename("Two"));
+    expect([asked.status, asked.body.displayName, asked.headers.get("etag")]).toEqual([200, "Two", 'W/"3"']);
+  });
+
+  test("to a DELETE are empty, and the second one is 404", async () => {
+    await using scim = await createScimFace();
+    for (const path of [
+      `/Users/${await scim.user("ada@example.com")}`,
+      `/Groups/${await scim.group("Engineering")}`,
+    ]) {
+      const gone = await scim.ask("DELETE", path);
+      expect([gone.status, gone.text, gone.headers.get("content-type")]).toEqual([204, "", null]);
+      expect(expectRefusal(await scim.ask("DELETE", path))).toBe("404");
+      expect(expectRefusal(await scim.ask("GET", path))).toBe("404");
+    }
+  });
+});
+
+describe("versions", () => {
+  test.each([
+    ['W/"1"', 304],
+    ['"1"', 304],
+    ["W/1", 304],
+    ["1", 304],
+    ["*", 304],
+    ['W/"7", W/"1"', 304],
+    ['W/"2"', 200],
+    ['W/"11"', 200],
+  ])("a GET that knows %s is answered %d", async (known, status) => {
+    await using scim = await createScimFace();
+    for (const path of [
+      `/Users/${await scim.user("ada@example.com")}`,
+      `/Groups/${await scim.group("Engineering")}`,
+    ]) {
+      const answer = await scim.ask("GET", path, { headers: { "if-none-match": known } });
+      expect([answer.status, answer.headers.get("etag")]).toEqual([status, 'W/"1"']);
+      if (status === 304) expect([answer.text, answer.headers.get("content-type")]).toEqual(["", null]);
+    }
+  });
+
+  test.each([
+    ['W/"1"', true],
+    ['"1"', true],
+    ["*", true],
+    ['W/"2"', false],
+    ['W/"2", W/"3"', false],
+  ])("a change under the condition %s goes through: %p", async (known, goesThrough) => {
+    await using scim = await createScimFace();
+    const headers = { "if-match": known };
+    const changes: [method: string, path: string, body?: object][] = [];
+    for (const type of ["Users", "Groups"]) {
+      const body = type === "Users" ? ADA : { displayName: "Engineering" };
+      const { body: made } = await scim.ask("POST", `/${type}`, { body });
+      const path = `/${type}/${made.id}`;
+      const patch = patchOf({ op: "replace", path: "externalId", value: "same" });
+      changes.push(["PUT", path, body], ["PATCH", path, patch]);
+    }
+    for (const [method, path, body] of changes) {
+      const answer = await scim.ask(method, path, { body, headers });
+      expect([method, answer.status < 300]).toEqual([method, goesThrough]);
+      if (!goesThrough) expect(expectRefusal(answer)).toBe("412");
+    }
+    const path = changes[0]?.[1] ?? "";
+    const removed = await scim.ask("DELETE", path, { headers: { "if-match": goesThrough ? "*" : known } });
+    expect(removed.status).toBe(goesThrough ? 204 : 412);
+  });
+});
+
+describe("paths and methods", () => {
+  const ALLOWED: [path: string, allow: string, taken: string[]][] = [
+    ["/Users", "GET, POST, HEAD, OPTIONS", ["GET", "POST"]],
+    ["/Users/", "GET, POST, HEAD, OPTIONS", ["GET", "POST"]],
+    ["/Groups", "GET, POST, HEAD, OPTIONS", ["GET", "POST"]],
+    [`/Users/${UNKNOWN_ID}`, "GET, PUT, PATCH, DELETE, HEAD, OPTIONS", ["GET", "PUT", "PATCH", "DELETE"]],
+    [`/Groups/${UNKNOWN_ID}`, "GET, PUT, PATCH, DELETE, HEAD, OPTIONS", ["GET", "PUT", "PATCH", "DELETE"]],
+    ["/ServiceProviderConfig", "GET, HEAD, OPTIONS", ["GET"]],
+    ["/ResourceTypes", "GET, HEAD, OPTIONS", ["GET"]],
+    ["/ResourceTypes/User", "GET, HEAD, OPTIONS", ["GET"]],
+    ["/Schemas", "GET, HEAD, OPTIONS", ["GET"]],
+    [`/Schemas/${CORE_USER}`, "GET, HEAD, OPTIONS", ["GET"]],
+    ["/.search", "POST, OPTIONS", ["POST"]],
+    ["/Users/.search", "POST, OPTIONS", ["POST"]],
+    ["/Groups/.search", "POST, OPTIONS", ["POST"]],
+    ["/", "GET, HEAD, OPTIONS", ["GET"]],
+    ["", "GET, HEAD, OPTIONS", ["GET"]],
+    ["/Bulk", "POST, OPTIONS", ["POST"]],
+  ];
+
+  test.each(ALLOWED)("%s takes %s", async (path, allow, taken) => {
+    await using scim = await createScimFace();
+    const options = await scim.ask("OPTIONS", path);
+    expect([options.status, options.headers.get("allow"), options.text]).toEqual([204, allow, ""]);
+    expect(options.headers.get("content-type")).toBeNull();
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "TRACE"]) {
+      const answer = await scim.ask(
+        method,
+        path,
+        method === "POST" || method.startsWith("P") ? { body: {} } : {},
+      );
+      expect([method, answer.status === 405]).toEqual([method, !taken.includes(method)]);
+      if (answer.status === 405)
+        expect([expectRefusal(answer), answer.headers.get("allow")]).toEqual(["405", allow]);
+    }
+    const head = await scim.ask("HEAD", path);
+    expect(head.status === 405).toBe(!taken.includes("GET"));
+  });
+
+  test.each([
+    "/Nothing",
+    "/users",
+    "/USERS",
+    "/Users/a/b",
+    "//Users",
+    "/Users//",
+    "/%ff",
+    "/Users/%ff",
+    "/Users/%zz",
+    "/Users/not-an-id",
+    `/Users/${"a".repeat(5_000)}`,
+    `/Users/${UNKNOWN_ID.toUpperCase()}`,
+    `/Users/${UNKNOWN_ID}%20`,
+    "/Users/__proto__",
+    "/Groups/constructor",
+    "/ResourceTypes/user",
+    "/ResourceTypes/__proto__",
+    "/Schemas/urn:nothing",
+    "/Schemas/%ff",
+    "/Me/more",
+  ])("%s is not there", async (path) => {
+    await using scim = await createScimFace();
+    expect(expectRefusal(await scim.ask("GET", path))).toBe("404");
+  });
+
+  test("an id in capital letters is another id", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.user("ada@example.com");
+    expect((await scim.ask("GET", `/Users/${id.toUpperCase()}`)).status).toBe(404);
+    expect((await scim.ask("GET", `/Groups/${id}`)).status).toBe(404);
+  });
+
+  test.each([
+    ["/scim/v1/Users", "400 invalidVers"],
+    ["/scim/v1", "400 invalidVers"],
+    ["/scim/v2.0/Users", "400 invalidVers"],
+    ["/scim/V2/Users", "400 invalidVers"],
+    ["/scim/v11/Users?x=/scim/v2", "400 invalidVers"],
+    ["/scim/Users", "404"],
+    ["/scim", "404"],
+    ["/scim/", "404"],
+    ["/scim/vX", "404"],
+    ["/scim/x?/scim/v1/", "404"],
+  ])("%s is answered %s", async (path, refusal) => {
+    await using scim = await createScimFace();
+    expect(expectRefusal(await answered(await scim.face.request("GET", path, { token: SCIM_TOKEN })))).toBe(
+      refusal,
+    );
+  });
+
+  test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+    "%s /Me has no user to speak of",
+    async (method) => {
+      await using scim = await createScimFace();
+      expect(expectRefusal(await scim.ask(method, "/Me"))).toBe("501");
+    },
+  );
+});
+
+describe("queries", () => {
+  test("hold no secrets, on any path", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.user("ada@example.com");
+    const secret = `access_token=${SCIM_TOKEN}`;
+    const paths: [method: string, path: string, body?: object][] = [
+      ["GET", "/Users"],
+      ["GET", `/Users/${id}`],
+      ["POST", "/Users", ADA],
+      ["PUT", `/Users/${id}`, ADA],
+      ["PATCH", `/Users/${id}`, patchOf({ op: "add", path: "title", value: "x" })],
+      ["DELETE", `/Users/${id}`],
+      ["GET", "/"],
+      ["POST", "/.search", {}],
+      ["GET", "/Schemas"],
+      ["POST", "/Bulk", { Operations: [{ method: "DELETE", path: `/Users/${id}` }] }],
+    ];
+    for (const [method, path, body] of paths) {
+      const answer = await scim.ask(method, `${path}?${secret}`, { body });
+      expect([method, path, expectRefusal(answer)]).toEqual([method, path, "400 sensitive"]);
+      expect(answer.text).not.toContain(SCIM_TOKEN);
+    }
+    expect((await scim.ask("GET", `/Users/${id}`)).body.meta.version).toBe('W/"1"');
+  });
+
+  test("that are malformed say so", async () => {
+    await using scim = await createScimFace();
+    expect(expectRefusal(await scim.ask("GET", "/Users?filter=%zz"))).toBe("400 invalidSyntax");
+  });
+
+  test("may hold parameters that nobody knows", async () => {
+    await using scim = await createScimFace();
+    expect((await scim.ask("GET", "/Users?aadOptscim062020&x=%20")).status).toBe(200);
+  });
+
+  test("in a message are answered as in a URL", async () => {
+    await using scim = await createScimFace();
+    await scim.user("ada@example.com");
+    await scim.user("ben@example.com");
+    await scim.group("Engineering");
+    const asked = { filter: 'userName sw "b"', attributes: ["userName"], startIndex: 1, count: 5 };
+    const inUrl = `filter=${encodeURIComponent(asked.filter)}&attributes=userName&startIndex=1&count=5`;
+    for (const [path, search] of [
+      ["/Users", "/Users/.search"],
+      ["/", "/.search"],
+    ]) {
+      const found = await scim.ask("POST", search ?? "", { body: { schemas: [SEARCH_REQUEST], ...asked } });
+      const listed = await scim.ask("GET", `${path}?${inUrl}`);
+      expect([found.status, found.body.totalResults]).toEqual([200, 1]);
+      expect(found.text).toBe(listed.text);
+      expect(found.headers.get("cache-control")).toBe("no-store");
+    }
+    const all = await scim.ask("GET", "/?attributes=id");
+    expect(all.body.totalResults).toBe(3);
+  });
+
+  test("in a message of another kind are refused", async () => {
+    await using scim = await createScimFace();
+    const body = { schemas: [CORE_USER] };
+    expect(expectRefusal(await scim.ask("POST", "/.search", { body }))).toBe("400 invalidSyntax");
+    expect(expectRefusal(await scim.ask("POST", "/.search", { body: { count: "x" } }))).toBe(
+      "400 invalidValue",
+    );
+  });
+});
+
+describe("discovery", () => {
+  const PATHS = [
+    "/ServiceProviderConfig",
+    "/ResourceTypes",
+    "/ResourceTypes/User",
+    "/Schemas",
+    `/Schemas/${CORE_USER}`,
+  ];
+
+  test.each(PATHS)("%s is the same until the configuration changes", async (path) => {
+    await using scim = await createScimFace();
+    const first = await scim.ask("GET", path);
+    const etag = first.headers.get("etag") ?? "";
+    expect([first.status, first.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
+    expect(etag).toMatch(/^"[^"]+"$/);
+    expect(first.headers.get("location")).toBe(`${BASE_URL}${SCIM_BASE_PATH}${path}`);
+    const again = await scim.ask("GET", path, { headers: { "if-none-match": etag } });
+    expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+    expect((await scim.ask("GET", path, { headers: { "if-none-match": '"other"' } })).text).toBe(first.text);
+  });
+
+  test.each(PATHS)("%s takes no filter, and lets paging be", async (path) => {
+    await using scim = await createScimFace();
+    expect(expectRefusal(await scim.ask("GET", `${path}?filter=id%20pr`))).toBe("403");
+    const plain = await scim.ask("GET", path);
+    expect((await scim.ask("GET", `${path}?startIndex=2&count=0&sortBy=x`)).text).toBe(plain.text);
+  });
+
+  test("shows the attributes asked for", async () => {
+    await using scim = await createScimFace();
+    const { body } = await scim.ask("GET", "/ServiceProviderConfig?attributes=patch");
+    expect([Object.keys(body), body.patch.supported]).toEqual([["schemas", "patch"], true]);
+  });
+});
+
+describe("HEAD", () => {
+  test("answers as GET does", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.user("ada@example.com");
+    for (const path of ["/Users", `/Users/${id}`, "/Schemas", "/Nothing", `/Users/${UNKNOWN_ID}`]) {
+      const fixed = ({ headers }: { headers: Headers }) =>
+        [...headers].filter(([name]) => name !== "x-request-id");
+      const [head, get] = [await scim.ask("HEAD", path), await scim.ask("GET", path)];
+      expect([path, head.status, fixed(head)]).toEqual([path, get.status, fixed(get)]);
+    }
+  });
+});
+
+describe("a mistake of ours", () => {
+  test("is told in SCIM words, and nothing of it", async () => {
+    await using scim = await createScimFace();
+    const id = await scim.user("ada@example.com");
+    const { db } = scim.face.world;
+    await db.close();
+    for (const [method, path, body] of [
+      ["GET", `/Users/${id}`],
+      ["GET", "/Users"],
+      ["POST", "/Users", ADA],
+    ] as const) {
+      const answer = await scim.ask(method, path, { body });
+      expect([answer.status, answer.body.scimType]).toEqual([500, undefined]);
+      expect(answer.text).not.toMatch(/database|sqlite|statement|closed/i);
+      expect(expectRefusal(answer)).toBe("500");
+    }
+  });
+});
+
+describe("the log", () => {
+  const lines = ({ face }: ScimFace) => face.logged.filter(({ event }) => event === "scim.answered");
+
+  test("has one line for each request, with what an operator asks for and nothing secret", async () => {
+    await using scim = await createScimFace();
+    const headers = { "user-agent": "Okta SCIM Client 1.0.0" };
+    const made = await scim.ask("POST", "/Users", { body: { ...ADA, password: "hunter2" }, headers });
+    await scim.ask("GET", `/Users/${made.body.id}`);
+    await scim.ask("GET", "/Users?filter=nonsense");
+    await scim.ask("GET", "/Users/ada@example.com");
+    await scim.ask("GET", "/Users", { token: "guess" });
+    const token = "scim:configured";
+    expect(lines(scim)).toMatchObject([
+      {
+        method: "POST",
+        route: `${SCIM_BASE_PATH}/Users`,
+        status: 201,
+        token,
+        provider: "okta",
+        resource_id: made.body.id,
+      },
+      { method: "GET", route: `${SCIM_BASE_PATH}/Users/:id`, status: 200, token, resource_id: made.body.id },
+      { method: "GET", route: `${SCIM_BASE_PATH}/Users`, status: 400, token, scim_type: "invalidFilter" },
+      { method: "GET", route: `${SCIM_BASE_PATH}/Users/:id`, status: 404, token },
+      { method: "GET", route: `${SCIM_BASE_PATH}/Users`, status: 401 },
+    ]);
+    for (const line of lines(scim)) expect([line.level, typeof line.duration_ms]).toEqual(["info", "number"]);
+    const all = JSON.stringify(scim.face.logged);
+    for (const secret of [SCIM_TOKEN, "hunter2", "guess", "ada@example.com"])
+      expect(all).not.toContain(secret);
+  });
+
+  test("has none for other paths", async () => {
+    await using face = await createTestServer();
+    await face.request("GET", "/health");
+    await face.request("GET", "/scimitar");
+    expect(face.logged.filter(({ event }) => event === "scim.answered")).toEqual([]);
+  });
+});

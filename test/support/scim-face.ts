@@ -1,0 +1,99 @@
+// The HTTP face as an identity provider meets it: one token, paths below the base, and what came back.
+import { expect } from "bun:test";
+import type { ScimProfile } from "../../src/domain/scim/model.ts";
+import { CORE_GROUP, CORE_USER, PATCH_OP, SCIM_BASE_PATH, SCIM_ERROR } from "../../src/domain/scim/wire.ts";
+import {
+  createTestServer,
+  SCIM_TOKEN,
+  type Sent,
+  type TestServer,
+  type TestServerOptions,
+} from "./server.ts";
+
+/** An answer, its body read. */
+export interface ScimAnswered {
+  status: number;
+  headers: Headers;
+  /** empty for an empty body */
+  text: string;
+  /** the body as JSON, an empty object for an empty one */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of many shapes
+  body: any;
+}
+
+export interface ScimFace extends AsyncDisposable {
+  face: TestServer;
+  /** @param path below /scim/v2; a body that is no text, bytes or stream goes out as SCIM JSON */
+  ask(method: string, path: string, sent?: Sent): Promise<ScimAnswered>;
+  /** Makes a user and gives the id. */
+  user(userName: string, attributes?: object): Promise<string>;
+  /** Makes a group of these users and gives the id. */
+  group(displayName: string, ...members: string[]): Promise<string>;
+  /** @returns ids of a group's members */
+  membersOf(groupId: string): Promise<string[]>;
+}
+
+export interface ScimFaceOptions extends TestServerOptions {
+  /** the configured token, of the profile `standard`, when left out */
+  profile?: ScimProfile;
+}
+
+/** @returns a face of its own for one test: `await using` */
+export async function createScimFace({ profile, ...options }: ScimFaceOptions = {}): Promise<ScimFace> {
+  const face = await createTestServer(options);
+  const token = profile ? await tokenOf(face, profile) : SCIM_TOKEN;
+  const ask: ScimFace["ask"] = async (method, path, sent = {}) => {
+    const headers = { ...(sent.body !== undefined && SCIM_JSON), ...sent.headers };
+    return await answered(
+      await face.request(method, `${SCIM_BASE_PATH}${path}`, { token, ...sent, headers }),
+    );
+  };
+  const create = async (path: string, body: object): Promise<string> => {
+    const { status, body: made, text } = await ask("POST", path, { body });
+    expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+    return made.id;
+  };
+  return {
+    face,
+    ask,
+    user: (userName, attributes) => create("/Users", { schemas: [CORE_USER], userName, ...attributes }),
+    group: (displayName, ...members) => {
+      const values = members.map((value) => ({ value }));
+      return create("/Groups", { schemas: [CORE_GROUP], displayName, members: values });
+    },
+    async membersOf(groupId) {
+      const { body } = await ask("GET", `/Groups/${groupId}`);
+      return body.members.map(({ value }: { value: string }) => value);
+    },
+    [Symbol.asyncDispose]: () => face[Symbol.asyncDispose](),
+  };
+}
+
+const SCIM_JSON = { "content-type": "application/scim+json" };
+
+async function tokenOf({ domain, world }: TestServer, profile: ScimProfile): Promise<string> {
+  const { token } = await domain.scim.tokens.create(world.system, { label: profile, profile });
+  return token.reveal();
+}
+
+/** @returns the answer, read */
+export async function answered(response: Response): Promise<ScimAnswered> {
+  const { status, headers } = response;
+  const text = await response.text();
+  return { status, headers, text, body: text === "" ? {} : JSON.parse(text) };
+}
+
+/** @returns a PATCH body */
+export const patchOf = (...Operations: object[]) => ({ schemas: [PATCH_OP], Operations });
+
+/** Checks everything that all refusals have in common. @returns status and scimType in one text */
+export function expectRefusal({ status, headers, body }: ScimAnswered): string {
+  expect(headers.get("content-type")).toBe("application/scim+json");
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(body.schemas).toEqual([SCIM_ERROR]);
+  expect(body.status).toBe(String(status));
+  expect(body.detail).toMatch(/./);
+  const known = ["schemas", "status", "scimType", "detail"];
+  expect(Object.keys(body).filter((name) => !known.includes(name))).toEqual([]);
+  return [status, body.scimType].filter((part) => part !== undefined).join(" ");
+}
