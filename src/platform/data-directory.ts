@@ -19,7 +19,7 @@ import { join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
-import { asStorageError } from "./database.ts";
+import { asStorageError } from "./storage-errors.ts";
 
 export interface DataDirectory {
   path: string;

@@ -1,17 +1,26 @@
 // One SQLite file: a single writing connection with group commit, and a read-only one beside it.
 // Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { DomainError } from "../domain/errors.ts";
 import { drizzleOver } from "./drizzle.ts";
+import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 /** drizzle over one connection, inside `write` the writing one */
 export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
 
 /** What a cache is about; a write that names its topic leaves other caches alone, and `unobserved` rows are in none. */
-export type Topic = "access" | "branding" | "catalog" | "gateway" | "jobs" | "provisioning" | "unobserved";
+export type Topic =
+  | "access"
+  | "branding"
+  | "catalog"
+  | "clients"
+  | "gateway"
+  | "governance"
+  | "jobs"
+  | "provisioning"
+  | "unobserved";
 
 /** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -128,19 +137,6 @@ export function statement<S>(build: (connection: Connection) => S): (connection:
     compiled.set(connection, fresh);
     return fresh;
   };
-}
-
-/** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
-export function uniqueViolation(error: unknown): string | undefined {
-  const failure = sqliteErrorIn(error);
-  if (failure?.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
-  return failure.message.replace("UNIQUE constraint failed: ", "");
-}
-
-/** drizzle wraps what its raw `sql` statements throw, and hands on what its builders throw */
-function sqliteErrorIn(error: unknown): SQLiteError | undefined {
-  if (error instanceof SQLiteError) return error;
-  return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
 }
 
 interface WriteJob {
@@ -278,22 +274,4 @@ function refusePromise(value: unknown): void {
   throw new TypeError(
     "a write must not return a promise, or a statement that was not run: it would commit too early",
   );
-}
-
-const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
-  SQLITE_FULL: { reason: "storage.full", message: "the disk is full, nothing was changed; make some room" },
-  SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
-  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only" },
-  SQLITE_CANTOPEN: { reason: "storage.failed", message: "the database file cannot be opened" },
-  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database" },
-  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged" },
-  SQLITE_IOERR: { reason: "storage.failed", message: "the disk reported an error" },
-};
-
-/** @returns a DomainError for what the machine did wrong, any other error as it is */
-export function asStorageError(error: unknown): unknown {
-  const code = sqliteErrorIn(error)?.code;
-  const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));
-  const known = name === undefined ? undefined : STORAGE_ERRORS[name];
-  return known ? new DomainError("unavailable", known.reason, known.message, { cause: error }) : error;
 }

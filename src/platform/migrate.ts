@@ -7,8 +7,9 @@ import { migrations as embedded, type Migration } from "../../migrations/index.t
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { flushToDisk } from "./data-directory.ts";
-import { asStorageError, openConnection } from "./database.ts";
+import { openConnection } from "./database.ts";
 import { sha256Hex } from "./ids.ts";
+import { asStorageError } from "./storage-errors.ts";
 
 export interface MigrateOptions {
   clock: Clock;

@@ -20,6 +20,9 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "device_logins.state": "approved",
   "scim_tokens.profile": "standard",
   "gateway_keys.state": "ready",
+  "governance_revisions.origin": "bootstrap",
+  "client_reports.verdict": "matches",
+  "client_reports.health": "current",
 };
 
 const productTables = (connection: Database): string[] =>

@@ -11,9 +11,9 @@ import {
   openConnection,
   openDatabase,
   type Tx,
-  uniqueViolation,
   WRITE_BATCH_MAX,
 } from "../../src/platform/database.ts";
+import { uniqueViolation } from "../../src/platform/storage-errors.ts";
 import { isRoot, NOBODY, startChild } from "../support/child.ts";
 import { createWorld, temporaryDirectory } from "../support/world.ts";
 

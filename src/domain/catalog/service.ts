@@ -8,7 +8,7 @@ import { createSeed, type SeedDependencies } from "./seed.ts";
 import * as store from "./store.ts";
 
 export type { LocalFiles, ReportProgress } from "./local-archives.ts";
-export type { ManagedPackage } from "./model.ts";
+export { ManagedPackage } from "./model.ts";
 export type { PackageVersion, SeedPlan } from "./plan.ts";
 export { isUnchanged } from "./plan.ts";
 export type { SeedRequest } from "./seed.ts";

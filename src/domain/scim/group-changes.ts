@@ -1,6 +1,7 @@
 // What a change of a group does, inside one transaction: its row, its members, and what follows from the difference that
 // was made: versions, roles, the audit entry. Nothing follows where nothing differs.
-import { type Connection, type Tx, uniqueViolation } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database.ts";
+import { uniqueViolation } from "../../platform/storage-errors.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditSummary } from "../audit/service.ts";
 import { invariant } from "../errors.ts";

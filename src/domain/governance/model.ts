@@ -1,0 +1,103 @@
+// The policy document and who may see which package: shapes and limits (control-api.md section 4.1). What a document may
+// say is checked in document/, how one becomes a revision in publishing.ts, who gets what in delivery.ts.
+import { type Static, Type } from "@sinclair/typebox";
+import { ManagedPackage } from "../catalog/service.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../harnesses.ts";
+import type { Origin } from "./wire.ts";
+
+/** Bytes of a document as JSON. */
+export const DOCUMENT_BYTES_MAX = 2 * 1024 * 1024;
+export const MCP_SERVERS_MAX = 128;
+export const TTL_SECONDS_MAX = 86_400;
+export const AUDIENCE_USERS_MAX = 10_000;
+export const COMMENT_LENGTH_MAX = 500;
+/** Revisions that one list shows. */
+export const REVISIONS_LISTED_MAX = 100;
+/** Besides the current one: packages of these may still be downloaded (control-api.md section 20.3.54). */
+export const FORMER_REVISIONS_SERVED = 3;
+
+export const McpServer = Type.Object({
+  name: Type.String({ minLength: 1, description: "Unique per harness after trimming." }),
+  command: Type.Optional(Type.String()),
+  args: Type.Optional(Type.Array(Type.String())),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  url: Type.Optional(Type.String({ description: "http or https." })),
+  transport: Type.Optional(Type.String({ description: "Remote servers only." })),
+  disabled: Type.Boolean({ default: false }),
+});
+
+export const PackageOverride = Type.Object({
+  enabled: Type.Optional(Type.Boolean({ description: "Absent means enabled." })),
+  settings: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+});
+
+export const HarnessPolicy = Type.Object({
+  version_requirement: Type.Optional(Type.String()),
+  allow_unverified_versions: Type.Optional(Type.Literal(true, { description: "Omitted when false." })),
+  managed_config: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+  mcp: Type.Array(McpServer, { default: [] }),
+  package_overrides: Type.Record(Type.String(), PackageOverride, { default: {} }),
+});
+
+export const GatewayBlock = Type.Object(
+  {
+    type: Type.Literal("litellm"),
+    proxy_url: Type.Optional(Type.String({ description: "Delivery only." })),
+    token: Type.Optional(Type.String({ description: "Delivery only." })),
+    auth_style: Type.Literal("bearer"),
+  },
+  { additionalProperties: false },
+);
+
+const HarnessName = Type.Union(HARNESS_KEYS.map((key) => Type.Literal(key)));
+const perHarness = Object.fromEntries(HARNESS_KEYS.map((key) => [key, Type.Optional(HarnessPolicy)]));
+
+/** A document as it is stored and delivered (openapi.yaml GovernanceConfig). */
+export const GovernanceConfig = Type.Object({
+  revision: Type.String(),
+  contract_version: Type.Integer({ minimum: 1 }),
+  required_capabilities: Type.Optional(Type.Array(Type.String(), { description: "Omitted when empty." })),
+  minimum_client_version: Type.Optional(Type.String()),
+  required_client_version: Type.Optional(Type.String({ description: "Exact canonical SemVer." })),
+  ttl_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
+  required: Type.Boolean(),
+  allowed_harnesses: Type.Array(HarnessName),
+  harnesses: Type.Object(perHarness),
+  packages: Type.Array(ManagedPackage),
+  gateway: Type.Optional(GatewayBlock),
+  session_upload: Type.Optional(Type.Object({ presign_url: Type.String() })),
+  telemetry: Type.Optional(Type.Object({ sink_url: Type.String() })),
+});
+
+export type McpServer = Static<typeof McpServer>;
+export type PackageOverride = Static<typeof PackageOverride>;
+export type HarnessPolicy = Static<typeof HarnessPolicy>;
+export type GatewayBlock = Static<typeof GatewayBlock>;
+type Document = Static<typeof GovernanceConfig>;
+export type GovernanceConfig = Omit<Document, "harnesses"> & {
+  harnesses: { [Key in HarnessKey]?: HarnessPolicy };
+};
+
+export const PackageAudience = Type.Object({
+  scope: Type.Union([Type.Literal("organization"), Type.Literal("users")]),
+  user_ids: Type.Array(Type.String({ format: "uuid" }), { default: [] }),
+});
+export type PackageAudience = Static<typeof PackageAudience>;
+
+/** By package id; a package without an entry is for the whole organization. */
+export type PackageAudiences = Readonly<Record<string, PackageAudience>>;
+
+/** One published revision. */
+export interface Revision {
+  /** order of publishing */
+  sequence: number;
+  id: string;
+  organizationId: string;
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+  origin: Origin;
+  authorId: string | null;
+  authorLabel: string;
+  comment: string | null;
+  createdAtMs: number;
+}

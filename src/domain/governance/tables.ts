@@ -1,0 +1,27 @@
+// Tables of policy revisions and of the deployment file's last word; constraints and indices are in migrations.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const governanceRevisions = sqliteTable("governance_revisions", {
+  /** the highest one is in force */
+  sequence: integer("sequence").primaryKey({ autoIncrement: true }),
+  id: text("id").notNull(),
+  organizationId: text("organization_id").notNull(),
+  /** JSON */
+  document: text("document").notNull(),
+  /** JSON, by package id */
+  audiences: text("audiences").notNull(),
+  origin: text("origin", { enum: ["bootstrap", "deployment", "dashboard", "operator"] }).notNull(),
+  authorId: text("author_id"),
+  authorLabel: text("author_label").notNull(),
+  comment: text("comment"),
+  createdAtMs: integer("created_at_ms").notNull(),
+});
+
+export const governanceDeployments = sqliteTable("governance_deployments", {
+  organizationId: text("organization_id").primaryKey(),
+  /** JSON: the document of the deployment file as it was read last */
+  baseline: text("baseline").notNull(),
+  /** JSON: paths where the dashboard said otherwise and still does */
+  conflicts: text("conflicts").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
+});
