@@ -120,8 +120,8 @@ export class ScimUsers implements ScimResources {
       accounts.admit(tx, { actor, email: address, active, mayLink }),
     );
     const nowMs = clock.nowMs();
-    // A revived user has the id it had before: no revision of then may come again.
-    const version = admission === "revived" ? nowMs : 1;
+    // Whoever was there may have been a user before, under the same id: no revision of then may come again.
+    const version = before ? nowMs : 1;
     const row = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
     store.insertUser(tx, { ...row, organizationId }, columns);
     store.replaceEmails(tx, { id: row.id, organizationId }, emailColumns(user));
