@@ -109,7 +109,7 @@ interface WantedPart extends Wanted {
 function changedPart(before: ScimValue | undefined, wanted: WantedPart, change: Change): ScimValue {
   const { attribute, sub } = wanted;
   if (attribute.multiValued) {
-    const everyValue = { isMatch: () => true, fixed: {}, replaceCreates: true };
+    const everyValue = { isMatch: () => true, fixed: () => ({}), replaceCreates: true };
     return changedSelection(elementsOf(before), { ...wanted, ...everyValue }, change);
   }
   const value = sub.name === "$ref" ? subAttributeOf(attribute, "value") : undefined;

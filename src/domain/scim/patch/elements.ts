@@ -98,7 +98,7 @@ export interface Selection extends Wanted {
   readonly sub: Attribute | undefined;
   isMatch(element: ScimObject): boolean;
   /** what a filter says that a value has; undefined when it says no such thing */
-  readonly fixed: ScimObject | undefined;
+  fixed(): ScimObject | undefined;
   /** whether a replace that matches nothing makes a value, as an add does */
   readonly replaceCreates: boolean;
 }
@@ -110,22 +110,17 @@ export interface Selection extends Wanted {
 export function changedSelection(before: Elements, selection: Selection, change: Change): Elements {
   const given = change.op === "remove" ? undefined : readGiven(selection, change.value);
   if (!given && change.op === "add") return before;
-  const { attribute, sub, fixed, isMatch } = selection;
-  const matches = new Set(before.filter((element) => isMatch(element)));
-  if (matches.size === 0) {
-    if (change.op === "remove") return before;
-    if (!fixed || (change.op === "replace" && !selection.replaceCreates)) throw nothingMatches(selection);
-    return given ? withNew(before, selection, { ...fixed, ...given }) : before;
+  const matches = new Set(before.filter((element) => selection.isMatch(element)));
+  if (matches.size > 0) {
+    if (!given) return withoutMatches(before, selection, matches);
+    const isMerged = change.op === "add" || selection.sub !== undefined;
+    const keptOf = isMerged ? (element: ScimObject) => element : fixedPartsOf(selection);
+    return withMatches(before, selection, { matches, given, keptOf });
   }
-  if (!given) return withoutMatches(before, selection, matches);
-  if (given.primary === true && matches.size > 1) throw twoPrimaries(selection.name);
-  const keptOf = (element: ScimObject) =>
-    change.op === "add" || sub ? element : only(element, Object.keys(fixed ?? {}));
-  const after = before.map((element) => (matches.has(element) ? { ...keptOf(element), ...given } : element));
-  const preferred = given.primary === true ? before.findIndex((element) => matches.has(element)) : -1;
-  return (preferred < 0 ? after : withPrimary(after, preferred)).filter((element) =>
-    hasContent(attribute, element),
-  );
+  if (change.op === "remove") return before;
+  const fixed = selection.fixed();
+  if (!fixed || (change.op === "replace" && !selection.replaceCreates)) throw nothingMatches(selection);
+  return given ? withNew(before, selection, { ...fixed, ...given }) : before;
 }
 
 const nothingMatches = ({ name }: Selection): ScimError =>
@@ -146,7 +141,7 @@ const withNew = (before: Elements, wanted: Wanted, element: ScimObject): Element
 function withoutMatches(
   before: Elements,
   { attribute, sub }: Selection,
-  matches: ReadonlySet<ScimObject>,
+  matches: Matched["matches"],
 ): Elements {
   if (!sub) return before.filter((element) => !matches.has(element));
   return before
@@ -157,5 +152,24 @@ function withoutMatches(
     .filter((element) => hasContent(attribute, element));
 }
 
-const only = (element: ScimObject, names: readonly string[]): ScimObject =>
-  Object.fromEntries(Object.entries(element).filter(([name]) => names.includes(name)));
+/** A replacement that does not say what the filter asked for keeps it, as it is spelled in the value. */
+function fixedPartsOf(selection: Selection): (element: ScimObject) => ScimObject {
+  const names = Object.keys(selection.fixed() ?? {});
+  return (element) => Object.fromEntries(Object.entries(element).filter(([name]) => names.includes(name)));
+}
+
+interface Matched {
+  readonly matches: ReadonlySet<ScimObject>;
+  readonly given: ScimObject;
+  /** what stays of a match */
+  keptOf(element: ScimObject): ScimObject;
+}
+
+function withMatches(before: Elements, selection: Selection, { matches, given, keptOf }: Matched): Elements {
+  if (given.primary === true && matches.size > 1) throw twoPrimaries(selection.name);
+  const after = before.map((element) => (matches.has(element) ? { ...keptOf(element), ...given } : element));
+  const preferred = before.findIndex((element) => matches.has(element));
+  return (given.primary === true ? withPrimary(after, preferred) : after).filter((element) =>
+    hasContent(selection.attribute, element),
+  );
+}

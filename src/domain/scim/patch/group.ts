@@ -6,11 +6,11 @@ import { isJsonObject } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
 import { membersNamed } from "../filter/named.ts";
-import { isUnassigned, onlyOne, readAll, readSimple, stillRequired, type Wanted } from "../values.ts";
+import { isUnassigned, onlyOne, readSimple, stillRequired, type Wanted } from "../values.ts";
 import { readMemberIds } from "./members.ts";
 import { type Change, inOrder } from "./message.ts";
 import { fieldsWithId } from "./references.ts";
-import { type Patched, type Step, stepsOf } from "./targets.ts";
+import { eachStep, type Patched, type Step } from "./targets.ts";
 
 /** Member values in all operations of a request. */
 export const PATCH_MEMBERS_MAX = 100_000;
@@ -36,9 +36,8 @@ export interface GroupPatch {
  */
 export function readGroupPatch(body: unknown, { id }: Patched): GroupPatch {
   const changes = new GroupChanges();
-  inOrder(body, (operation) => {
-    readAll(stepsOf(operation, { type: "Group", id }), (step) => changes.apply(step));
-  });
+  const receiver = { type: "Group", id, carryOut: (step: Step) => changes.apply(step) } as const;
+  inOrder(body, (operation) => eachStep(operation, receiver));
   return changes.toPatch();
 }
 

@@ -23,44 +23,45 @@ export interface Step {
   readonly change: Change;
 }
 
-interface Resource {
+interface Receiver {
   readonly type: ResourceTypeName;
   readonly id: string;
+  carryOut(step: Step): void;
 }
 
 /**
- * @returns what the operation does, in order; maybe nothing
- * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`
+ * Carries out what the operation does, in order; maybe nothing.
+ * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`, and what `carryOut` throws: of a value
+ *   without a path, everything that is wrong in it
  */
-export function stepsOf({ path, ...change }: Operation, resource: Resource): readonly Step[] {
-  if (path !== undefined) return atPath(parseTarget(resource.type, path), change);
-  if (change.op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
-  const sent = onlyOne(change.value, "value");
-  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
-  const steps = readAll(Object.entries(sent), ([name, value]) =>
-    atMember(name, { op: change.op, value }, resource),
-  );
-  return steps.flat();
+export function eachStep({ path, ...change }: Operation, receiver: Receiver): void {
+  if (path === undefined) eachMember(change, receiver);
+  else atPath(parseTarget(receiver.type, path), change, receiver);
 }
 
-function atPath(target: PatchTarget, change: Change): readonly Step[] {
+function eachMember({ op, value }: Change, receiver: Receiver): void {
+  if (op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
+  const sent = onlyOne(value, "value");
+  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
+  readAll(Object.entries(sent), ([name, part]) => atMember(name, { op, value: part }, receiver));
+}
+
+function atPath(target: PatchTarget, change: Change, { carryOut }: Receiver): void {
   const { attribute } = target.path;
-  if (isSettable(target.path)) return [{ target, change }];
   const isSentInVain =
     attribute?.mutability === "writeOnly" || (attribute?.name === "schemas" && change.op !== "remove");
-  if (isSentInVain) return [];
-  throw notSettable(target.path);
+  if (isSettable(target.path)) carryOut({ target, change });
+  else if (!isSentInVain) throw notSettable(target.path);
 }
 
-function atMember(name: string, change: Change, { type, id }: Resource): readonly Step[] {
+function atMember(name: string, change: Change, { type, id, carryOut }: Receiver): void {
   const path = resolvePath(type, name.split("[", 1)[0] ?? name);
-  if (!path) return [];
+  if (!path) return;
   const target = name.includes("[") ? parseTarget(type, name) : { path, elements: undefined, sub: path.sub };
-  if (isSettable(target.path)) return [{ target, change }];
   const { attribute, sub } = target.path;
   const isOtherId = attribute?.name === "id" && change.value !== id;
-  if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
-  return [];
+  if (isSettable(target.path)) carryOut({ target, change });
+  else if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
 }
 
 const notSettable = (path: ResolvedPath): ScimError =>

@@ -11,11 +11,11 @@ import type { ScimObject, ScimProfile } from "../model.ts";
 import type { AttributePath } from "../path.ts";
 import { checkUser } from "../read.ts";
 import type { Attribute } from "../schema.ts";
-import { readAll, readParts } from "../values.ts";
+import { readParts } from "../values.ts";
 import { assign } from "./assign.ts";
 import { changedSelection, type Selection } from "./elements.ts";
 import { inOrder } from "./message.ts";
-import { type Patched, type Step, stepsOf } from "./targets.ts";
+import { eachStep, type Patched, type Step } from "./targets.ts";
 
 /**
  * @param doc the user's document
@@ -26,11 +26,10 @@ import { type Patched, type Step, stepsOf } from "./targets.ts";
  */
 export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
   let changed = doc;
-  inOrder(body, (operation) => {
-    readAll(stepsOf(operation, { type: "User", id }), (step) => {
-      changed = applied(changed, step, profile);
-    });
-  });
+  const carryOut = (step: Step): void => {
+    changed = applied(changed, step, profile);
+  };
+  inOrder(body, (operation) => eachStep(operation, { type: "User", id, carryOut }));
   const patched = arrangedUser(changed);
   const hasLostEmails = elementsOf(doc.emails).length > 0 && elementsOf(patched.emails).length === 0;
   if (hasLostEmails && findAddress(patched) === undefined) throw scimInvalid("mutability", ADDRESS_NEEDED);
@@ -56,7 +55,7 @@ function selected({ attribute, sub }: AttributePath, filter: Filter, profile: Sc
     name,
     sub,
     isMatch: (element) => matchesElement(filter, element),
-    fixed: fixedBy(filter, attribute),
+    fixed: () => fixedBy(filter, attribute),
     replaceCreates: profile === "entra",
   };
 }
