@@ -40,8 +40,7 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     roles,
     tokens,
     search: createSearch({
-      db,
-      settings,
+      ...dependencies,
       renderUsers: (...asked) => users.renderUsers(...asked),
       renderGroups: (...asked) => groups.renderGroups(...asked),
     }),
