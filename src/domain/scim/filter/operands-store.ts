@@ -1,0 +1,209 @@
+// Where each attribute that a filter or an order may name is stored: columns, JSON paths of `doc_key`, rows of other
+// tables. All of it is made here from the schema table; nothing a client sent is ever part of SQL text.
+import { type SQL, sql } from "drizzle-orm";
+import { type AttributePath, pathText } from "../path.ts";
+import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import type { Comparison, Presence } from "./model.ts";
+
+export interface Index {
+  /** the column that leads the index, where a condition must name it too */
+  readonly organization?: SQL;
+}
+
+export interface Operand {
+  /** folded where case does not count; NULL where there is no value */
+  readonly expression: SQL;
+  /** present where an index finds the value */
+  readonly index?: Index;
+  /** the index has every resource of an organization in the order of this value */
+  readonly isOrdered?: true;
+  /** no two resources of an organization have the same value, and each has one */
+  readonly isUnique?: true;
+}
+
+/** Rows with one value of a multi-valued attribute each. */
+export interface Rows {
+  /** @returns undefined for what these rows do not know */
+  operandOf(test: Presence | Comparison): Operand | undefined;
+  /** @returns whether the resource at hand has a row of which `condition` is true */
+  some(condition: SQL): SQL;
+}
+
+export interface Collection {
+  /** looks at the rows of one resource after the other */
+  readonly each: Rows;
+  /** begins from the rows: for conditions that an index finds */
+  readonly lookup?: Rows;
+  /** @returns the sub-attribute of the primary value, else of the first */
+  first(leaf: Attribute): SQL;
+}
+
+export const ORGANIZATION = sql.placeholder("organizationId");
+
+const stored = (expression: SQL, more: Omit<Operand, "expression"> = {}): Operand => ({
+  expression,
+  ...more,
+});
+const BY_VALUE = { index: {} } as const;
+const BY_USER_VALUE = { index: { organization: sql`${scimUsers.organizationId}` } } as const;
+const BY_GROUP_VALUE = { index: { organization: sql`${scimGroups.organizationId}` } } as const;
+const UNIQUE = { isUnique: true } as const;
+const ORDERED = { isOrdered: true } as const;
+
+const COLUMNS: Readonly<Record<ResourceTypeName, Readonly<Record<string, Operand>>>> = {
+  User: {
+    id: stored(sql`${scimUsers.accountId}`, { ...BY_VALUE, ...UNIQUE }),
+    externalId: stored(sql`${scimUsers.externalId}`, BY_USER_VALUE),
+    userName: stored(sql`${scimUsers.userNameKey}`, { ...BY_USER_VALUE, ...ORDERED, ...UNIQUE }),
+    displayName: stored(sql`${scimUsers.displayNameKey}`, { ...BY_USER_VALUE, ...ORDERED }),
+    "name.familyName": stored(sql`${scimUsers.familyNameKey}`),
+    "name.givenName": stored(sql`${scimUsers.givenNameKey}`),
+    active: stored(sql`${scimUsers.active}`),
+    "meta.created": stored(sql`${scimUsers.createdAtMs}`),
+    "meta.lastModified": stored(sql`${scimUsers.updatedAtMs}`, { ...BY_USER_VALUE, ...ORDERED }),
+    "meta.resourceType": stored(sql`'User'`),
+  },
+  Group: {
+    id: stored(sql`${scimGroups.id}`, { ...BY_VALUE, ...UNIQUE }),
+    externalId: stored(sql`${scimGroups.externalId}`, BY_GROUP_VALUE),
+    displayName: stored(sql`${scimGroups.displayNameKey}`, { ...BY_GROUP_VALUE, ...ORDERED, ...UNIQUE }),
+    "meta.created": stored(sql`${scimGroups.createdAtMs}`),
+    "meta.lastModified": stored(sql`${scimGroups.updatedAtMs}`, { ...BY_GROUP_VALUE, ...ORDERED }),
+    "meta.resourceType": stored(sql`'Group'`),
+  },
+};
+
+/** @param steps names of the schema table @returns a JSON path as an SQL text literal */
+const jsonPath = (...steps: string[]): SQL => sql.raw(`'$${steps.map((step) => `."${step}"`).join("")}'`);
+
+function documentOperands(): ReadonlyMap<string, Operand> {
+  const { core, extensions } = RESOURCE_TYPE.User;
+  const places = [
+    ...[...COMMON_ATTRIBUTES, ...core.attributes].map((attribute) => ({ extension: undefined, attribute })),
+    ...extensions.flatMap((extension) => extension.attributes.map((attribute) => ({ extension, attribute }))),
+  ];
+  const operands = new Map<string, Operand>();
+  for (const { extension, attribute } of places) {
+    if (attribute.multiValued) continue;
+    for (const sub of [undefined, ...(attribute.subAttributes ?? [])]) {
+      const steps = [extension?.id, attribute.name, sub?.name].filter((step) => step !== undefined);
+      const operand = stored(sql`${scimUsers.docKey} ->> ${jsonPath(...steps)}`);
+      operands.set(pathText({ type: "User", extension, attribute, sub }), operand);
+    }
+  }
+  return operands;
+}
+
+const OPERANDS: Readonly<Record<ResourceTypeName, ReadonlyMap<string, Operand>>> = {
+  User: new Map([...documentOperands(), ...Object.entries(COLUMNS.User)]),
+  Group: new Map(Object.entries(COLUMNS.Group)),
+};
+
+/** @returns where a single-valued attribute of the resource at hand is stored */
+export function operandOf({ path }: { path: AttributePath }): Operand {
+  const operand = OPERANDS[path.type].get(pathText(path));
+  if (!operand) throw new TypeError(`${path.type} ${pathText(path)} is stored nowhere`);
+  return operand;
+}
+
+/** Values that only the document has. */
+function inDocument({ name }: Attribute): Collection {
+  const values = sql`json_each(${scimUsers.docKey}, ${jsonPath(name)}) AS element`;
+  const part = (leaf: string): SQL => sql`element.value ->> ${jsonPath(leaf)}`;
+  return {
+    each: {
+      operandOf: ({ leaf }) => stored(part(leaf.name)),
+      some: (condition) => sql`EXISTS (SELECT 1 FROM ${values} WHERE ${condition})`,
+    },
+    first: (leaf) =>
+      sql`(SELECT ${part(leaf.name)} FROM ${values} ORDER BY ${part("primary")} IS 1 DESC, element.key LIMIT 1)`,
+  };
+}
+
+const EMAIL_COLUMNS: Readonly<Record<string, Operand>> = {
+  value: stored(sql`${scimUserEmails.valueKey}`, BY_VALUE),
+  type: stored(sql`${scimUserEmails.typeKey}`),
+};
+const IS_PRIMARY = stored(sql`${scimUserEmails.isPrimary}`);
+
+/** The table has no `display`, and does not tell whether `primary` is false or absent. */
+const EMAIL_ROWS: Rows = {
+  operandOf(test) {
+    if (test.leaf.name !== "primary") return EMAIL_COLUMNS[test.leaf.name];
+    return test.kind === "compare" && test.literal === true ? IS_PRIMARY : undefined;
+  },
+  some: (condition) => sql`${scimUsers.accountId} IN (SELECT ${scimUserEmails.userId} FROM ${scimUserEmails}
+    WHERE ${scimUserEmails.organizationId} = ${ORGANIZATION} AND ${condition})`,
+};
+
+const GROUP_COLUMNS: Readonly<Record<string, Operand>> = {
+  value: stored(sql`${scimGroups.id}`, BY_VALUE),
+  display: stored(sql`${scimGroups.displayNameKey}`, BY_VALUE),
+  type: stored(sql`'direct'`),
+};
+const ofGroup: Rows["operandOf"] = ({ leaf }) => GROUP_COLUMNS[leaf.name];
+const GROUPS_OF_USER = sql`${scimGroupMembers} JOIN ${scimGroups} ON ${scimGroups.id} = ${scimGroupMembers.groupId}`;
+const IS_OF_USER = sql`${scimGroupMembers.userId} = ${scimUsers.accountId}`;
+
+const GROUPS: Collection = {
+  each: {
+    operandOf: ofGroup,
+    some: (condition) => sql`EXISTS (SELECT 1 FROM ${GROUPS_OF_USER} WHERE ${IS_OF_USER} AND ${condition})`,
+  },
+  lookup: {
+    operandOf: ofGroup,
+    some: (
+      condition,
+    ) => sql`${scimUsers.accountId} IN (SELECT ${scimGroupMembers.userId} FROM ${GROUPS_OF_USER}
+      WHERE ${scimGroups.organizationId} = ${ORGANIZATION} AND ${condition})`,
+  },
+  first: ({
+    name,
+  }) => sql`(SELECT ${GROUP_COLUMNS[name]?.expression} FROM ${GROUPS_OF_USER} WHERE ${IS_OF_USER}
+    ORDER BY ${scimGroups.displayName}, ${scimGroups.id} LIMIT 1)`,
+};
+
+const MEMBER_COLUMNS: Readonly<Record<string, Operand>> = {
+  value: stored(sql`${scimGroupMembers.userId}`, BY_VALUE),
+  type: stored(sql`'user'`),
+};
+const ofMember: Rows["operandOf"] = ({ leaf }) => MEMBER_COLUMNS[leaf.name];
+const IS_OF_GROUP = sql`${scimGroupMembers.groupId} = ${scimGroups.id}`;
+
+const MEMBERS: Collection = {
+  each: {
+    operandOf: ofMember,
+    some: (condition) =>
+      sql`EXISTS (SELECT 1 FROM ${scimGroupMembers} WHERE ${IS_OF_GROUP} AND ${condition})`,
+  },
+  lookup: {
+    operandOf: ofMember,
+    some: (condition) =>
+      sql`${scimGroups.id} IN (SELECT ${scimGroupMembers.groupId} FROM ${scimGroupMembers} WHERE ${condition})`,
+  },
+  first: ({
+    name,
+  }) => sql`(SELECT ${MEMBER_COLUMNS[name]?.expression} FROM ${scimGroupMembers} WHERE ${IS_OF_GROUP}
+    ORDER BY ${scimGroupMembers.userId} LIMIT 1)`,
+};
+
+const collectionOf = (attribute: Attribute): Collection => {
+  if (attribute.name === "groups") return GROUPS;
+  const inDoc = inDocument(attribute);
+  return attribute.name === "emails" ? { ...inDoc, lookup: EMAIL_ROWS } : inDoc;
+};
+
+const LISTS = RESOURCE_TYPE.User.core.attributes.filter(({ multiValued }) => multiValued);
+const COLLECTIONS: Readonly<Record<ResourceTypeName, ReadonlyMap<string, Collection>>> = {
+  User: new Map(LISTS.map((attribute) => [attribute.name, collectionOf(attribute)])),
+  Group: new Map([["members", MEMBERS]]),
+};
+
+/** @returns where the values of a multi-valued attribute are stored */
+export function rowsOf({ type, attribute }: AttributePath): Collection {
+  const collection = COLLECTIONS[type].get(attribute.name);
+  if (!collection) throw new TypeError(`${type} ${attribute.name} is stored nowhere`);
+  return collection;
+}

@@ -1,0 +1,35 @@
+// The SQL of an order: where the value to order by is stored, and how ties and missing values fall.
+import { type SQL, sql } from "drizzle-orm";
+import type { AttributePath } from "../path.ts";
+import { operandOf, rowsOf } from "./operands-store.ts";
+
+/**
+ * @param path names a sub-attribute where the attribute is complex
+ * @returns the value to order by, folded where case does not count; of a list the primary value's, else the first's
+ * @source scim.md SCIM-61
+ */
+export function sortKeySql(path: AttributePath): SQL {
+  if (!path.attribute.multiValued) return operandOf({ path }).expression;
+  return rowsOf(path).first(path.sub ?? path.attribute);
+}
+
+/** @returns whether an index has the resources of an organization in this order */
+export const isOrderIndexed = (path: AttributePath): boolean =>
+  !path.attribute.multiValued && operandOf({ path }).isOrdered === true;
+
+/**
+ * @param sequence column with the order of creation, which decides between equals
+ * @returns terms of ORDER BY; each is the other way round when `isBackwards`
+ */
+export function orderOf(
+  path: AttributePath | undefined,
+  sequence: SQL,
+  { isDescending, isBackwards }: { isDescending: boolean; isBackwards: boolean },
+): SQL[] {
+  const tie = isBackwards ? sql`${sequence} DESC` : sequence;
+  if (!path) return [tie];
+  const direction = isDescending !== isBackwards ? sql` DESC NULLS FIRST` : sql` ASC NULLS LAST`;
+  const key = sql`${sortKeySql(path)}${direction}`;
+  const isUnique = !path.attribute.multiValued && operandOf({ path }).isUnique;
+  return isUnique ? [key] : [key, tie];
+}

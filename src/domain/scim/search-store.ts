@@ -1,0 +1,179 @@
+// SQL of searches: pages and counts of one type, compiled once by shape. What a filter becomes is filter/where-store.ts,
+// and searches that no index helps are scan-store.ts.
+import { count, inArray, type SQL, sql } from "drizzle-orm";
+import type { Connection } from "../../platform/database.ts";
+import type { Filter } from "./filter/model.ts";
+import { ORGANIZATION } from "./filter/operands-store.ts";
+import { orderOf } from "./filter/order-store.ts";
+import { type Shape, shapeOf } from "./filter/shape.ts";
+import { isAlways } from "./filter/simplify.ts";
+import { whereOf } from "./filter/where-store.ts";
+import type { GroupRow, UserRow } from "./model.ts";
+import { type AttributePath, pathText } from "./path.ts";
+import { scimGroups, scimUsers } from "./tables.ts";
+
+/** Compiled statements that are kept, pages and counts of both types together; those used longest ago go first. */
+export const STATEMENTS_MAX = 200;
+
+export interface RowsAsked {
+  organizationId: string;
+  filter: Filter;
+  /** undefined for the order of creation */
+  key: AttributePath | undefined;
+  isDescending: boolean;
+  /** begins at the last row: `offset` counts from there, and the rows come in that order */
+  isBackwards: boolean;
+  offset: number;
+  limit: number;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+interface Prepared<Row> {
+  all(values: Values): Row[];
+}
+
+/** What differs between the two types. */
+interface TypeSql<Row> {
+  organizationId: SQL;
+  sequence: SQL;
+  page(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<Row>;
+  count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
+  ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
+}
+
+const USER_COLUMNS = {
+  id: scimUsers.accountId,
+  version: scimUsers.version,
+  createdAtMs: scimUsers.createdAtMs,
+  updatedAtMs: scimUsers.updatedAtMs,
+  doc: scimUsers.doc,
+};
+const GROUP_COLUMNS = {
+  id: scimGroups.id,
+  externalId: scimGroups.externalId,
+  displayName: scimGroups.displayName,
+  memberCount: scimGroups.memberCount,
+  version: scimGroups.version,
+  createdAtMs: scimGroups.createdAtMs,
+  updatedAtMs: scimGroups.updatedAtMs,
+};
+
+const named = sql.placeholder;
+const TOTAL = { total: count() };
+const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
+
+const USER_SQL: TypeSql<UserRow> = {
+  organizationId: sql`${scimUsers.organizationId}`,
+  sequence: sql`${scimUsers.sequence}`,
+  page: (connection, where, order) =>
+    connection
+      .select(USER_COLUMNS)
+      .from(scimUsers)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
+  ofSequences: (connection) =>
+    connection
+      .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
+      .from(scimUsers)
+      .where(inArray(scimUsers.sequence, listed))
+      .prepare(),
+};
+
+const GROUP_SQL: TypeSql<GroupRow> = {
+  organizationId: sql`${scimGroups.organizationId}`,
+  sequence: sql`${scimGroups.sequence}`,
+  page: (connection, where, order) =>
+    connection
+      .select(GROUP_COLUMNS)
+      .from(scimGroups)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  count: (connection, where) => connection.select(TOTAL).from(scimGroups).where(where).prepare(),
+  ofSequences: (connection) =>
+    connection
+      .select({ ...GROUP_COLUMNS, sequence: scimGroups.sequence })
+      .from(scimGroups)
+      .where(inArray(scimGroups.sequence, listed))
+      .prepare(),
+};
+
+/** The rows of one type. One object belongs to one connection, on which it compiles. */
+export class SearchedRows<Row> {
+  readonly #pages = new Map<string, Prepared<Row>>();
+  readonly #counts = new Map<string, Prepared<{ total: number }>>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly own: TypeSql<Row>,
+  ) {}
+
+  page(asked: RowsAsked): Row[] {
+    const { filter, key, isDescending, isBackwards, organizationId, limit, offset } = asked;
+    const shape = shapeOf(filter);
+    const order = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
+    const prepared = kept(this.#pages, `${order} ${shape.key}`, () => {
+      const terms = orderOf(key, this.own.sequence, { isDescending, isBackwards });
+      return this.own.page(this.connection, this.#where(filter, shape), terms);
+    });
+    return prepared.all({ ...shape.values, organizationId, limit, offset });
+  }
+
+  count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
+    const shape = shapeOf(filter);
+    const prepared = kept(this.#counts, shape.key, () =>
+      this.own.count(this.connection, this.#where(filter, shape)),
+    );
+    return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
+  }
+
+  /** @returns the rows of these sequences, in the order given */
+  ofSequences(sequences: readonly number[]): Row[] {
+    const rows = this.own.ofSequences(this.connection).all({ sequences: JSON.stringify(sequences) });
+    const bySequence = new Map(rows.map((row) => [row.sequence, row]));
+    return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
+  }
+
+  /**
+   * The plus keeps SQLite from walking through the whole organization: what an index finds names the organization
+   * itself (filter/where-store.ts), and else the organization would always look like the better index.
+   */
+  #where(filter: Filter, { numbers }: Shape): SQL | undefined {
+    const { organizationId } = this.own;
+    if (isAlways(filter)) return sql`${organizationId} = ${ORGANIZATION}`;
+    return sql`+${organizationId} = ${ORGANIZATION} AND ${whereOf(filter, numbers)}`;
+  }
+}
+
+/** @returns what `read` returns; all its statements on this connection see the same moment */
+export function atOnce<T>(connection: Connection, read: () => T): T {
+  connection.run(sql`BEGIN`);
+  try {
+    return read();
+  } finally {
+    connection.run(sql`COMMIT`);
+  }
+}
+
+/** @returns the rows of users */
+export const userRows = (connection: Connection): SearchedRows<UserRow> =>
+  new SearchedRows(connection, USER_SQL);
+
+/** @returns the rows of groups */
+export const groupRows = (connection: Connection): SearchedRows<GroupRow> =>
+  new SearchedRows(connection, GROUP_SQL);
+
+function kept<S>(statements: Map<string, S>, key: string, compile: () => S): S {
+  const known = statements.get(key);
+  const statement = known ?? compile();
+  if (known) statements.delete(key);
+  else if (statements.size === STATEMENTS_MAX / 4) statements.delete(statements.keys().next().value ?? "");
+  statements.set(key, statement);
+  return statement;
+}
