@@ -136,7 +136,6 @@ function settingsOf(config: Config, baseUrl: () => string): DomainOptions["setti
     },
     identity: {
       mode: identityMode,
-      scimConfigured: config.get("scim.token") !== undefined,
       groupRoleMappings: Object.fromEntries(config.get("scim.group_role_mappings")),
     },
   };

@@ -8,6 +8,12 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
 /** @returns whether the service listens to this machine alone over TCP */
 export const isLoopback = (listen: Listen): boolean => listen.kind === "tcp" && LOOPBACK.test(listen.host);
 
+/** @returns whether what is sent to this origin passes other machines unencrypted */
+export function isReachablePlainly(origin: string): boolean {
+  const url = URL.parse(origin);
+  return url?.protocol === "http:" && !LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, ""));
+}
+
 /**
  * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined when neither tells, as with
  *   port 0

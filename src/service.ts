@@ -15,6 +15,7 @@ import type { Log } from "./platform/log.ts";
 import { createMetrics, type Metrics } from "./platform/metrics.ts";
 import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
 import { COMMIT, VERSION } from "./platform/version.ts";
+import { beginProvisioning } from "./provisioning-start.ts";
 import { type Listener, listen } from "./server/listen.ts";
 import { startingResponse } from "./server/problem.ts";
 import { createReadiness } from "./server/readiness.ts";
@@ -100,6 +101,7 @@ async function startBehind(
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, onBootstrap });
+  await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
   const seeded = await seedFromFile(installation, { config, actor });
 
   const metrics = createMetrics();

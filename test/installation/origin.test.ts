@@ -1,6 +1,6 @@
 // Our origin as the settings tell it to both faces.
 import { expect, test } from "bun:test";
-import { configuredOrigin } from "../../src/origin.ts";
+import { configuredOrigin, isReachablePlainly } from "../../src/origin.ts";
 import { loadConfig } from "../../src/platform/config.ts";
 
 const originWith = (flags: Record<string, string>): string | undefined =>
@@ -19,4 +19,16 @@ test.each([
   [{ serverListen: "unix:/q.sock" }, undefined],
 ])("%j gives %s", (flags, origin) => {
   expect(originWith(flags)).toBe(origin);
+});
+
+test.each([
+  ["http://qm.example.org", true],
+  ["http://192.0.2.1:8080", true],
+  ["https://qm.example.org", false],
+  ["http://127.0.0.1:8080", false],
+  ["http://[::1]:8080", false],
+  ["http://localhost", false],
+  ["unix:/q.sock", false],
+])("whether %s passes other machines unencrypted: %p", (origin, expected) => {
+  expect(isReachablePlainly(origin)).toBe(expected);
 });

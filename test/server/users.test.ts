@@ -322,7 +322,7 @@ test("ending every login leaves the account as it is", async () => {
 
 test("the identity status tells how people sign in, and no secret", async () => {
   await using face = await createTestServer({
-    identity: { mode: "oidc", scimConfigured: true, groupRoleMappings: { Platform: "admin" } },
+    identity: { mode: "oidc", groupRoleMappings: { Platform: "admin" } },
   });
   const { accessToken: token } = await face.signedIn("admin");
   const response = await face.request("GET", "/admin/identity/status", { token });

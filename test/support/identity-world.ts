@@ -73,7 +73,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endLogins(tx, ending);
     },
     spendInvitation: () => {},
-    settings: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...settings },
+    settings: { mode: "password", groupRoleMappings: {}, ...settings },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };
   const setUser = async (id: string, row: Partial<typeof users.$inferInsert>) => {

@@ -153,7 +153,7 @@ async function joinDomain(world: World, options: TestServerOptions): Promise<Dom
       access: { ...ACCESS, ...options.access },
       scim: { ...SCIM, ...options.scim },
       limits: { ...LIMITS, ...options.limits },
-      identity: { mode: "password", scimConfigured: false, groupRoleMappings: {}, ...options.identity },
+      identity: { mode: "password", groupRoleMappings: {}, ...options.identity },
     },
   });
 }

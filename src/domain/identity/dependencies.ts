@@ -10,7 +10,6 @@ import type { Role } from "./model.ts";
 export interface IdentitySettings {
   /** how people sign in; with `oidc` the identity provider decides who may, so nobody is invited */
   mode: "password" | "oidc";
-  scimConfigured: boolean;
   /** role that members of a provisioned group receive, by group name */
   groupRoleMappings: Readonly<Record<string, Role>>;
 }

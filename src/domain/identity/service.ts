@@ -59,10 +59,13 @@ export function createIdentity(dependencies: IdentityDependencies) {
     isPasswordOf: (user: SignInUser | undefined, password: Secret): Promise<boolean> =>
       passwords.verify(password, user?.passwordHash),
 
-    /** @returns how people sign in, without secrets (control-api.md section 11.4) */
-    identityStatus: (): Static<typeof IdentityStatus> => ({
+    /**
+     * @param scimConfigured whether any provider can come in
+     * @returns how people sign in, without secrets (control-api.md section 11.4)
+     */
+    identityStatus: (scimConfigured: boolean): Static<typeof IdentityStatus> => ({
       auth_mode: settings.mode,
-      scim: { configured: settings.scimConfigured, group_role_mappings: { ...settings.groupRoleMappings } },
+      scim: { configured: scimConfigured, group_role_mappings: { ...settings.groupRoleMappings } },
     }),
   };
 }

@@ -8,7 +8,7 @@ import { createRouter, type RouteContext } from "../router.ts";
 export function identityRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "identity").get(
     "/admin/identity/status",
-    () => json(domain.identity.identityStatus()),
+    () => json(domain.identity.identityStatus(domain.scim.tokens.hasActive())),
     {
       requires: "administrator",
       detail: operation("getIdentityStatus", "Sign-in mode and provisioning, without secrets", {

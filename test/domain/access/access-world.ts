@@ -104,7 +104,7 @@ function joinParts(world: World, settings: AccessSettings) {
     passwords,
     endLogins,
     spendInvitation: () => {},
-    settings: { mode: settings.identityMode, scimConfigured: false, groupRoleMappings: {} },
+    settings: { mode: settings.identityMode, groupRoleMappings: {} },
   });
   const sealing = openSealing({ directory: join(directory, "keys"), ids });
   const keys = new SigningKeys({ db, clock, audit, sealing, settings });

@@ -154,10 +154,9 @@ test.each([
 test("the status names mode and provisioning, not the secret", async () => {
   await using world = await createIdentityWorld({
     mode: "oidc",
-    scimConfigured: true,
     groupRoleMappings: { Platform: "admin" },
   });
-  expect(world.identity.identityStatus()).toEqual({
+  expect(world.identity.identityStatus(true)).toEqual({
     auth_mode: "oidc",
     scim: { configured: true, group_role_mappings: { Platform: "admin" } },
   });
