@@ -60,7 +60,10 @@ export function createServer(options: ServerOptions): Server {
         return complete(response, { requestId: exchange.requestId, secure });
       };
       const answer = app.fetch(routed);
-      return answer instanceof Promise ? answer.then(finish) : finish(answer);
+      if (!(answer instanceof Promise)) return finish(answer);
+      // The framework does not catch what a route rejects with that it took for one that never waits.
+      const place = { request: routed, path: new URL(routed.url).pathname };
+      return answer.then(finish, (error) => finish(refuse(error, place)));
     },
   };
 }

@@ -1,6 +1,7 @@
 // SCIM over HTTP: who is let in, what is read, which headers answers carry, which methods a path takes, and that
 // nothing but SCIM leaves these paths (scim.md sections 1, 2.3, 4.2, 4.8 and 4.11).
 import { describe, expect, test } from "bun:test";
+import { SCANS_WAITING_MAX } from "../../src/domain/scim/scans.ts";
 import { CORE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
@@ -491,6 +492,31 @@ describe("queries", () => {
     }
     const all = await scim.ask("GET", "/?attributes=id");
     expect(all.body.totalResults).toBe(3);
+  });
+
+  test("that have to look at every resource are refused in time where that is too many", async () => {
+    await using scim = await createScimFace({ scim: { scanRowsMax: 1 } });
+    await scim.user("ada@example.com");
+    await scim.user("ben@example.com");
+    const filter = 'title co "x"';
+    const refusals = [
+      await scim.ask("GET", `/Users?filter=${encodeURIComponent(filter)}`),
+      await scim.ask("POST", "/.search", { body: { filter } }),
+    ];
+    expect(refusals.map(expectRefusal)).toEqual(["400 tooMany", "400 tooMany"]);
+  });
+
+  test("that would wait for too many others are sent away", async () => {
+    await using scim = await createScimFace();
+    await scim.user("ada@example.com");
+    const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
+    const waiting = Array.from({ length: SCANS_WAITING_MAX + 5 }, () => scim.ask("GET", path));
+    const answers = await Promise.all(waiting);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expect([expectRefusal(answer), answer.headers.get("retry-after")]).toEqual(["503", expect.any(String)]);
+    }
   });
 
   test("in a message of another kind are refused", async () => {

@@ -7,7 +7,7 @@ import { bulkCost } from "../../src/server/scim/bulk-cost.ts";
 import { answerMediaType } from "../../src/server/scim/media-type.ts";
 import { listOf, readQuery, viewOf } from "../../src/server/scim/query.ts";
 import { providerIn } from "../../src/server/scim/request-log.ts";
-import { readSearchRequest } from "../../src/server/scim/search-request.ts";
+import { readSearchMessage } from "../../src/server/scim/search-message.ts";
 import { refuseDeepOrDoubled, SCIM_DEPTH_MAX } from "../../src/server/scim/structure.ts";
 
 /** @returns the scimType and detail of what a call throws; nothing when it does not throw */
@@ -126,7 +126,7 @@ describe("a search message", () => {
       count: "2",
       unknown: {},
     };
-    expect(readSearchRequest(body)).toEqual({
+    expect(readSearchMessage(body)).toEqual({
       attributes: ["userName", "id"],
       excludedAttributes: undefined,
       filter: "x",
@@ -139,7 +139,7 @@ describe("a search message", () => {
 
   test("names everything that is wrong with it at once", () => {
     const [scimType, detail] =
-      refusalOf(() => readSearchRequest({ filter: 1, attributes: [1], count: {}, sortBy: [] })) ?? [];
+      refusalOf(() => readSearchMessage({ filter: 1, attributes: [1], count: {}, sortBy: [] })) ?? [];
     expect(scimType).toBe("invalidValue");
     for (const name of ["filter", "attributes", "count", "sortBy"]) expect(detail).toContain(name);
   });
@@ -147,12 +147,12 @@ describe("a search message", () => {
   test.each([[undefined], [[]], [[SEARCH_REQUEST, "urn:other"]], [[SEARCH_REQUEST.toUpperCase()]]])(
     "with the schemas %p is taken",
     (schemas) => {
-      expect(refusalOf(() => readSearchRequest({ schemas }))).toBeUndefined();
+      expect(refusalOf(() => readSearchMessage({ schemas }))).toBeUndefined();
     },
   );
 
   test("of another kind is refused", () => {
-    expect(refusalOf(() => readSearchRequest({ schemas: ["urn:other"] }))?.[0]).toBe("invalidSyntax");
+    expect(refusalOf(() => readSearchMessage({ schemas: ["urn:other"] }))?.[0]).toBe("invalidSyntax");
   });
 });
 

@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import type { ScimResources } from "../../domain/scim/model.ts";
+import type { SearchScope } from "../../domain/scim/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { noContent } from "../answers.ts";
@@ -16,7 +17,7 @@ import { bulkCost } from "../scim/bulk-cost.ts";
 import { changingProviderOf, providerOf } from "../scim/caller.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
-import { readSearchRequest } from "../scim/search-request.ts";
+import { readSearchMessage } from "../scim/search-message.ts";
 
 /** @returns all paths below /scim; the guard comes before everything, unknown paths included (scim.md section 1) */
 export function scimRoutes(context: RouteContext, admission: Admission) {
@@ -44,10 +45,6 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
   const accepts = type === "User" ? "scim" : "scim-group";
   const path = `${SCIM_BASE_PATH}${ENDPOINTS[type]}`;
   const texts = described[type];
-  const show = showResource.bind(undefined, resources);
-  /** Waited for: a large group comes in pieces, and may be refused before the first of them. */
-  const showGroup = async ({ request, params }: Asked) => await show({ request, params });
-
   return createRouter(guard, `scim${ENDPOINTS[type]}`)
     .get(path, list.bind(undefined, scim, type), { requires: "scim", detail: texts.list })
     .post(
@@ -58,7 +55,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       },
       { requires: "scim", accepts, detail: texts.create },
     )
-    .get(`${path}/:id`, type === "User" ? show : showGroup, { requires: "scim", detail: texts.get })
+    .get(`${path}/:id`, show.bind(undefined, resources), { requires: "scim", detail: texts.get })
     .put(
       `${path}/:id`,
       async ({ request, params, body }) => {
@@ -87,8 +84,11 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
     );
 }
 
-/** Bound, so that it has no text: the framework would take it for one that may wait (routes/catalog.ts). */
-function showResource(resources: ScimResources, { request, params }: Asked): Response | Promise<Response> {
+/**
+ * Bound, so that it has no text: the framework would take it for one that may wait (routes/catalog.ts).
+ * @returns a promise for a large group, which comes in pieces and may be refused before the first of them
+ */
+function show(resources: ScimResources, { request, params }: Asked): Response | Promise<Response> {
   const ifNoneMatch = request.headers.get("if-none-match") ?? undefined;
   const asked = { ...viewOf(readQuery(request)), ifNoneMatch };
   return shown(request, resources.get(providerOf(request), idOf(request, params), asked));
@@ -97,8 +97,8 @@ function showResource(resources: ScimResources, { request, params }: Asked): Res
 /** Bound, too. */
 function list(
   scim: Scim,
-  scope: ResourceTypeName | "all",
-  { request }: { request: Request },
+  scope: SearchScope,
+  { request }: Pick<Asked, "request">,
 ): Response | Promise<Response> {
   return listed(request, scim.search.list(providerOf(request), scope, listOf(readQuery(request))));
 }
@@ -143,7 +143,7 @@ function queryRoutes({ guard }: RouteContext, scim: Scim) {
       `${SCIM_BASE_PATH}${path}`,
       ({ request, body }) => {
         readQuery(request); // refuses a secret in it
-        return listed(request, scim.search.list(providerOf(request), scope, readSearchRequest(body)));
+        return listed(request, scim.search.list(providerOf(request), scope, readSearchMessage(body)));
       },
       { requires: "scim", accepts: "scim", detail },
     );

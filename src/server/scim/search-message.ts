@@ -12,7 +12,7 @@ type Members = ReadonlyMap<string, unknown>;
  * @param body one JSON object; member names in any letter case, unknown ones and nulls are ignored
  * @throws ScimError 400 `invalidSyntax` for another message, `invalidValue` naming every member of a wrong type
  */
-export function readSearchRequest(body: unknown): AskedList {
+export function readSearchMessage(body: unknown): AskedList {
   const members = fieldsOf(readObject(body, "the search request"));
   requireSchema(members.get("schemas"), SEARCH_REQUEST);
   const problems: string[] = [];
