@@ -8,8 +8,8 @@ import { scimGroupMembers, scimGroups, scimUsers } from "./tables.ts";
 const named = sql.placeholder;
 const { groupId, userId } = scimGroupMembers;
 
-/** The elements of a JSON list of texts. */
-const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
+/** @returns the elements of a JSON list of texts that is bound under this name */
+export const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
 const asList = (ids: readonly string[]): string => JSON.stringify(ids);
 
 const insertUsers = statement((connection) =>

@@ -1,10 +1,10 @@
 // SQL of what the role mapping asks: which groups it names, who is in them, which mapping the stored roles follow.
-import { and, asc, eq, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { listed } from "./members-store.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUsers } from "./tables.ts";
 
 const named = sql.placeholder;
-const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
 
 /** A group as the mapping sees it. */
 export interface MappedGroup {
@@ -14,37 +14,35 @@ export interface MappedGroup {
   externalId: string | null;
 }
 
-const selectMapped = statement((connection) =>
-  connection
-    .select({
-      id: scimGroups.id,
-      displayName: scimGroups.displayName,
-      displayNameKey: scimGroups.displayNameKey,
-      externalId: scimGroups.externalId,
-    })
-    .from(scimGroups)
-    .where(
-      and(
-        eq(scimGroups.organizationId, named("organizationId")),
-        or(
-          inArray(scimGroups.displayNameKey, listed("nameKeys")),
-          and(isNotNull(scimGroups.externalId), inArray(scimGroups.externalId, listed("externalIds"))),
-        ),
-      ),
-    )
-    .prepare(),
-);
+const selectMapped = (is: SQL) =>
+  statement((connection) =>
+    connection
+      .select({
+        id: scimGroups.id,
+        displayName: scimGroups.displayName,
+        displayNameKey: scimGroups.displayNameKey,
+        externalId: scimGroups.externalId,
+      })
+      .from(scimGroups)
+      .where(and(eq(scimGroups.organizationId, named("organizationId")), is))
+      .prepare(),
+  );
 
-/** @returns the groups of these folded names or external ids */
-export const groupsOf = (
+// Two statements: with both conditions in one, SQLite looks through all groups.
+const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, listed("keys")));
+const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, listed("keys")));
+
+/** @returns the groups of these folded names or external ids; one that fits twice is there twice */
+export function groupsOf(
   connection: Connection,
   asked: { organizationId: string; nameKeys: readonly string[]; externalIds: readonly string[] },
-): readonly MappedGroup[] =>
-  selectMapped(connection).all({
-    organizationId: asked.organizationId,
-    nameKeys: JSON.stringify(asked.nameKeys),
-    externalIds: JSON.stringify(asked.externalIds),
-  });
+): readonly MappedGroup[] {
+  const { organizationId } = asked;
+  return [
+    ...selectOfNames(connection).all({ organizationId, keys: JSON.stringify(asked.nameKeys) }),
+    ...selectOfExternalIds(connection).all({ organizationId, keys: JSON.stringify(asked.externalIds) }),
+  ];
+}
 
 const selectInGroups = statement((connection) =>
   connection

@@ -11,6 +11,7 @@ import {
   rolesOf,
   storedGroup,
 } from "./groups-world.ts";
+import { listenToStatements, plansOf } from "./statement-log.ts";
 
 const MAPPING = { Admins: "admin", Staff: "member", "externalId:root": "admin" } as const;
 
@@ -78,6 +79,25 @@ describe("being in a group that maps to admin", () => {
     await create(name, [ada]);
     expect(roles()).toEqual(["member", "member"]);
   });
+});
+
+test("finding out who is an administrator searches indices, however many groups and users there are", async () => {
+  using log = listenToStatements();
+  await using own = await createGroupsWorld(MAPPING);
+  const [someone = ""] = await addScimUsers(own, 1);
+  log.take();
+  await own.db.write((tx) => own.roles.recompute(tx, { actor: own.system, userIds: [someone] }));
+  const plans = plansOf(
+    own.file,
+    log.take().map((statement) => statement.sql),
+  );
+  const onGroups = plans.filter((detail) => detail.includes("scim_group"));
+  expect(onGroups).toEqual([
+    expect.stringContaining("(organization_id=? AND display_name_key=?)"),
+    expect.stringContaining("(organization_id=? AND external_id=?)"),
+    expect.stringContaining("(user_id=? AND group_id=?)"),
+  ]);
+  expect(plans.filter((detail) => detail.startsWith("SCAN"))).toEqual([]);
 });
 
 describe("a renamed group", () => {

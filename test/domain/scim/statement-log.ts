@@ -1,4 +1,4 @@
-// Listens to every statement that is run on any connection of this process: its text, what is bound, the rows it gives.
+// Listens to every statement that is run on any connection of this process: its text and the rows it gives.
 import { Database, type Statement } from "bun:sqlite";
 
 export interface RunStatement {
@@ -42,4 +42,16 @@ export function listenToStatements(): StatementLog {
       heard = [];
     },
   };
+}
+
+/** @returns how SQLite looks into each table that the statements read, lists of ids aside */
+export function plansOf(file: string, statements: readonly string[]): string[] {
+  const connection = new Database(file);
+  const steps = statements.flatMap((text) =>
+    connection.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all(),
+  );
+  connection.close();
+  return steps
+    .map(({ detail }) => detail)
+    .filter((detail) => /^(?:SCAN|SEARCH) /.test(detail) && !detail.includes("json_each"));
 }
