@@ -36,8 +36,8 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
 
   /** @returns how many roles changed */
   function settle(tx: Tx, actor: Actor, userIds: readonly string[]): number {
-    const groups = mappedGroups(tx, actor.organizationId).filter(isAdministrating);
-    const groupIds = groups.map(({ id }) => id);
+    const groups = mappedGroups(tx, actor.organizationId);
+    const groupIds = groups.filter((group) => mapping.roleOf(group) === "admin").map(({ id }) => id);
     const administrators = new Set(store.usersInAny(tx, { userIds, groupIds }));
     const others = userIds.filter((id) => !administrators.has(id));
     return (
@@ -45,8 +45,6 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
       setRole(tx, actor, { userIds: others, role: "member" })
     );
   }
-
-  const isAdministrating = (group: MappedBy): boolean => mapping.roleOf(group) === "admin";
 
   return {
     /** Whether any group gives a role; otherwise no change of a group touches an account. */
