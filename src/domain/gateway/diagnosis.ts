@@ -1,0 +1,25 @@
+// What a gateway or an executable said went wrong, made fit for a log: short, on one line, and without what looks like a
+// secret. Times of upstream systems are read here as well, for both kinds of provisioner get them as text.
+
+/** Characters of a diagnosis. */
+export const DIAGNOSIS_CHARS_MAX = 500;
+
+const CONTROL = /\p{Cc}+/gu;
+const SECRET = /\bsk-[\w-]+|\bBearer\s+\S+/gi;
+
+/** @returns the text on one line, cut, and with a mark in place of keys and bearer tokens */
+export const toDiagnosis = (text: string): string =>
+  text.replace(CONTROL, " ").replace(SECRET, "[secret]").trim().slice(0, DIAGNOSIS_CHARS_MAX);
+
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+
+/**
+ * @returns UTC milliseconds; undefined for what is not RFC 3339 with its offset, also for days that no month has
+ * @source gateway-keys.md section 5.4
+ */
+export function parseTime(text: string): number | undefined {
+  const day = TIME.exec(text)?.[1];
+  if (day === undefined || !new Date(day).toJSON()?.startsWith(day)) return undefined;
+  return Date.parse(text.toUpperCase());
+}

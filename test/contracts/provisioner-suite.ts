@@ -1,0 +1,209 @@
+// What both kinds of provisioner promise (src/domain/gateway/provisioner.ts), proved on whichever is given, against a real
+// gateway behind it. What only one kind can do or suffer is proved in its own tests.
+import { describe, expect, test } from "bun:test";
+import {
+  type GatewayIdentity,
+  type PreviousKey,
+  type ProvisionedKey,
+  type Provisioner,
+  ProvisionerError,
+} from "../../src/domain/gateway/provisioner.ts";
+
+/** What a test sees of the gateway, and does to it behind the provisioner's back. */
+export interface Upstream {
+  /** usable keys */
+  keys(): Promise<readonly { externalId: string; email: string; alias: string }[]>;
+  addAccount(email: string): Promise<unknown>;
+  /** an administrator of the gateway takes the right away from a key, which stays there */
+  block(externalId: string): Promise<unknown>;
+}
+
+export interface Subject extends AsyncDisposable {
+  provisioner: Provisioner;
+  upstream: Upstream;
+}
+
+const ADA: GatewayIdentity = {
+  id: "0190f3a0-0000-7000-8000-000000000001",
+  email: "ada@example.com",
+  organizationId: "0190f3a0-0000-7000-8000-00000000000f",
+  groups: ["Developers", "Étoiles"],
+};
+const BOB: GatewayIdentity = {
+  ...ADA,
+  id: "0190f3a0-0000-7000-8000-000000000002",
+  email: "bob@example.com",
+};
+
+const never = new AbortController().signal;
+
+const previousOf = ({ externalId, alias, metadata }: ProvisionedKey): PreviousKey => ({
+  externalId,
+  alias,
+  metadata,
+});
+
+/** Asks for a first key, or for one in place of whatever there is. */
+const makeKey = ({ provisioner }: Subject, identity = ADA) =>
+  provisioner.provision({ identity, reason: "missing", previous: null }, never);
+
+const lookAfter = ({ provisioner }: Subject, key: ProvisionedKey, identity = ADA) =>
+  provisioner.provision({ identity, reason: "reconciliation_due", previous: previousOf(key) }, never);
+
+async function failureOf(call: Promise<unknown>): Promise<ProvisionerError> {
+  const outcome = await call.then(
+    () => "it succeeded",
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ProvisionerError) return outcome;
+  throw new Error(`expected a ProvisionerError, got: ${String(outcome)}`);
+}
+
+async function idsOf({ upstream }: Subject, { email }: GatewayIdentity): Promise<string[]> {
+  const keys = await upstream.keys();
+  return keys.filter((key) => key.email === email).map(({ externalId }) => externalId);
+}
+
+/**
+ * @param name of the kind
+ * @param make a provisioner with an empty gateway of its own
+ */
+export function describeProvisioner(name: string, { make }: { make(): Promise<Subject> }): void {
+  const start = async (...identities: GatewayIdentity[]): Promise<Subject> => {
+    const subject = await make();
+    for (const { email } of identities) await subject.upstream.addAccount(email);
+    return subject;
+  };
+
+  describe(`the ${name} provisioner`, () => {
+    test("makes a first key, which the gateway knows under the name it gives", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      expect(key.credential?.reveal()).toMatch(/^\S+$/);
+      expect(await subject.upstream.keys()).toEqual([
+        { externalId: key.externalId, email: ADA.email, alias: key.alias },
+      ]);
+      expect(key.externalId).not.toBe(key.credential?.reveal() ?? "");
+    });
+
+    test("keeps a healthy key and its secret", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      const kept = await lookAfter(subject, key);
+      expect(kept.credential).toBeUndefined();
+      expect(kept).toMatchObject({ externalId: key.externalId, alias: key.alias });
+      expect(await idsOf(subject, ADA)).toEqual([key.externalId]);
+    });
+
+    test("keeps a key again and again with what it said the last time", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      const again = await lookAfter(subject, await lookAfter(subject, key));
+      expect(again.externalId).toBe(key.externalId);
+    });
+
+    test("makes a key in place of what an earlier attempt left behind", async () => {
+      await using subject = await start(ADA);
+      await makeKey(subject);
+      await makeKey(subject);
+      const last = await makeKey(subject);
+      expect(await idsOf(subject, ADA)).toEqual([last.externalId]);
+      expect((await lookAfter(subject, last)).externalId).toBe(last.externalId);
+    });
+
+    test("leaves the keys of others alone", async () => {
+      await using subject = await start(ADA, BOB);
+      const bobs = await makeKey(subject, BOB);
+      const first = await makeKey(subject);
+      await makeKey(subject);
+      await subject.provisioner.revoke({ identity: ADA, externalId: first.externalId }, never);
+      await subject.provisioner.revoke({ identity: ADA, externalId: null }, never);
+      expect(await idsOf(subject, BOB)).toEqual([bobs.externalId]);
+      expect((await lookAfter(subject, bobs, BOB)).externalId).toBe(bobs.externalId);
+    });
+
+    test("finds the account whatever the case of its address", async () => {
+      await using subject = await start({ ...ADA, email: "Ada@Example.COM" });
+      const key = await makeKey(subject);
+      expect(key.credential).toBeDefined();
+    });
+
+    test("says that somebody without an account has none", async () => {
+      await using subject = await start(BOB);
+      const failure = await failureOf(makeKey(subject));
+      expect(failure.code).toBe("account_missing");
+      expect(await subject.upstream.keys()).toEqual([]);
+    });
+
+    test("says that a blocked key is not accepted, and replaces it when asked", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      await subject.upstream.block(key.externalId);
+      expect((await failureOf(lookAfter(subject, key))).code).toBe("credential_invalid");
+      const replacement = await subject.provisioner.provision(
+        { identity: ADA, reason: "credential_invalidated", previous: null },
+        never,
+      );
+      expect(replacement.externalId).not.toBe(key.externalId);
+      expect((await lookAfter(subject, replacement)).externalId).toBe(replacement.externalId);
+    });
+
+    test("says that a key which is gone is not accepted", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      await subject.provisioner.revoke({ identity: ADA, externalId: key.externalId }, never);
+      expect((await failureOf(lookAfter(subject, key))).code).toBe("credential_invalid");
+    });
+
+    test("takes a key away, and again without complaint", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      const request = { identity: ADA, externalId: key.externalId };
+      await subject.provisioner.revoke(request, never);
+      expect(await idsOf(subject, ADA)).toEqual([]);
+      await subject.provisioner.revoke(request, never);
+    });
+
+    test("takes away what an attempt left behind under an id that nobody has", async () => {
+      await using subject = await start(ADA);
+      await makeKey(subject);
+      await subject.provisioner.revoke({ identity: ADA, externalId: null }, never);
+      expect(await idsOf(subject, ADA)).toEqual([]);
+    });
+
+    test("finds nothing to take away where nothing was left behind, or nobody has an account", async () => {
+      await using subject = await start(ADA);
+      await subject.provisioner.revoke({ identity: ADA, externalId: null }, never);
+      await subject.provisioner.revoke({ identity: BOB, externalId: null }, never);
+      expect(await subject.upstream.keys()).toEqual([]);
+    });
+
+    test("makes nothing once its time is over", async () => {
+      await using subject = await start(ADA);
+      const request = { identity: ADA, reason: "missing", previous: null } as const;
+      const failure = await failureOf(subject.provisioner.provision(request, AbortSignal.abort()));
+      expect(failure.code).toBe("unavailable");
+      expect(await subject.upstream.keys()).toEqual([]);
+    });
+
+    test("tells people nothing that the gateway said, and never shows a secret", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      expect(JSON.stringify(key)).not.toContain(key.credential?.reveal() ?? "");
+      const failure = await failureOf(makeKey(subject, BOB));
+      expect(failure.message).not.toContain(failure.diagnosis);
+    });
+
+    test("serves many users at the same time", async () => {
+      const users = Array.from({ length: 8 }, (_, n) => ({
+        ...ADA,
+        id: `0190f3a0-0000-7000-8000-0000000001${n}0`,
+        email: `user-${n}@example.com`,
+      }));
+      await using subject = await start(...users);
+      const keys = await Promise.all(users.map((user) => makeKey(subject, user)));
+      const known = (await subject.upstream.keys()).map(({ externalId }) => externalId);
+      expect(known.toSorted()).toEqual(keys.map(({ externalId }) => externalId).toSorted());
+    });
+  });
+}
