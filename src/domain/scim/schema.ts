@@ -173,7 +173,7 @@ export const USER_SCHEMA: Schema = {
       ...values(
         "emails",
         "E-mail addresses; the account follows the primary one.",
-        text("value", "The address.", { lengthMax: ADDRESS_LENGTH_MAX }),
+        text("value", "The address.", { lengthMax: ADDRESS_LENGTH_MAX, required: true }),
         ["work", "home", "other"],
       ),
       required: true,
