@@ -18,9 +18,12 @@ export function readObject(raw: unknown, what: string): JsonObject {
   return raw;
 }
 
-/** @returns the members by lower-case name (scim.md SCIM-39) */
-export const fieldsOf = (object: JsonObject): ReadonlyMap<string, unknown> =>
-  new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
+/** @returns the members by lower-case name (scim.md SCIM-39), in a map of the caller's own */
+export function fieldsOf(object: JsonObject): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) fields.set(name.toLowerCase(), value);
+  return fields;
+}
 
 /**
  * Checks the `schemas` of a message: none is accepted, and others beside the wanted one are ignored.

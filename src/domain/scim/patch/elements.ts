@@ -38,21 +38,15 @@ function bounded(elements: Elements, { attribute, name }: Wanted): Elements {
 
 /** What is there already gets the parts it lacks, and nothing is appended (SCIM-73). */
 function appended(before: Elements, given: Elements, attribute: Attribute): Elements {
+  const keyOf = (element: ScimObject) => JSON.stringify(identityOf(attribute, element));
   const elements = [...before];
-  const positions = new Map<string, number>();
-  const place = (element: ScimObject): number => {
-    const key = JSON.stringify(identityOf(attribute, element));
-    const at = positions.get(key) ?? elements.push(element) - 1;
-    positions.set(key, at);
-    return at;
-  };
-  before.forEach((element, at) => {
-    const key = JSON.stringify(identityOf(attribute, element));
-    if (!positions.has(key)) positions.set(key, at);
-  });
+  // Of values that are alike already the first one counts, so it comes last here.
+  const positions = new Map(before.map((element, at) => [keyOf(element), at] as const).toReversed());
   let preferred: number | undefined;
   for (const element of given) {
-    const at = place(element);
+    const key = keyOf(element);
+    const at = positions.get(key) ?? elements.length;
+    positions.set(key, at);
     elements[at] = { ...element, ...elements[at] };
     if (element.primary === true) preferred = at;
   }

@@ -8,7 +8,7 @@ export const idInReference = (raw: unknown): unknown =>
 
 /** @returns the parts by lower-case name; a `$ref` without a `value` has become the value (scim.md section 2.2) */
 export function fieldsWithId(sent: JsonObject): ReadonlyMap<string, unknown> {
-  const fields = new Map(fieldsOf(sent));
+  const fields = fieldsOf(sent);
   const id = idInReference(fields.get("$ref"));
   fields.delete("$ref");
   if (isUnassigned(fields.get("value")) && !isUnassigned(id)) fields.set("value", id);
