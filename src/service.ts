@@ -17,8 +17,8 @@ import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
 import { COMMIT, VERSION } from "./platform/version.ts";
 import { beginProvisioning } from "./provisioning-start.ts";
 import { type Listener, listen } from "./server/listen.ts";
-import { startingResponse } from "./server/problem.ts";
 import { createReadiness } from "./server/readiness.ts";
+import { startingResponse } from "./server/refusal.ts";
 import { createServer, type Server } from "./server/server.ts";
 import { beginInstallation } from "./setup.ts";
 
@@ -73,7 +73,7 @@ interface Door {
 }
 
 function openDoor(config: Config, log: Log): Door {
-  let answer: Server["handle"] = () => startingResponse();
+  let answer: Server["handle"] = (request) => startingResponse(request);
   const listener = listen((request, addressOf) => answer(request, addressOf), {
     listen: config.get("server.listen"),
     tls: tlsOf(config),

@@ -124,15 +124,11 @@ export const bugFailure: Failure = {
   headers: {},
 };
 
-/** Answers while the service starts: the socket is there before the data. */
-export const startingResponse = (): Response =>
-  problemResponse(
-    {
-      status: 503,
-      reason: "service.starting",
-      message: "the service is starting; try again in a moment",
-      problems: [],
-      headers: { "retry-after": "1" },
-    },
-    "none",
-  );
+/** What a caller learns while the service starts: the socket is there before the data. */
+export const startingFailure: Failure = {
+  status: 503,
+  reason: "service.starting",
+  message: "the service is starting; try again in a moment",
+  problems: [],
+  headers: { "retry-after": "1" },
+};

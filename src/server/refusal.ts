@@ -8,8 +8,15 @@ import { dialectOf } from "./dialect.ts";
 import { exchangeOf } from "./exchange.ts";
 import { failurePage } from "./html.ts";
 import { oauthProblemResponse } from "./oauth-problem.ts";
-import { bugFailure, type Failure, failureOf, HttpError, problemResponse } from "./problem.ts";
-import { scimProblemResponse } from "./scim/problem.ts";
+import {
+  bugFailure,
+  type Failure,
+  failureOf,
+  HttpError,
+  problemResponse,
+  startingFailure,
+} from "./problem.ts";
+import { scimFailureOf, scimProblemResponse } from "./scim/problem.ts";
 
 interface Place {
   request: Request;
@@ -28,10 +35,23 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
-    if (dialect === "scim") return scimProblemResponse(error, request);
+    if (dialect === "scim") return refuseProvider(error, request);
     if (dialect === "page") return failurePage(failure ?? bugFailure, requestId);
     return problemResponse(failure ?? bugFailure, requestId, membersOf(failure ?? bugFailure, path));
   };
+}
+
+function refuseProvider(error: unknown, request: Request): Response {
+  const failure = scimFailureOf(error);
+  const { scim } = exchangeOf(request);
+  if (scim) scim.scimType = failure.scimType; // for the request's line in the log
+  return scimProblemResponse(failure, request);
+}
+
+/** @returns the answer to whoever comes while the service starts */
+export function startingResponse(request: Request): Response {
+  if (dialectOf(new URL(request.url).pathname) !== "scim") return problemResponse(startingFailure, "none");
+  return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
 }
 
 /** Below the issuer, clients read what failed from these two (client-and-auth.md section 4.5). */

@@ -1,11 +1,15 @@
 // SCIM over HTTP: who is let in, what is read, which headers answers carry, which methods a path takes, and that
 // nothing but SCIM leaves these paths (scim.md sections 1, 2.3, 4.2, 4.8 and 4.11).
 import { describe, expect, test } from "bun:test";
+import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/group-streams.ts";
 import { SCANS_WAITING_MAX } from "../../src/domain/scim/scans.ts";
 import { CORE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
+import { openConnection, openDatabase } from "../../src/platform/database.ts";
+import { startingResponse } from "../../src/server/refusal.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
+import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
 import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../support/scim-face.ts";
 import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../support/server.ts";
 
@@ -593,6 +597,55 @@ describe("a mistake of ours", () => {
       expect(answer.text).not.toMatch(/database|sqlite|statement|closed/i);
       expect(expectRefusal(answer)).toBe("500");
     }
+  });
+});
+
+test("while the service starts, providers hear so in SCIM words, and others in theirs", async () => {
+  const ask = async (path: string) => await answered(startingResponse(new Request(`${BASE_URL}${path}`)));
+  const scim = await ask("/scim/v2/Users?startIndex=1");
+  expect([expectRefusal(scim), scim.headers.get("retry-after")]).toEqual(["503", "1"]);
+  const other = await ask("/admin/users");
+  expect([other.status, other.headers.get("content-type")]).toEqual([503, "application/problem+json"]);
+});
+
+test("a busy database is a reason to come back", async () => {
+  await using scim = await createScimFace();
+  const { world } = scim.face;
+  const impatient = openDatabase(world.file, { busyTimeoutMs: 1 });
+  await using second = await createTestServer({ world: { ...world, db: impatient } });
+  using other = openConnection(world.file, {});
+  other.run("BEGIN IMMEDIATE");
+  const sent = { token: SCIM_TOKEN, body: ADA };
+  const refused = await answered(await second.request("POST", `${SCIM_BASE_PATH}/Users`, sent));
+  expect([expectRefusal(refused), refused.headers.get("retry-after")]).toEqual(["503", "1"]);
+  other.run("ROLLBACK");
+  await impatient.close();
+});
+
+describe("a large group", () => {
+  const MEMBERS = WHOLE_GROUP_MEMBERS_MAX + 1;
+
+  /** @returns the group's id */
+  async function largeGroup({ face: { world } }: ScimFace): Promise<string> {
+    const ids: string[] = [];
+    for (let at = 0; at < MEMBERS; at += 1)
+      ids.push(await addProvisionedUser(world, `user${at}@example.com`));
+    return await addProvisionedGroup(world, "Everybody", { members: ids });
+  }
+
+  test("comes in pieces that are one document, and a reader who leaves makes room for the next", async () => {
+    await using scim = await createScimFace();
+    const path = `${SCIM_BASE_PATH}/Groups/${await largeGroup(scim)}`;
+    const read = () => scim.face.request("GET", path, { token: SCIM_TOKEN });
+    for (let round = 0; round < 3; round += 1) {
+      const reader = (await read()).body?.getReader();
+      expect((await reader?.read())?.done).toBe(false);
+      await reader?.cancel();
+    }
+    const { body, headers } = await answered(await read());
+    expect(body.members).toHaveLength(MEMBERS);
+    expect(new Set(body.members.map(({ value }: { value: string }) => value)).size).toBe(MEMBERS);
+    expect([headers.get("etag"), headers.get("location")]).toEqual(['W/"1"', body.meta.location]);
   });
 });
 

@@ -1,34 +1,39 @@
 // The successful answers of the protocol: resources with their headers, lists, and nothing at all (scim.md SCIM-35,
 // SCIM-43, SCIM-81, SCIM-95). The texts come from the area.
-
 import type { DiscoveryAnswer } from "../../domain/scim/discovery.ts";
 import { etagOf } from "../../domain/scim/messages.ts";
 import type { ScimAnswer } from "../../domain/scim/model.ts";
-import { noContent } from "../answers.ts";
+import { noContent, preparedHeaders } from "../answers.ts";
 import { namesTag } from "../conditional.ts";
 import { exchangeOf } from "../exchange.ts";
-import { answerMediaType } from "./media-type.ts";
+import { answerMediaType, JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
 /** Kept by nobody: it belongs to one moment. */
 const UNKEPT = "no-store";
 /** Kept, but asked about each time. */
 const ASKED_ABOUT = "private, no-cache";
 
+/** Made once for each media type: setting them one by one costs as much as finding the caller. */
+const headersFor = (cacheControl: string) => {
+  const headersOf = (type: string) =>
+    preparedHeaders({ "content-type": type, "cache-control": cacheControl });
+  const [scim, plain] = [headersOf(SCIM_MEDIA_TYPE), headersOf(JSON_MEDIA_TYPE)];
+  return (request: Request): Headers => (answerMediaType(request) === SCIM_MEDIA_TYPE ? scim : plain);
+};
+const unkeptHeaders = headersFor(UNKEPT);
+const askedAboutHeaders = headersFor(ASKED_ABOUT);
+
 /** @returns 200 with JSON text */
 export const scimJson = (request: Request, text: string): Response =>
-  new Response(text, { headers: { "content-type": answerMediaType(request), "cache-control": UNKEPT } });
+  new Response(text, { headers: unkeptHeaders(request) });
 
 /** @returns the answer to a read: the resource, or 304 where the caller has this version */
 export function shown(request: Request, answer: ScimAnswer): Response | Promise<Response> {
   const { json } = answer;
-  if (json === undefined) {
-    return new Response(null, {
-      status: 304,
-      headers: { etag: etagOf(answer.version), "cache-control": ASKED_ABOUT },
-    });
-  }
-  const head = headOf(request, answer, ASKED_ABOUT);
-  return typeof json === "string" ? new Response(json, head) : streamed(json, head);
+  if (json === undefined) return unchanged(etagOf(answer.version));
+  const headers = askedAboutHeaders(request);
+  if (typeof json === "string") return located(new Response(json, { headers }), answer);
+  return streamed(json).then((stream) => located(new Response(stream, { headers }), answer));
 }
 
 /** @returns the answer to a change: 201 or 200 with the resource, or 204 where nobody asked for it */
@@ -45,36 +50,36 @@ export async function changed(
     response.headers.set("etag", etagOf(answer.version));
     return response;
   }
-  const head = { ...headOf(request, answer, UNKEPT), status };
-  return typeof json === "string" ? new Response(json, head) : await streamed(json, head);
+  const body = typeof json === "string" ? json : await streamed(json);
+  return located(new Response(body, { headers: unkeptHeaders(request), status }), answer);
 }
 
 /** @returns a discovery document, or 304 where the caller has it */
 export function document(request: Request, { json, etag, location }: DiscoveryAnswer): Response {
-  const shared = { etag, "cache-control": ASKED_ABOUT };
   const known = request.headers.get("if-none-match");
-  if (known !== null && namesTag(known, etag)) return new Response(null, { status: 304, headers: shared });
-  return new Response(json, {
-    headers: { ...shared, location, "content-type": answerMediaType(request) },
-  });
+  if (known !== null && namesTag(known, etag)) return unchanged(etag);
+  return tagged(new Response(json, { headers: askedAboutHeaders(request) }), { location, etag });
 }
 
-const headOf = (request: Request, { location, version }: ScimAnswer, cacheControl: string) => ({
-  headers: {
-    "content-type": answerMediaType(request),
-    "cache-control": cacheControl,
-    location,
-    etag: etagOf(version),
-  },
-});
+const unchanged = (etag: string): Response =>
+  new Response(null, { status: 304, headers: { etag, "cache-control": ASKED_ABOUT } });
+
+const located = (response: Response, { location, version }: ScimAnswer): Response =>
+  tagged(response, { location, etag: etagOf(version) });
+
+function tagged(response: Response, { location, etag }: { location: string; etag: string }): Response {
+  response.headers.set("location", location);
+  response.headers.set("etag", etag);
+  return response;
+}
 
 const encoder = new TextEncoder();
 
 /** The first piece is made before the head is sent, so that a refusal of a large answer still has its status. */
-async function streamed(pieces: AsyncIterable<string>, head: ResponseInit): Promise<Response> {
+async function streamed(pieces: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let next = await iterator.next();
-  const stream = new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (next.done) return controller.close();
       controller.enqueue(encoder.encode(next.value));
@@ -84,5 +89,4 @@ async function streamed(pieces: AsyncIterable<string>, head: ResponseInit): Prom
       await iterator.return?.();
     },
   });
-  return new Response(stream, head);
 }

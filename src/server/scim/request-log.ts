@@ -4,24 +4,18 @@ import type { Log } from "../../platform/log.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** How providers call themselves in User-Agent; a guess, and nothing depends on it. */
-const PROVIDERS: readonly (readonly [RegExp, string])[] = [
-  [/azure|microsoft|entra/i, "entra"],
-  [/okta/i, "okta"],
-  [/authentik/i, "authentik"],
-  [/google/i, "google"],
-  [/onelogin/i, "onelogin"],
-  [/jumpcloud/i, "jumpcloud"],
-  [/keycloak/i, "keycloak"],
-  [/ping/i, "ping"],
-  [/sailpoint/i, "sailpoint"],
-  [/rippling/i, "rippling"],
-  [/cyberark|idaptive/i, "cyberark"],
-  [/midpoint/i, "midpoint"],
-];
+const PROVIDER =
+  /okta|entra|azure|microsoft|authentik|google|onelogin|jumpcloud|keycloak|ping|sailpoint|rippling|cyberark|midpoint/i;
+const OTHER_NAMES = new Map([
+  ["azure", "entra"],
+  ["microsoft", "entra"],
+]);
 
 /** @returns the provider that a User-Agent names, undefined for others */
-export const providerIn = (userAgent: string | null): string | undefined =>
-  PROVIDERS.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
+export function providerIn(userAgent: string | null): string | undefined {
+  const name = PROVIDER.exec(userAgent ?? "")?.[0].toLowerCase();
+  return name && (OTHER_NAMES.get(name) ?? name);
+}
 
 interface Answered {
   request: Request;
