@@ -92,10 +92,14 @@ const troubles = {
   garbage: () => process.stdout.write("certainly! here is your key: "),
   flood: () => process.stdout.write("x".repeat(2 * 1024 * 1024)),
   noise: () => process.stderr.write("sk-in-a-log\n".repeat(100_000)),
-  child: () => spawn("sleep", ["600"], { stdio: ["ignore", "inherit", "inherit"] }).unref(),
-  daemon: () => spawn("sleep", ["600"], { stdio: ["ignore", "inherit", "inherit"], detached: true }).unref(),
+  child: () => leave("600", { detached: false }),
+  daemon: () => leave("5", { detached: true }),
   member: (name, result) => Object.assign(result, { [name]: " " }),
 };
+
+/** A process that outlives this one and holds its output open; detached it has a process group of its own. */
+const leave = (seconds, { detached }) =>
+  spawn("sleep", [seconds], { stdio: ["ignore", "inherit", "inherit"], detached }).unref();
 
 /** `before:hang`, `after:die`, `before:fail:conflict`: when, what, how; from the environment, or a file that may come and go. */
 async function trouble(moment, result) {
