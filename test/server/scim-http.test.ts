@@ -627,10 +627,10 @@ describe("a large group", () => {
 
   /** @returns the group's id */
   async function largeGroup({ face: { world } }: ScimFace): Promise<string> {
-    const ids: string[] = [];
-    for (let at = 0; at < MEMBERS; at += 1)
-      ids.push(await addProvisionedUser(world, `user${at}@example.com`));
-    return await addProvisionedGroup(world, "Everybody", { members: ids });
+    const adding = Array.from({ length: MEMBERS }, (_, at) =>
+      addProvisionedUser(world, `user${at}@example.com`),
+    );
+    return await addProvisionedGroup(world, "Everybody", { members: await Promise.all(adding) });
   }
 
   test("comes in pieces that are one document, and a reader who leaves makes room for the next", async () => {
