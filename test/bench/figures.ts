@@ -23,6 +23,12 @@ export const atLeast = (wanted: number, ratio: number): Verdict => ({
   isMet: ratio >= wanted,
 });
 
+/** @returns whether a cost is small enough */
+export const atMost = (wanted: number, cost: number): Verdict => ({
+  wanted: `<= ${wanted}`,
+  isMet: cost <= wanted,
+});
+
 /** One part of the benchmark; it cleans up after itself. */
 export type Part = () => Promise<Figure[]>;
 
@@ -43,6 +49,43 @@ export async function contest({ what, unit, wanted, ours, reference, rounds }: C
   const ratio = own?.ratio ?? Number.NaN;
   const medians = { ours: own?.median ?? Number.NaN, reference: other?.median ?? Number.NaN };
   return { what, unit, ...medians, ratio, verdict: atLeast(wanted, ratio) };
+}
+
+export interface Race {
+  unit: string;
+  rounds: number;
+  /** each returns more when it is faster; `ours` is one of them */
+  subjects: Readonly<Record<"ours", () => Promise<number>>> & Readonly<Record<string, () => Promise<number>>>;
+}
+
+/** What is told of a race: ours beside the fastest of some of the others. */
+export interface Rivals {
+  what: string;
+  /** beginnings of their names */
+  rivals: string;
+  /** the least ratio that is good enough; only told when left out */
+  wanted?: number;
+}
+
+/** Measures several side by side, in alternating rounds, and tells each comparison by itself. */
+export async function race({ unit, rounds, subjects }: Race, told: readonly Rivals[]): Promise<Figure[]> {
+  for (const warmUp of Object.values(subjects)) await warmUp();
+  const { ours, ...others } = subjects;
+  const [own, ...rows] = await compareAlternating({ rounds, subjects: { ours, ...others } });
+  return told.map(({ what, rivals, wanted }) => {
+    const fastest = rows
+      .filter(({ name }) => name.startsWith(rivals))
+      .reduce((best, row) => (row.median > best.median ? row : best));
+    const ratio = 1 / fastest.ratio;
+    return {
+      what: `${what} (against ${fastest.name})`,
+      unit,
+      ours: own?.median ?? Number.NaN,
+      reference: fastest.median,
+      ratio,
+      ...(wanted !== undefined && { verdict: atLeast(wanted, ratio) }),
+    };
+  });
 }
 
 /** Prints every figure as one table. */

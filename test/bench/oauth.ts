@@ -7,7 +7,7 @@ import { atLeast, type Figure } from "./figures.ts";
 import { logIn, openBeside, requestLogin, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import type { LoadPlan, LoadRequest } from "./load.ts";
 import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
-import { load, type Running, script, startServer } from "./processes.ts";
+import { load, nodeScript, type Running, script, startServer } from "./processes.ts";
 
 const SECONDS = 1;
 /** Shorter: with the seeded ones, no more may be pending than the service allows. */
@@ -34,7 +34,10 @@ export async function measureOAuth(): Promise<Figure[]> {
   await add("oidc-provider on Bun", startPeer(directory.path, script("oidc-peer.ts")));
   const node = Bun.which("node");
   if (node)
-    await add("oidc-provider on Node", startPeer(directory.path, await bundledFor(node, directory.path)));
+    await add(
+      "oidc-provider on Node",
+      startPeer(directory.path, await nodeScript(node, "oidc-peer.ts", directory.path)),
+    );
   await add("ours", startOurs(join(directory.path, "data")));
   return [
     await measure(sides, { what: "poll, pending", wanted: 3, plan: polls, pauseMs: POLL_PAUSE_MS }),
@@ -73,17 +76,6 @@ async function startPeer(directory: string, command: string[]): Promise<Side> {
   const running = await startServer([...command, file]);
   const seeds: Seeds = await Bun.file(file).json();
   return { running, devicePath: "/device/auth", tokenPath: "/token", ...seeds };
-}
-
-/** Node reads no TypeScript everywhere. */
-async function bundledFor(node: string, directory: string): Promise<string[]> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "oidc-peer.ts")],
-    target: "node",
-    outdir: directory,
-    naming: "peer.mjs",
-  });
-  return [node, outputs[0]?.path ?? ""];
 }
 
 interface Measure {

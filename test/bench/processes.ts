@@ -21,6 +21,17 @@ export const script = (name: string, ...args: string[]): string[] => [
   ...args,
 ];
 
+/** @returns the command that runs it on Node, which reads no TypeScript everywhere; it is bundled into that directory */
+export async function nodeScript(node: string, name: string, directory: string): Promise<string[]> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, name)],
+    target: "node",
+    outdir: directory,
+    naming: name.replace(/\.ts$/, ".mjs"),
+  });
+  return [node, outputs[0]?.path ?? ""];
+}
+
 /** @returns the command line of the product, from source */
 export const quartermaster = (...args: string[]): string[] => [
   process.execPath,
@@ -45,6 +56,8 @@ export async function startServer(command: string[]): Promise<Running> {
     const port = Number(LISTENS.exec(said)?.[1] ?? 0);
     if (port === 0) continue;
     clearTimeout(silence);
+    // Somebody reads the log of a service, too; unread it would pile up in its memory.
+    void child.stderr.pipeTo(new WritableStream());
     return { pid: child.pid, port, stop };
   }
   throw new Error(`${command.join(" ")} did not start: ${said}${await new Response(child.stderr).text()}`);
@@ -80,9 +93,26 @@ export async function load(plan: LoadPlan, status: number): Promise<LoadResult> 
 }
 
 /** @returns resident memory of a process in MB; NaN where the system does not say */
-export async function residentMb(pid: number): Promise<number> {
+export const residentMb = (pid: number): Promise<number> => statusMb(pid, "VmRSS");
+
+/** @returns the most resident memory a process has had, in MB; NaN where the system does not say */
+export const peakMb = (pid: number): Promise<number> => statusMb(pid, "VmHWM");
+
+async function statusMb(pid: number, field: string): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`)
     .text()
     .catch(() => "");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
+}
+
+/** The system counts in these, whatever its own clock is (proc(5)). */
+const TICK_MS = 10;
+
+/** @returns processor time a process has used, in ms; NaN where the system does not say */
+export async function processorMs(pid: number): Promise<number> {
+  const stat = await Bun.file(`/proc/${pid}/stat`)
+    .text()
+    .catch(() => "");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

@@ -5,12 +5,14 @@ import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
 import { measureGuard } from "./guard.ts";
 import { measureOAuth } from "./oauth.ts";
+import { measureScim } from "./scim.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
   guard: measureGuard,
   oauth: measureOAuth,
+  scim: measureScim,
   writes: measureWrites,
   executable: measureExecutable,
 };

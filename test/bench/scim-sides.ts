@@ -1,0 +1,62 @@
+// The servers that scim.ts measures: ours on a data directory filled beforehand, the peer, the bare one.
+import { writeFileSync } from "node:fs";
+import { openDataDirectory } from "../../src/platform/data-directory.ts";
+import { openBeside, startQuartermaster } from "./installation.ts";
+import type { LoadRequest } from "./load.ts";
+import { nodeScript, type Running, script, startServer } from "./processes.ts";
+import { TOKEN } from "./scim-plan.ts";
+import { type Provisioned, provision, type Size } from "./scim-rows.ts";
+
+export interface OurSide extends Provisioned {
+  running: Running;
+  databaseFile: string;
+  organizationId: string;
+}
+
+/** The budget of a token is for a provider, not for a benchmark. */
+const SETTINGS = ["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000"];
+
+/** Makes a data directory, fills it while nobody uses it, and serves it. */
+export async function startOurs(directory: string, size: Size): Promise<OurSide> {
+  const tokenFile = `${directory}.token`;
+  writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
+  const settings = [...SETTINGS, "--scim-token-file", tokenFile];
+  const begun = await startQuartermaster(directory, ...settings);
+  await begun.stop();
+  const installation = await openBeside(directory, begun.port);
+  const provisioned = await provision(installation, size);
+  await installation.close();
+  const { organizationId } = installation;
+  const databaseFile = openDataDirectory(directory).database;
+  return {
+    ...provisioned,
+    running: await startQuartermaster(directory, ...settings),
+    databaseFile,
+    organizationId,
+  };
+}
+
+/** @returns the command lines of the peer, by what runs it */
+export async function peerCommands(directory: string): Promise<Record<string, string[]>> {
+  const node = Bun.which("node");
+  const onBun = { "scimmy on Bun": script("scim-peer.ts") };
+  return node ? { ...onBun, "scimmy on Node": await nodeScript(node, "scim-peer.ts", directory) } : onBun;
+}
+
+export const startBare = ({ databaseFile, organizationId }: OurSide): Promise<Running> =>
+  startServer(script("scim-bare.ts", databaseFile, organizationId));
+
+const HEADERS = { Authorization: `Bearer ${TOKEN}` };
+
+export const getRequest = (path: string, headers: Record<string, string> = {}): LoadRequest => ({
+  method: "GET",
+  path,
+  headers: { ...HEADERS, ...headers },
+});
+
+export const sendRequest = (method: string, path: string, body: object): LoadRequest => ({
+  method,
+  path,
+  headers: { ...HEADERS, "Content-Type": "application/scim+json" },
+  body: JSON.stringify(body),
+});

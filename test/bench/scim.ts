@@ -1,0 +1,213 @@
+// Provisioning with 100,000 users, 10,000 groups and one group of 50,000 members, against the npm packages scimmy and
+// scimmy-routers (on Bun and, where it is there, on Node; the faster one counts) and against a bare Bun.serve with one
+// prepared statement. What single operations may take at that size is in scim-budgets.ts.
+import { join } from "node:path";
+import { ENDPOINTS, PATCH_OP, SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
+import { compareAlternating } from "./compare.ts";
+import { atMost, type Figure, race } from "./figures.ts";
+import { temporaryDirectory } from "./installation.ts";
+import type { LoadRequest } from "./load.ts";
+import { load, type Running, startServer } from "./processes.ts";
+import { measureBudgets } from "./scim-budgets.ts";
+import { FEW_USERS, groupNamed, MANY_USERS, PAGE, queryPath, TAKES_PAGE, userNameAt } from "./scim-plan.ts";
+import { getRequest, type OurSide, peerCommands, sendRequest, startBare, startOurs } from "./scim-sides.ts";
+
+const ROUNDS = 5;
+const CONNECTIONS = 32;
+const SECONDS = 1;
+/** Fewer: on Node the peer takes six seconds for a page. */
+const PAGE_ROUNDS = 3;
+const PAGES = 100;
+const PAGE_IS_FULL = `"itemsPerPage":${PAGE}`;
+const LOOKED_UP = 2_000;
+/** more than are made in a round */
+const NEW_GROUPS = 12_000;
+const PATCH_SECONDS = 0.3;
+/** more than are sent in a round */
+const PATCHES = 1_200;
+
+const GROUPS = 10_000;
+const MEMBERSHIPS = 250_000;
+const BIG_GROUP = 50_000;
+const SMALL_GROUP = 5;
+const SMALL_GROUPS = PATCHES * (ROUNDS + 1);
+
+/** Issue "Provisioning", Measured. */
+export async function measureScim(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  await using servers = new AsyncDisposableStack();
+  const running = <Started extends Running>(started: Started): Started => {
+    servers.defer(started.stop);
+    return started;
+  };
+  const many = await startOurs(join(directory.path, "many"), { users: MANY_USERS, groups: groupSizes(1) });
+  running(many.running);
+  const budgets = await measureBudgets(many, BIG_GROUP);
+  const few = await startOurs(join(directory.path, "few"), { users: FEW_USERS, groups: groupSizes(0.1) });
+  running(few.running);
+  const bare = running(await startBare(many));
+  const peers: Record<string, number> = {};
+  for (const [name, command] of Object.entries(await peerCommands(directory.path)))
+    peers[name] = running(await startServer(command)).port;
+  return [
+    ...(await measureLookups({ many, few, bare, peers })),
+    ...(await measurePages(many, peers)),
+    await measureMemberships(many),
+    ...(await measureNewGroups(many, peers)),
+    ...budgets,
+  ];
+}
+
+/** One big group, many small ones, and the rest of the memberships shared by the other groups. */
+function groupSizes(share: number): number[] {
+  const [big, small] = [BIG_GROUP * share, SMALL_GROUPS * share];
+  const others = GROUPS * share - 1 - small;
+  const left = MEMBERSHIPS * share - big - small * SMALL_GROUP;
+  return [
+    big,
+    ...Array.from({ length: small }, () => SMALL_GROUP),
+    ...Array.from({ length: others }, (_, at) => Math.floor((left + at) / others)),
+  ];
+}
+
+interface LookupSides {
+  many: OurSide;
+  few: OurSide;
+  bare: Running;
+  peers: Readonly<Record<string, number>>;
+}
+
+function measureLookups({ many, few, bare, peers }: LookupSides): Promise<Figure[]> {
+  const lookups = (port: number, users: number) => async () => {
+    // 7,919 is prime: the names come from all over the file, each once
+    const names = Array.from({ length: LOOKED_UP }, (_, at) => userNameAt((at * 7_919) % users));
+    const requests = names.map((name) =>
+      getRequest(queryPath(ENDPOINTS.User, { filter: `userName eq "${name}"` })),
+    );
+    const plan = { port, connections: CONNECTIONS, seconds: SECONDS, requests, contains: '"totalResults":1' };
+    return (await load(plan, 200)).perSecond;
+  };
+  const what = "look-up by userName";
+  return race(
+    {
+      unit: "requests/s",
+      rounds: ROUNDS,
+      subjects: {
+        ours: lookups(many.running.port, MANY_USERS),
+        "ours with 10,000 users": lookups(few.running.port, FEW_USERS),
+        "bare server": lookups(bare.port, MANY_USERS),
+        ...mapValues(peers, (port) => lookups(port, FEW_USERS)),
+      },
+    },
+    [
+      { what, rivals: "scimmy", wanted: 8 },
+      { what, rivals: "bare", wanted: 0.4 },
+      { what, rivals: "ours with 10,000 users", wanted: 0.8 },
+    ],
+  );
+}
+
+const pagePath = (startIndex: number): string =>
+  queryPath(ENDPOINTS.User, { startIndex: String(startIndex), count: String(PAGE) });
+
+async function measurePages(
+  { running: { port } }: OurSide,
+  peers: Readonly<Record<string, number>>,
+): Promise<Figure[]> {
+  const peerPages = Object.entries(peers).flatMap(([name, at]) => [
+    [name, onePage(at, 1)] as const,
+    [`paging ${name}`, onePage(at, PAGES, { [TAKES_PAGE]: "1" })] as const,
+  ]);
+  const what = "page of 100 users";
+  const subjects = { ours: onePage(port, PAGES), ...Object.fromEntries(peerPages) };
+  const loaded = (startIndex: number) => async () => {
+    const requests = [getRequest(pagePath(startIndex))];
+    const plan = { port, connections: CONNECTIONS, seconds: SECONDS, requests, contains: PAGE_IS_FULL };
+    return (await load(plan, 200)).perSecond;
+  };
+  return [
+    ...(await race({ unit: "pages/s", rounds: PAGE_ROUNDS, subjects }, [
+      { what, rivals: "scimmy", wanted: 60 },
+      { what, rivals: "paging scimmy" },
+    ])),
+    ...(await race(
+      {
+        unit: "pages/s",
+        rounds: ROUNDS,
+        subjects: { ours: loaded(MANY_USERS - PAGE + 1), "the first page": loaded(1) },
+      },
+      [{ what: "last page of 100,000 users", rivals: "the first page", wanted: 0.25 }],
+    )),
+  ];
+}
+
+/** One page after another: the peer takes seconds for each, so nobody else may ask meanwhile. */
+const onePage =
+  (port: number, pages: number, headers: Record<string, string> = {}) =>
+  async () => {
+    const { path, headers: sent = {} } = getRequest(pagePath(1), headers);
+    const begin = performance.now();
+    for (let read = 0; read < pages; read++) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: sent });
+      if (!(await answer.text()).includes(PAGE_IS_FULL)) throw new Error("not a page of 100");
+    }
+    return (pages / (performance.now() - begin)) * 1_000;
+  };
+
+/** Each adds a user who is in none of the groups, one request at a time. */
+async function measureMemberships({ running: { port }, userIds, groupIds }: OurSide): Promise<Figure> {
+  const costMs = (groupOf: (nth: number) => string | undefined) => {
+    let added = 0;
+    return async () => {
+      const requests = Array.from({ length: PATCHES }, () => {
+        const id = userIds[BIG_GROUP + added];
+        const path = `${SCIM_BASE_PATH}${ENDPOINTS.Group}/${groupOf(added++)}`;
+        const operation = { op: "add", path: "members", value: [{ value: id }] };
+        return sendRequest("PATCH", path, { schemas: [PATCH_OP], Operations: [operation] });
+      });
+      const result = await load({ port, connections: 1, seconds: PATCH_SECONDS, requests }, 204);
+      if (result.requests > PATCHES) throw new Error(`${result.requests} changes: some changed nothing`);
+      return result.p50Ms;
+    };
+  };
+  const subjects = { small: costMs((nth) => groupIds[1 + nth]), big: costMs(() => groupIds[0]) };
+  for (const warmUp of Object.values(subjects)) await warmUp();
+  const [small, big] = await compareAlternating({ rounds: ROUNDS, subjects });
+  const ratio = big?.ratio ?? Number.NaN;
+  return {
+    what: "PATCH adds one to 50,000 members (against 5)",
+    unit: "ms",
+    ours: big?.median ?? Number.NaN,
+    reference: small?.median ?? Number.NaN,
+    ratio,
+    verdict: atMost(2, ratio),
+  };
+}
+
+/** Ours are on the disk when they are answered. */
+function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, number>>): Promise<Figure[]> {
+  const creations = (port: number) => {
+    let named = 0;
+    return async () => {
+      const path = SCIM_BASE_PATH + ENDPOINTS.Group;
+      const requests: LoadRequest[] = Array.from({ length: NEW_GROUPS }, () =>
+        sendRequest("POST", path, groupNamed(`New group ${++named}`)),
+      );
+      return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, 201)).perSecond;
+    };
+  };
+  return race(
+    {
+      unit: "groups/s",
+      rounds: ROUNDS,
+      subjects: { ours: creations(running.port), ...mapValues(peers, creations) },
+    },
+    [{ what: "new group, durable", rivals: "scimmy", wanted: 2 }],
+  );
+}
+
+const mapValues = <From, To>(
+  values: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
