@@ -46,6 +46,19 @@ export const listenAddress: SettingType<Listen> = {
 /** `https://host[:port]`, or `http://` for this machine alone; read as an origin without a slash at its end. */
 export const publicOrigin: SettingType<string> = {
   placeholder: "url",
+  read: (raw, folder) => {
+    const reading = anyOrigin.read(raw, folder);
+    if ("wrong" in reading) return reading;
+    const { protocol, hostname } = new URL(reading.value);
+    return protocol === "https:" || isLoopback(hostname)
+      ? reading
+      : { wrong: "must be https (http is only for localhost)" };
+  },
+};
+
+/** `https://host[:port]` or `http://host[:port]`, for what carries no secret; read without a slash at its end. */
+export const anyOrigin: SettingType<string> = {
+  placeholder: "url",
   read: (raw) => {
     const given = scalarText(raw) ?? "";
     if (!ORIGIN.test(given) || !URL.canParse(given))
@@ -53,10 +66,8 @@ export const publicOrigin: SettingType<string> = {
         wrong:
           "must be an origin such as https://quartermaster.example.org, without path, query or credentials",
       };
-    const { origin, protocol, hostname } = new URL(given);
-    return protocol === "https:" || isLoopback(hostname)
-      ? { value: origin, text: origin }
-      : { wrong: "must be https (http is only for localhost)" };
+    const { origin } = new URL(given);
+    return { value: origin, text: origin };
   },
 };
 

@@ -5,15 +5,16 @@ import { closest } from "fastest-levenshtein";
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import { type Problem, pointerOf } from "../domain/errors.ts";
 import { readSmallFile } from "./config-read.ts";
-import { keysOf, SECTIONS, SETTING_NAMES } from "./config-table.ts";
+import { KEYS_WITHOUT_EFFECT, keysOf, SECTIONS, SETTING_NAMES } from "./config-table.ts";
 
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
 /** one slip in YAML can draw many messages after it; more than these do not help */
 export const SYNTAX_PROBLEMS_MAX = 10;
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
-const GROUPS = new Set(KEYS.filter((key) => key.includes(".")).map((key) => key.split(".")[0] ?? ""));
-const TOP_LEVEL = new Set([...KEYS.filter((key) => !key.includes(".")), ...SECTIONS]);
+/** `gateway.provisioner.policy` and whatever else has keys below it */
+const GROUPS = new Set([...KEYS, ...KEYS_WITHOUT_EFFECT].flatMap(groupsAbove));
+const LEAVES = new Set([...KEYS, ...KEYS_WITHOUT_EFFECT, ...SECTIONS]);
 const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS];
 const REFERENCE = /^(?:os\.environ\/|env:\/\/)(.+)$/;
 
@@ -25,6 +26,12 @@ const SYNTAX_ADVICE: Readonly<Record<string, string>> = {
   NON_STRING_KEY: "a key must be plain text",
   TAG_RESOLVE_FAILED: "this tag is not known; remove it",
 };
+
+/** @returns `gateway` and `gateway.provisioner` for `gateway.provisioner.type` */
+function groupsAbove(key: string): string[] {
+  const tokens = key.split(".");
+  return tokens.slice(1).map((_, index) => tokens.slice(0, index + 1).join("."));
+}
 
 /** @returns the environment variable that `os.environ/NAME` or `env://NAME` refers to */
 export const referenceIn = (value: unknown): string | undefined =>
@@ -131,29 +138,37 @@ function memberAt(root: object, tokens: readonly string[]): unknown {
 const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function unknownKeys(root: object, file: ConfigFile): readonly Problem[] {
-  return Object.entries(root).flatMap(([key, value]) => {
-    if (!GROUPS.has(key)) return TOP_LEVEL.has(key) ? [] : [unknownKey([key], file)];
-    if (value !== null && !isMapping(value)) return [groupExpected(key, file)];
-    return Object.keys(value ?? {})
-      .filter((member) => !KNOWN.includes(`${key}.${member}`))
-      .map((member) => unknownKey([key, member], file));
+const unknownKeys = (root: object, file: ConfigFile): readonly Problem[] => strangersIn(root, [], file);
+
+function strangersIn(mapping: object, above: readonly string[], file: ConfigFile): readonly Problem[] {
+  return Object.entries(mapping).flatMap(([member, value]) => {
+    const tokens = [...above, member];
+    const key = member.includes(".") ? undefined : tokens.join(".");
+    if (key === undefined || !GROUPS.has(key))
+      return key !== undefined && LEAVES.has(key) ? [] : [unknownKey(tokens, file)];
+    if (value === null) return [];
+    return isMapping(value) ? strangersIn(value, tokens, file) : [groupExpected(tokens, file)];
   });
 }
 
-function groupExpected(key: string, file: ConfigFile): Problem {
-  const pointer = pointerOf([key]);
-  return { pointer, detail: `${key}: must be a mapping of settings`, line: file.lineOf(pointer) };
+function groupExpected(tokens: readonly string[], file: ConfigFile): Problem {
+  const pointer = pointerOf(tokens);
+  return {
+    pointer,
+    detail: `${tokens.join(".")}: must be a mapping of settings`,
+    line: file.lineOf(pointer),
+  };
 }
 
 function unknownKey(tokens: readonly string[], file: ConfigFile): Problem {
   const pointer = pointerOf(tokens);
-  const [group, member] = tokens[0]?.split(".") ?? [];
+  const key = tokens.join(".");
+  const [member, group] = key.split(".").reverse();
   return {
     pointer,
-    detail: KNOWN.includes(tokens.join("."))
-      ? `${tokens.join(".")}: keys are nested; write \`${member}:\` below \`${group}:\``
-      : `${tokens.join(".")}: no such key; the nearest is ${nearestKey(tokens)}`,
+    detail: KNOWN.includes(key)
+      ? `${key}: keys are nested; write \`${member}:\` below \`${group}:\``
+      : `${key}: no such key; the nearest is ${nearestKey(tokens)}`,
     line: file.lineOf(pointer),
   };
 }

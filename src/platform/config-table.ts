@@ -1,7 +1,20 @@
 // The table of settings: name, type, default, credential, one line of documentation. Help texts, `config show` and the
 // TypeScript type of every value follow from it. Where values come from is config-sources.ts; how types read is config-types.ts.
-import { addressRange, listenAddress, publicOrigin } from "./config-addresses.ts";
-import { choice, email, integer, list, map, path, type SettingType, secret, text } from "./config-types.ts";
+import { addressRange, anyOrigin, listenAddress, publicOrigin } from "./config-addresses.ts";
+import {
+  amount,
+  boolean,
+  choice,
+  email,
+  formed,
+  integer,
+  list,
+  map,
+  path,
+  type SettingType,
+  secret,
+  text,
+} from "./config-types.ts";
 import type { Secret } from "./secret.ts";
 
 export interface Setting<T> {
@@ -28,6 +41,28 @@ export const SCIM_REQUESTS = { min: 1, max: 100_000 };
 /** attempts that one window may allow */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
+/** an inference token cannot be taken back where it is cached, so it lives half a day at most */
+export const INFERENCE_TOKEN_TTL_SECONDS = { min: 60, max: 43_200 };
+export const RECONCILE_TTL_SECONDS = { min: 1, max: 2_592_000 };
+export const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
+export const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
+/** it opens every user's gateway key */
+export const PROXY_TOKEN_LENGTH_MIN = 32;
+export const KEY_BUDGET = { max: 1_000_000_000 };
+export const KEY_RATE = { min: 1, max: 1_000_000_000 };
+
+const digest = formed(/^[0-9a-f]{64}$/, {
+  placeholder: "sha256",
+  form: "64 lower-case hexadecimal digits",
+});
+const duration = formed(/^[1-9]\d{0,5}(?:s|m|h|d|mo)$/, {
+  placeholder: "duration",
+  form: "a number and a unit (s, m, h, d, mo), such as 30d",
+});
+const variable = formed(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, {
+  placeholder: "name",
+  form: "the name of an environment variable",
+});
 
 const always = <T>(type: SettingType<T>, fallback: string, doc: string): Setting<T> => ({
   type,
@@ -43,7 +78,7 @@ const sealed = (credential: string, doc: string, lengthMin?: number): Setting<Se
   doc,
 });
 
-/** Every setting. The part before the dot is the section of the file it stands in. */
+/** Every setting. What stands before a dot is a section of the file, or one inside it. */
 export const SETTINGS = {
   data_dir: {
     ...always(path, "./data", "folder that holds everything the service keeps"),
@@ -179,6 +214,83 @@ export const SETTINGS = {
     "900",
     "length of the window these limits count in",
   ),
+  "gateway.type": optional(choice("litellm"), "kind of inference gateway; gateway mode is off without it"),
+  "gateway.url": optional(publicOrigin, "origin of the inference gateway"),
+  "gateway.inference_proxy_url": optional(publicOrigin, "origin of the inference proxy, for workstations"),
+  "gateway.inference_proxy_health_url": optional(
+    anyOrigin,
+    "origin at which this service asks the inference proxy for its health; else that for workstations",
+  ),
+  "gateway.proxy_token": sealed(
+    "gateway-proxy-token",
+    `token with which the inference proxy asks for keys, at least ${PROXY_TOKEN_LENGTH_MIN} characters`,
+    PROXY_TOKEN_LENGTH_MIN,
+  ),
+  "gateway.inference_jwt.issuer": optional(text, "issuer of inference tokens; our own origin without it"),
+  "gateway.inference_jwt.audience": optional(text, "audience of inference tokens; the usual one without it"),
+  "gateway.inference_jwt.token_ttl_seconds": always(
+    integer(INFERENCE_TOKEN_TTL_SECONDS),
+    "43200",
+    "life of an inference token, within that of its login session",
+  ),
+  "gateway.inference_jwt.rotation_days": always(
+    integer(SIGNING_KEY_ROTATION_DAYS),
+    "30",
+    "age at which the key that signs inference tokens is replaced",
+  ),
+  "gateway.provisioner.type": optional(
+    text,
+    "what makes gateway keys: builtin-litellm, or an executable's name",
+  ),
+  "gateway.provisioner.reconcile_ttl_seconds": always(
+    integer(RECONCILE_TTL_SECONDS),
+    "86400",
+    "time after which a gateway key is looked after again",
+  ),
+  "gateway.provisioner.timeout_seconds": always(
+    integer(PROVISIONER_TIMEOUT_SECONDS),
+    "15",
+    "time for one call of the provisioner",
+  ),
+  "gateway.provisioner.max_concurrency": always(
+    integer(PROVISIONER_CONCURRENCY),
+    "8",
+    "calls of the provisioner at the same moment",
+  ),
+  "gateway.provisioner.executable_path": optional(path, "executable that makes gateway keys"),
+  "gateway.provisioner.executable_sha256": optional(digest, "digest of the executable"),
+  "gateway.provisioner.executable_environment": always(
+    list(variable),
+    "",
+    "variables of our own environment that the executable finds in its",
+  ),
+  "gateway.provisioner.policy_revision": optional(
+    text,
+    "a new value has every gateway key looked after again",
+  ),
+  "gateway.provisioner.admin_key": sealed("gateway-admin-key", "admin key of the inference gateway"),
+  "gateway.provisioner.policy.models": always(
+    list(text),
+    "",
+    "models that a gateway key may use; all that the gateway allows without any",
+  ),
+  "gateway.provisioner.policy.max_budget": optional(amount(KEY_BUDGET), "money that a gateway key may spend"),
+  "gateway.provisioner.policy.budget_duration": optional(
+    duration,
+    "time after which its budget is full again",
+  ),
+  "gateway.provisioner.policy.rpm_limit": optional(integer(KEY_RATE), "requests a minute of a gateway key"),
+  "gateway.provisioner.policy.tpm_limit": optional(integer(KEY_RATE), "tokens a minute of a gateway key"),
+  "gateway.provisioner.policy.max_parallel_requests": optional(
+    integer(KEY_RATE),
+    "requests of a gateway key at the same moment",
+  ),
+  "gateway.provisioner.policy.duration": optional(duration, "life of a gateway key"),
+  "gateway.provisioner.policy.team_scoped": always(
+    boolean,
+    "no",
+    "whether a gateway key is made in the one team of its user",
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -189,8 +301,24 @@ export type Values = {
 };
 
 /** Top-level keys of the file that are handed on as they are. */
-export const SECTIONS = ["gateway", "governance", "package_catalog"] as const;
+export const SECTIONS = ["governance", "package_catalog"] as const;
 export type SectionName = (typeof SECTIONS)[number];
+
+/**
+ * Keys that the file may have from a service before this one, and that do nothing here: signing and sealing keys are made
+ * and kept in the data directory, and the proxy comes with a token (gateway-keys.md section 10).
+ */
+export const KEYS_WITHOUT_EFFECT: readonly string[] = [
+  "gateway.internal_allowed_client_id",
+  "gateway.inference_jwt.private_key_file",
+  "gateway.inference_jwt.previous_private_key_file",
+  "gateway.inference_jwt.active_kid",
+  "gateway.inference_jwt.jwks_file",
+  "gateway.secret_encryption.provider",
+  "gateway.secret_encryption.key",
+  "gateway.secret_encryption.key_id",
+  "gateway.provisioner.model_catalog_refresh_seconds",
+];
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 

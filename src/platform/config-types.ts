@@ -67,6 +67,28 @@ export const integer = (range: { min: number; max: number }): SettingType<number
   },
 });
 
+/** A number from 0 to `max`, with decimals or without. */
+export const amount = ({ max }: { max: number }): SettingType<number> => ({
+  placeholder: "number",
+  read: (raw) => {
+    const digits = scalarText(raw) ?? "";
+    const value = /^\d+(?:\.\d+)?$/.test(digits) ? Number(digits) : Number.NaN;
+    return value <= max
+      ? { value, text: String(value) }
+      : { wrong: `must be a number from 0 to ${max}, such as 12.5` };
+  },
+});
+
+/** Text of a fixed form. `form` completes "must be ...". */
+export const formed = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
+  ({
+    placeholder,
+    read: (raw) => {
+      const value = scalarText(raw) ?? "";
+      return pattern.test(value) ? { value, text: value } : { wrong: `must be ${form}` };
+    },
+  }) satisfies SettingType<string>;
+
 /** 1, true, yes, on and 0, false, no, off, in any case. */
 export const boolean: SettingType<boolean> = {
   placeholder: "yes|no",

@@ -3,8 +3,9 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
-import { DomainError, type Problem, pointerOf } from "../domain/errors.ts";
+import { DomainError, type Problem } from "../domain/errors.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { isGatewayDetail, missingBeside, unwiseTogether } from "./config-rules.ts";
 import {
   type ConfigInputs,
   folderIn,
@@ -32,14 +33,16 @@ const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(
 export class Config {
   readonly #resolutions: ReadonlyMap<SettingName, Resolution>;
   readonly #file: ConfigFile | undefined;
+  readonly #env: ConfigInputs["env"];
   readonly #warnings: readonly string[];
 
   constructor(
     resolutions: ReadonlyMap<SettingName, Resolution>,
-    source: { file: ConfigFile | undefined; warnings: readonly string[] },
+    source: Pick<Sources, "file" | "env" | "warnings">,
   ) {
     this.#resolutions = resolutions;
     this.#file = source.file;
+    this.#env = source.env;
     this.#warnings = source.warnings;
   }
 
@@ -47,6 +50,16 @@ export class Config {
   get<Name extends SettingName>(name: Name): Values[Name] {
     // Each resolution was made by the type of this very setting; a map of all of them cannot say so.
     return this.#resolutions.get(name)?.value as Values[Name];
+  }
+
+  /** @returns whether any source has the setting, whatever the default */
+  has(name: SettingName): boolean {
+    return this.rowOf(name).origin !== "default";
+  }
+
+  /** @returns text of an environment variable that a setting names; blank counts as absent */
+  variable(name: string): string | undefined {
+    return variableIn(this.#env, name);
   }
 
   /** @returns one row of `config show` */
@@ -67,9 +80,8 @@ export class Config {
 
   /** the sections that are handed on as the file has them; undefined where absent */
   get sections(): Readonly<Record<SectionName, unknown>> {
-    const [gateway, governance, packageCatalog] = SECTIONS;
+    const [governance, packageCatalog] = SECTIONS;
     return {
-      [gateway]: this.#file?.valueOf(gateway),
       [governance]: this.#file?.valueOf(governance),
       [packageCatalog]: this.#file?.valueOf(packageCatalog),
     };
@@ -98,12 +110,26 @@ export function loadConfig(inputs: ConfigInputs): Config {
   const named = configPath(inputs);
   const { file, problems = [] } = named === undefined ? {} : readConfigFile(named.path, named.spelling);
   const sources: Sources = { ...inputs, file, problems: [...problems], warnings: [] };
-  const resolutions = new Map(SETTING_NAMES.map((name) => [name, resolveSetting(name, sources)]));
+  const resolutions = resolveAll(sources);
+  const config = new Config(resolutions, sources);
   sources.problems.push(...unknownVariables(sources));
-  // A file that could not be read may hold the missing half.
-  if (named === undefined || file !== undefined) sources.problems.push(...halfPairs(resolutions));
+  // A file that could not be read may hold what is missing.
+  if (named === undefined || file !== undefined) sources.problems.push(...missingBeside(config));
   if (sources.problems.length > 0) throw invalid(sources.problems, named?.path);
-  return new Config(resolutions, sources);
+  sources.warnings.push(...unwiseTogether(config, file));
+  return config;
+}
+
+/** While gateway mode is off nothing of its details counts, not even what is wrong with them. */
+function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
+  const isOff = resolveSetting("gateway.type", { ...sources, problems: [] }).origin === "default";
+  const ignored = { ...sources, problems: [], warnings: [] };
+  return new Map(
+    SETTING_NAMES.map((name) => [
+      name,
+      resolveSetting(name, isOff && isGatewayDetail(name) ? ignored : sources),
+    ]),
+  );
 }
 
 /** @returns one row per setting, in the order of the table, for `config show` */
@@ -136,18 +162,6 @@ function unknownVariables({ env, file }: Sources): readonly Problem[] {
       pointer: "",
       detail: `${name}: no such setting; the nearest is ${closest(name, VARIABLES)}`,
     }));
-}
-
-/** A certificate without its key, or a key without its certificate. */
-function halfPairs(resolutions: ReadonlyMap<SettingName, Resolution>): readonly Problem[] {
-  const pair = ["server.tls_cert", "server.tls_key"] as const;
-  const missing = pair.filter((name) => resolutions.get(name)?.origin === "default");
-  return missing.length !== 1
-    ? []
-    : missing.map((name) => ({
-        pointer: pointerOf(name.split(".")),
-        detail: `${name}: missing; server.tls_cert and server.tls_key are given together or not at all`,
-      }));
 }
 
 function invalid(problems: readonly Problem[], path: string | undefined): DomainError {

@@ -10,6 +10,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { type Config, describe, loadConfig } from "../../src/platform/config.ts";
 import {
   addressRange,
+  anyOrigin,
   listenAddress,
   PORT_MAX,
   publicOrigin,
@@ -23,6 +24,8 @@ import {
   attributeOf,
   CONFIG_OPTION,
   fileKeyOf,
+  KEY_RATE,
+  RECONCILE_TTL_SECONDS,
   SCIM_REQUESTS,
   SETTING_NAMES,
   type SettingName,
@@ -128,14 +131,15 @@ suite("sources of an ordinary setting", () => {
 
   test("every setting that is not secret can be given by flag, by variable and in the file", () => {
     for (const name of SETTING_NAMES.filter((each) => settingOf(each).credential === undefined)) {
-      const [group = "", member] = name.split(".");
-      const yaml = member === undefined ? `${group}: [[]]\n` : `${group}:\n  ${member}: [[]]\n`;
+      // without it the settings of the gateway do not count
+      const flags: Given["flags"] = name === "gateway.type" ? {} : { gatewayType: "litellm" };
+      const wrongInFile = name.split(".").reduceRight<unknown>((below, key) => ({ [key]: below }), [[]]);
       const wrong = [
-        { flags: { [attributeOf(name)]: "\0" } },
-        { env: { [variableOf(name)]: "\0" } },
-        { yaml },
+        { flags: { ...flags, [attributeOf(name)]: "\0" } },
+        { flags, env: { [variableOf(name)]: "\0" } },
+        { flags, yaml: JSON.stringify(wrongInFile) },
       ];
-      const pointer = `/${name.replace(".", "/")}`;
+      const pointer = `/${name.replaceAll(".", "/")}`;
       for (const given of wrong) expect(problemsOf(given).map((each) => each.pointer)).toContain(pointer);
     }
   });
@@ -248,6 +252,12 @@ suite("form of the file", () => {
     ["an alias without an anchor", "log:\n  level: *level\n", "no anchor", 2],
     ["a scalar in place of a section", "\nlog: info\n", "must be a mapping of settings", 2],
     ["a list in place of a section", "\nlog: [info]\n", "must be a mapping of settings", 2],
+    [
+      "a word in place of an inner section",
+      "gateway:\n  provisioner: x\n",
+      "must be a mapping of settings",
+      2,
+    ],
   ];
   test.each(faults)("%s is refused with its line", (_, yaml, detail, line) => {
     expect(problemsOf({ yaml })).toEqual([
@@ -303,6 +313,24 @@ suite("names nobody knows", () => {
     ],
     ["log/x: 1\n", "/log~1x", 1, "log/x: no such key; the nearest is log"],
     [
+      "gateway:\n  provisioner:\n    tpye: x\n",
+      "/gateway/provisioner/tpye",
+      3,
+      "gateway.provisioner.tpye: no such key; the nearest is gateway.provisioner.type",
+    ],
+    [
+      "gateway:\n  timeout_seconds: 3\n",
+      "/gateway/timeout_seconds",
+      2,
+      "gateway.timeout_seconds: no such key; the nearest is gateway.provisioner.timeout_seconds",
+    ],
+    [
+      "gateway: {provisioner.policy.models: [x]}\n",
+      "/gateway/provisioner.policy.models",
+      1,
+      "gateway.provisioner.policy.models: keys are nested; write `models:` below `policy:`",
+    ],
+    [
       "server.listen: x\n",
       "/server.listen",
       1,
@@ -329,8 +357,8 @@ suite("names nobody knows", () => {
   });
 
   test("a variable the file refers to may have any name", () => {
-    const yaml = "gateway:\n  secret_encryption: {key: os.environ/QUARTERMASTER_GATEWAY_KEY}\n";
-    expect(load({ yaml, env: { QUARTERMASTER_GATEWAY_KEY: "x" } }).file).toBeDefined();
+    const yaml = "governance:\n  mcp: {key: os.environ/QUARTERMASTER_OF_MINE}\n";
+    expect(load({ yaml, env: { QUARTERMASTER_OF_MINE: "x" } }).file).toBeDefined();
   });
 });
 
@@ -529,7 +557,7 @@ suite("secrets", () => {
 
   test("are never shown by what prints the settings", () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "sesame-1", QUARTERMASTER_METRICS_TOKEN: "sesame-2" };
-    const config = load({ env, yaml: "gateway:\n  secret_encryption: {key: sesame-3}\n" });
+    const config = load({ env, yaml: "governance:\n  mcp: {key: sesame-3}\n" });
     const shown = [
       JSON.stringify([config, describe(config), config.get("scim.token")]),
       inspect(config, { depth: 9, showHidden: true, getters: false }),
@@ -646,7 +674,6 @@ suite("sections that are handed on", () => {
 
   test("arrive untouched, references included", () => {
     expect(load({ yaml }).sections).toEqual({
-      gateway: undefined,
       governance: { rules: [{ id: "one" }, { id: "two", value: "os.environ/GONE" }] },
       package_catalog: { packages: [], "a/b": [] },
     });
@@ -674,7 +701,6 @@ suite("sections that are handed on", () => {
   test("are undefined, and have no lines, without a file", () => {
     const config = load({});
     expect(config.sections).toEqual({
-      gateway: undefined,
       governance: undefined,
       package_catalog: undefined,
     });
@@ -732,6 +758,21 @@ suite("types", () => {
       ),
     ).toEqual([]);
     expect(read(type, 1)).toEqual({ wrong: "must be a whole number from 60 to 3600" });
+  });
+
+  test("amount takes decimals within its range", () => {
+    const type = types.amount({ max: 10 });
+    expect([read(type, "0"), read(type, 2.5), read(type, " 10.0 ")]).toEqual([0, 2.5, 10]);
+    expect([9.9, 10, 10.1].map((raw) => accepts(type, raw))).toEqual([true, true, false]);
+    expect(["", "-1", "1e1", ".5", "1.", "x", null].filter((raw) => accepts(type, raw))).toEqual([]);
+    expect(read(type, "11")).toEqual({ wrong: "must be a number from 0 to 10, such as 12.5" });
+  });
+
+  test("formed takes what its pattern takes, trimmed", () => {
+    const type = types.formed(/^[a-c]+$/, { placeholder: "letters", form: "letters from a to c" });
+    expect(read(type, " cab ")).toBe("cab");
+    expect(["", "d", null, []].filter((raw) => accepts(type, raw))).toEqual([]);
+    expect(read(type, "d")).toEqual({ wrong: "must be letters from a to c" });
   });
 
   test("integer may be negative where its range is", () => {
@@ -886,6 +927,14 @@ suite("addresses", () => {
     (raw) => expect(accepts(publicOrigin, raw)).toBe(false),
   );
 
+  test("an origin that carries no secret may be http anywhere, and is no more than an origin", () => {
+    expect(read(anyOrigin, "http://proxy:8081/")).toBe("http://proxy:8081");
+    expect(read(anyOrigin, "https://h")).toBe("https://h");
+    expect(
+      ["http://h/path", "http://u:p@h", "ftp://h", "", 7].filter((raw) => accepts(anyOrigin, raw)),
+    ).toEqual([]);
+  });
+
   test("a range is an address, with or without a prefix", () => {
     expect(read(addressRange, "10.0.0.1")).toEqual({ address: "10.0.0.1", prefix: 32, family: "ipv4" });
     expect(read(addressRange, "fd00::/8")).toEqual({ address: "fd00::", prefix: 8, family: "ipv6" });
@@ -947,6 +996,32 @@ suite("the table", () => {
       "limits.device_codes_per_address": "60",
       "limits.invitations_per_actor": "100",
       "limits.window_seconds": "900",
+      "gateway.type": "unset",
+      "gateway.url": "unset",
+      "gateway.inference_proxy_url": "unset",
+      "gateway.inference_proxy_health_url": "unset",
+      "gateway.proxy_token": "unset",
+      "gateway.inference_jwt.issuer": "unset",
+      "gateway.inference_jwt.audience": "unset",
+      "gateway.inference_jwt.token_ttl_seconds": "43200",
+      "gateway.inference_jwt.rotation_days": "30",
+      "gateway.provisioner.type": "unset",
+      "gateway.provisioner.reconcile_ttl_seconds": "86400",
+      "gateway.provisioner.timeout_seconds": "15",
+      "gateway.provisioner.max_concurrency": "8",
+      "gateway.provisioner.executable_path": "unset",
+      "gateway.provisioner.executable_sha256": "unset",
+      "gateway.provisioner.executable_environment": "",
+      "gateway.provisioner.policy_revision": "unset",
+      "gateway.provisioner.admin_key": "unset",
+      "gateway.provisioner.policy.models": "",
+      "gateway.provisioner.policy.max_budget": "unset",
+      "gateway.provisioner.policy.budget_duration": "unset",
+      "gateway.provisioner.policy.rpm_limit": "unset",
+      "gateway.provisioner.policy.tpm_limit": "unset",
+      "gateway.provisioner.policy.max_parallel_requests": "unset",
+      "gateway.provisioner.policy.duration": "unset",
+      "gateway.provisioner.policy.team_scoped": "false",
     });
   });
 
@@ -968,6 +1043,14 @@ suite("the table", () => {
     ["limits.device_codes_per_address", 1, ATTEMPTS.max],
     ["limits.invitations_per_actor", 1, ATTEMPTS.max],
     ["limits.window_seconds", 1, WINDOW_SECONDS.max],
+    ["gateway.inference_jwt.token_ttl_seconds", 60, 43_200],
+    ["gateway.inference_jwt.rotation_days", 1, 365],
+    ["gateway.provisioner.reconcile_ttl_seconds", 1, RECONCILE_TTL_SECONDS.max],
+    ["gateway.provisioner.timeout_seconds", 1, 60],
+    ["gateway.provisioner.max_concurrency", 1, 64],
+    ["gateway.provisioner.policy.rpm_limit", 1, KEY_RATE.max],
+    ["gateway.provisioner.policy.tpm_limit", 1, KEY_RATE.max],
+    ["gateway.provisioner.policy.max_parallel_requests", 1, KEY_RATE.max],
   ];
   test.each(ranges)("%s goes from %d to %d", (name, min, max) => {
     const taken = [min - 1, min, max, max + 1].map((raw) => accepts(settingOf(name).type, raw));
