@@ -17,6 +17,7 @@ CREATE TABLE scim_users (
   family_name_key TEXT,
   given_name_key TEXT,
   active INTEGER NOT NULL,
+  display TEXT,
   label TEXT NOT NULL,
   version INTEGER NOT NULL,
   created_at_ms INTEGER NOT NULL,

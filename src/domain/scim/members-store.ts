@@ -188,7 +188,7 @@ export function leaveAll(tx: Tx, user: { userId: string; nowMs: number }): void 
   deleteOfUser(tx).run({ userId: user.userId });
 }
 
-const MEMBER = { id: scimUsers.accountId, display: scimUsers.label };
+const MEMBER = { id: scimUsers.accountId, display: scimUsers.display };
 const isTheUser = eq(scimUsers.accountId, userId);
 
 const selectSlice = statement((connection) =>

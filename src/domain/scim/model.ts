@@ -107,5 +107,6 @@ export interface GroupRow {
 /** One resource named by another, with what it shows of it. */
 export interface Named {
   id: string;
-  display: string;
+  /** null where it has no name to show */
+  display: string | null;
 }

@@ -102,13 +102,13 @@ function extensionValue(extension: ScimObject, named: Named | undefined, baseUrl
 
 const managerParts = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   $ref: locationOf("User", id, baseUrl),
-  displayName: display,
+  ...(display !== null && { displayName: display }),
 });
 
 const groupValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   value: id,
   $ref: locationOf("Group", id, baseUrl),
-  display,
+  ...(display !== null && { display }),
   type: "direct",
 });
 
@@ -116,7 +116,7 @@ const memberValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   value: id,
   $ref: locationOf("User", id, baseUrl),
   type: "User",
-  display,
+  ...(display !== null && { display }),
 });
 
 const metaOf = (

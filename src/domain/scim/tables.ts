@@ -14,7 +14,9 @@ export const scimUsers = sqliteTable("scim_users", {
   familyNameKey: text("family_name_key"),
   givenNameKey: text("given_name_key"),
   active: integer("active", { mode: "boolean" }).notNull(),
-  /** how the user is shown inside the product */
+  /** the name by which other resources show the user; null where only an address names it */
+  display: text("display"),
+  /** how the user is shown inside the product: by that name, or by the address of the account */
   label: text("label").notNull(),
   version: integer("version").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),

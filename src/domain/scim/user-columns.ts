@@ -15,6 +15,7 @@ export interface UserColumns {
   familyNameKey: string | null;
   givenNameKey: string | null;
   active: boolean;
+  display: string | null;
   label: string;
   doc: string;
   docKey: string;
@@ -34,6 +35,7 @@ export interface EmailColumns {
 export function userColumns(doc: ScimObject, address: string): UserColumns {
   const { givenName, familyName } = partsOf(doc.name);
   const userName = textIn(doc.userName) ?? "";
+  const display = displayOf(doc);
   return {
     externalId: textIn(doc.externalId) ?? null,
     userName,
@@ -42,7 +44,8 @@ export function userColumns(doc: ScimObject, address: string): UserColumns {
     familyNameKey: keyOf(familyName),
     givenNameKey: keyOf(givenName),
     active: doc.active === true,
-    label: labelOf(doc, address),
+    display,
+    label: display ?? address,
     doc: JSON.stringify(doc),
     docKey: JSON.stringify(foldedParts(shownDoc(doc), USER_PARTS)),
   };
@@ -56,11 +59,11 @@ export const emailColumns = (doc: ScimObject): EmailColumns[] =>
     isPrimary: primary === true,
   }));
 
-/** @returns how the user is called inside the product (scim.md SCIM-20) */
-function labelOf({ displayName, name }: ScimObject, address: string): string {
+/** @returns the name that the provider gave; never an address, which is no name (scim.md SCIM-20) */
+function displayOf({ displayName, name }: ScimObject): string | null {
   const { formatted, givenName, familyName } = partsOf(name);
   const joined = [textIn(givenName), textIn(familyName)].filter((part) => part !== undefined).join(" ");
-  return textIn(displayName) ?? textIn(formatted) ?? (joined || address);
+  return textIn(displayName) ?? textIn(formatted) ?? (joined || null);
 }
 
 const textIn = (value: ScimValue | undefined): string | undefined =>

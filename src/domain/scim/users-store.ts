@@ -68,6 +68,7 @@ const insertRow = statement((connection) =>
       familyNameKey: named("familyNameKey"),
       givenNameKey: named("givenNameKey"),
       active: named("active"),
+      display: named("display"),
       label: named("label"),
       version: named("version"),
       createdAtMs: named("createdAtMs"),
@@ -89,6 +90,7 @@ const updateRow = statement((connection) =>
       familyNameKey: sql`${named("familyNameKey")}`,
       givenNameKey: sql`${named("givenNameKey")}`,
       active: sql`${named("active")}`,
+      display: sql`${named("display")}`,
       label: sql`${named("label")}`,
       version: sql`${named("version")}`,
       updatedAtMs: sql`${named("updatedAtMs")}`,
@@ -166,7 +168,7 @@ const selectManagers = statement((connection) =>
     .select({
       userId: sql<string>`value`,
       id: sql<string>`manager.account_id`,
-      display: sql<string>`manager.label`,
+      display: sql<string | null>`manager.display`,
     })
     .from(ids)
     .crossJoin(sql`scim_users AS managed`)

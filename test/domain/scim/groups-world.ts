@@ -72,10 +72,10 @@ export async function addScimUsers(
         provisioning_source, created_at_ms, updated_at_ms)
       SELECT ${person("id")}, ${organizationId}, ${person("id")}, (${person("name")}) || '@example.com',
         (${person("name")}) || '@example.com', 'member', 'active', 'scim', 0, 0 FROM json_each(${people})`);
-    tx.run(sql`INSERT INTO ${scimUsers} (account_id, organization_id, user_name, user_name_key, active, label, version,
-        created_at_ms, updated_at_ms, doc, doc_key)
+    tx.run(sql`INSERT INTO ${scimUsers} (account_id, organization_id, user_name, user_name_key, active, display, label,
+        version, created_at_ms, updated_at_ms, doc, doc_key)
       SELECT ${person("id")}, ${organizationId}, ${person("name")}, ${person("name")}, 1, 'Label ' || (${person("name")}),
-        1, 0, 0, '{}', '{}' FROM json_each(${people})`);
+        'Label ' || (${person("name")}), 1, 0, 0, '{}', '{}' FROM json_each(${people})`);
   });
   return made;
 }

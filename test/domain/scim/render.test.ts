@@ -7,7 +7,10 @@ import { readView } from "../../../src/domain/scim/view.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";
 
 const BASE = "https://control.example.org";
-const GRACE: Named = { id: "0198c0e0-0000-7000-8000-000000000001", display: 'Grace "Amazing" Hopper' };
+const GRACE = {
+  id: "0198c0e0-0000-7000-8000-000000000001",
+  display: 'Grace "Amazing" Hopper',
+} satisfies Named;
 const TEAM: Named = { id: "0198c0df-0000-7000-8000-000000000002", display: "Engineering" };
 const NOTHING: ComputedParts = { groups: [], manager: undefined };
 
@@ -147,6 +150,15 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
+  ])("who has no name is shown with the reference only (%s)", (_, asked) => {
+    const nameless = { ...GRACE, display: null };
+    const { displayName: _name, ...unnamed } = resolved;
+    expect(managerOf({ value: GRACE.id }, nameless, asked)).toEqual({ manager: unnamed });
+  });
+
+  test.each<[string, AskedView]>([
+    ["everything shown", {}],
+    ["something left out", { excludedAttributes: ["title"] }],
   ])("who is nobody keeps the value and loses the reference (%s)", (_, asked) => {
     expect(managerOf({ value: 'a "{b}" \\' }, undefined, asked)).toEqual({
       manager: { value: 'a "{b}" \\' },
@@ -218,6 +230,13 @@ describe("a group", () => {
         meta: { ...meta, resourceType: "Group", location: `${BASE}/scim/v2/Groups/g1` },
       }),
     );
+  });
+
+  test("shows a member without a name by the reference only", () => {
+    const got = JSON.parse(groupText(groupRow(), {}, [{ ...GRACE, display: null }]));
+    expect(got.members).toEqual([
+      { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, type: "User" },
+    ]);
   });
 
   test("without external id and members has an empty list of members", () => {

@@ -4,7 +4,14 @@ import { emailColumns, userColumns } from "../../../src/domain/scim/user-columns
 import { ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";
 
 const ADDRESS = "ada@example.com";
-const labelOf = (doc: object) => userColumns({ userName: "a", active: true, ...doc }, ADDRESS).label;
+const columnsOf = (doc: object) => userColumns({ userName: "a", active: true, ...doc }, ADDRESS);
+const labelOf = (doc: object) => columnsOf(doc).label;
+
+test("others show a user by the names the provider gave, and by nothing where only an address names it", () => {
+  expect(columnsOf({ displayName: "Ada L." }).display).toBe("Ada L.");
+  expect(columnsOf({ name: { givenName: "Ada", familyName: "Lovelace" } }).display).toBe("Ada Lovelace");
+  expect(columnsOf({ name: { middleName: "King" } }).display).toBeNull();
+});
 
 test("a user is called by displayName, else formatted, else the two names, else the address", () => {
   const name = { formatted: "Countess Lovelace", givenName: "Ada", familyName: "Lovelace" };
