@@ -29,12 +29,16 @@ export interface GatewayKey {
 }
 
 export interface Fault {
-  /** `never`: no answer; `hang-up`: the connection ends before one; `half`: it ends within one; `late`: after the deed is done */
-  kind: "status" | "never" | "hang-up" | "half" | "late-hang-up" | "redirect" | "garbage" | "huge";
+  /**
+   * `never`: no answer; `stall`: none after its first half; `hang-up`: the connection ends before the answer; `half`: it ends
+   * within it; `late-hang-up`: the deed is done, and nobody hears of it
+   */
+  kind: "status" | "never" | "stall" | "hang-up" | "half" | "late-hang-up" | "redirect" | "garbage" | "huge";
   status?: number;
   body?: unknown;
   /** how often; for ever without it */
   times?: number;
+  onHit?: () => void;
 }
 
 export interface LitellmGatewayOptions {
@@ -133,6 +137,7 @@ export class LitellmGateway {
     const body: Members = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString());
     if (request.method === "POST") this.bodies.push(body);
     const fault = this.#takeFault(operation);
+    fault?.onHit?.();
     if (fault && fault.kind !== "late-hang-up") return spoil(response, fault);
     const isAllowed = request.headers.authorization === `Bearer ${ADMIN_KEY}`;
     const reply = isAllowed ? this.#answer(operation, url.searchParams, body) : refuseKey(request);
@@ -290,8 +295,9 @@ function spoil(response: ServerResponse, { kind, status = 500, body = {} }: Faul
       response.socket?.destroy();
       return;
     case "half":
+    case "stall":
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
-      response.write('{"users":[', () => response.socket?.end());
+      response.write('{"users":[', () => kind === "half" && response.socket?.end());
       return;
     case "redirect":
       response.writeHead(302, { location: "/elsewhere" });

@@ -73,7 +73,7 @@ export class LitellmApi {
   /** A key that is not there is fine. */
   async remove(id: string): Promise<void> {
     const answer = await this.#post("/key/delete", { keys: [id] });
-    if (answer.status !== 404) this.#read(answer, Type.Unknown());
+    if (answer.status !== 404) this.#read(answer, Type.Object({}));
   }
 
   async #pages<T>(

@@ -34,12 +34,14 @@ interface Wanted {
   metadata: JsonObject;
 }
 
+/** What one call of the provisioner does, in its order. */
 export class Provisioning {
   constructor(
     private readonly api: LitellmApi,
     private readonly given: { policy: GatewayPolicy; clock: Clock },
   ) {}
 
+  /** @throws ProvisionerError */
   async run(asked: ProvisionRequest): Promise<ProvisionedKey> {
     const email = foldEmail(asked.identity.email);
     const account = onlyAccount(await findAccounts(this.api, email));
@@ -129,7 +131,7 @@ export class Provisioning {
 function stays(
   { reason, previous }: ProvisionRequest,
   key: { token: string; alias: string | null | undefined },
-) {
+): boolean {
   if (previous) return key.token === previous.externalId || key.alias === previous.alias;
   return reason === "configuration_changed" || reason === "reconciliation_due";
 }
