@@ -1,6 +1,6 @@
 // An executable of the operator's that is run only as the very bytes that were pinned: what is checked is copied to a private
 // folder, and the copy run, so that nobody can replace it in between. What is checked is in executable-checks.ts, how a
-// program is run in child-process.ts.
+// program is run in program.ts.
 import {
   accessSync,
   type BigIntStats,
@@ -19,9 +19,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
-import { type Invocation, type Ran, runProgram } from "./child-process.ts";
 import { codeOf, ownId, type Pin, readPinned } from "./executable-checks.ts";
 import { sha256Hex } from "./ids.ts";
+import { type Invocation, type Ran, runProgram } from "./program.ts";
 
 const OWNER_ONLY = 0o700;
 const EXECUTABLE_BY_OWNER = 0o500;

@@ -5,7 +5,7 @@
 export const DIAGNOSIS_CHARS_MAX = 500;
 
 const CONTROL = /\p{Cc}+/gu;
-const SECRET = /\bsk-[\w-]+|\bBearer\s+\S+/gi;
+const SECRET = /(?<![a-z0-9])sk-\S+|\bBearer\S*\s+\S+/gi;
 
 /** @returns the text on one line, cut, and with a mark in place of keys and bearer tokens */
 export const toDiagnosis = (text: string): string =>

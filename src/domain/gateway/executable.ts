@@ -1,8 +1,9 @@
 // The provisioner that is an executable of the operator's: what it is asked, and what becomes of its answers. The documents
 // are in executable-protocol.ts; how it is run, from which bytes and for how long, is given as `run`.
 // Source: gateway-keys.md section 5.
-import type { Invocation, Ran } from "../../platform/child-process.ts";
+
 import { inspectExecutable } from "../../platform/executable-checks.ts";
+import type { Invocation, Ran } from "../../platform/program.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import {
   ANSWER_BYTES_MAX,
