@@ -44,6 +44,8 @@ export interface Fault {
 export interface LitellmGatewayOptions {
   clock?: Clock;
   port?: number;
+  /** whether a list says how many pages it has */
+  countsPages?: boolean;
   /** how times are written; as RFC 3339 in UTC where nothing is said */
   writeTime?: (ms: number) => string;
 }
@@ -69,10 +71,12 @@ export class LitellmGateway {
   readonly #faults = new Map<string, Fault>();
   readonly #server: Server;
   readonly #clock: Clock;
+  readonly #countsPages: boolean;
   readonly #writeTime: (ms: number) => string;
 
   private constructor(options: LitellmGatewayOptions) {
     this.#clock = options.clock ?? systemClock;
+    this.#countsPages = options.countsPages ?? true;
     this.#writeTime = options.writeTime ?? ((ms) => new Date(ms).toISOString());
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
@@ -179,14 +183,18 @@ export class LitellmGateway {
   #listUsers(query: URLSearchParams): Reply {
     const part = (query.get("user_email") ?? "").toLowerCase();
     const found = this.users.filter(({ user_email }) => user_email?.toLowerCase().includes(part));
-    return paged(found, { page: query.get("page"), size: query.get("page_size") ?? "25", name: "users" });
+    return this.#paged(found, {
+      page: query.get("page"),
+      size: query.get("page_size") ?? "25",
+      name: "users",
+    });
   }
 
   #listKeys(query: URLSearchParams): Reply {
     const found = this.keys.filter(({ user_id }) => user_id === query.get("user_id")).reverse();
     const isFull = query.get("return_full_object") === "true";
     const items = isFull ? found : found.map(({ token }) => token);
-    return paged(items, { page: query.get("page"), size: query.get("size") ?? "10", name: "keys" });
+    return this.#paged(items, { page: query.get("page"), size: query.get("size") ?? "10", name: "keys" });
   }
 
   #showKey(id: string): Reply {
@@ -218,6 +226,25 @@ export class LitellmGateway {
     if (known.length === 0) return { status: 404, body: { error: { message: { error: "No keys found" } } } };
     for (const key of known) this.keys.splice(this.keys.indexOf(key), 1);
     return { status: 200, body: { deleted_keys: ids } };
+  }
+
+  #paged(
+    items: readonly unknown[],
+    { page, size, name }: { page: string | null; size: string; name: string },
+  ): Reply {
+    const at = Number(page ?? "1");
+    const count = Number(size);
+    if (!(at >= 1 && count >= 1 && count <= PAGE_SIZE_MAX)) {
+      return {
+        status: 422,
+        body: { detail: [{ loc: ["query", "page"], msg: "Input should be less than or equal to 100" }] },
+      };
+    }
+    const body = {
+      [name]: items.slice((at - 1) * count, at * count),
+      ...(this.#countsPages && { total_count: items.length, total_pages: Math.ceil(items.length / count) }),
+    };
+    return { status: 200, body };
   }
 
   #addKey(key: string, members: Partial<GatewayKey>): GatewayKey {
@@ -266,26 +293,6 @@ const refuseKey = ({ headers }: IncomingMessage): Reply =>
     401,
     `Authentication Error, Invalid proxy server token passed. Received API Key = ${headers.authorization}`,
   );
-
-function paged(
-  items: readonly unknown[],
-  { page, size, name }: { page: string | null; size: string; name: string },
-): Reply {
-  const at = Number(page ?? "1");
-  const count = Number(size);
-  if (!(at >= 1 && count >= 1 && count <= PAGE_SIZE_MAX)) {
-    return {
-      status: 422,
-      body: { detail: [{ loc: ["query", "page"], msg: "Input should be less than or equal to 100" }] },
-    };
-  }
-  const body = {
-    [name]: items.slice((at - 1) * count, at * count),
-    total_count: items.length,
-    total_pages: Math.ceil(items.length / count),
-  };
-  return { status: 200, body };
-}
 
 function spoil(response: ServerResponse, { kind, status = 500, body = {} }: Fault): void {
   switch (kind) {

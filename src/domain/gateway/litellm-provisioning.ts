@@ -14,7 +14,7 @@ import {
   onlyAccount,
   onlyTeam,
 } from "./litellm-account.ts";
-import { type KeyInfo, parseUpstreamTime } from "./litellm-answers.ts";
+import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
 import { EXPIRY_AHEAD_MS } from "./model.ts";
 import {
@@ -48,7 +48,7 @@ export class Provisioning {
     const teamId = this.given.policy.teamScoped ? onlyTeam(account) : null;
     const wanted = wantedOf(this.given.policy, { email, userId: account.userId, teamId });
     const ours = await findOurs(this.api, account, email);
-    const staying = ours.filter(({ token, key_alias }) => stays(asked, { token, alias: key_alias }));
+    const staying = ours.filter((key) => stays(asked, key));
     for (const key of ours) if (!staying.includes(key)) await this.api.remove(key.token);
     const kept = asked.previous && (await this.#keep(asked.previous, wanted));
     return kept ?? (await this.#make(wanted, new Set(staying.map(({ key_alias }) => key_alias))));
@@ -128,13 +128,10 @@ export class Provisioning {
  * Whether a key of ours is not one that an attempt left behind: it is the one that the service knows, or the service
  * replaces a healthy key and has it revoked once the new one is stored.
  */
-function stays(
-  { reason, previous }: ProvisionRequest,
-  key: { token: string; alias: string | null | undefined },
-): boolean {
-  if (previous) return key.token === previous.externalId || key.alias === previous.alias;
-  return reason === "configuration_changed" || reason === "reconciliation_due";
-}
+const stays = ({ reason, previous }: ProvisionRequest, { token }: ListedKey): boolean =>
+  previous
+    ? token === previous.externalId
+    : reason === "configuration_changed" || reason === "reconciliation_due";
 
 function wantedOf(
   policy: GatewayPolicy,

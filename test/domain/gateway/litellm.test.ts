@@ -120,6 +120,20 @@ describe("the account", () => {
     expect(subject.gateway.keys).toEqual([]);
   });
 
+  test.each([PAGE_SIZE - 1, PAGE_SIZE, 2 * PAGE_SIZE])(
+    "is found behind %p others in a list that does not say how many pages it has",
+    async (others) => {
+      await using subject = await start({ countsPages: false });
+      for (let n = 0; n < others; n += 1)
+        subject.gateway.users.unshift({
+          user_id: `user-${n}`,
+          user_email: `${n}-ada@example.com`,
+          teams: [],
+        });
+      expect((await makeKey(subject.provisioner)).alias).toBe(ALIAS);
+    },
+  );
+
   test.each([
     [PAGES_MAX - 1, undefined],
     [PAGES_MAX, undefined],
