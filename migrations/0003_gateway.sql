@@ -57,10 +57,12 @@ CREATE TABLE gateway_sessions (
   revoked_at_ms INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX gateway_sessions_grant ON gateway_sessions (grant_id);
+CREATE INDEX gateway_sessions_login_session ON gateway_sessions (login_session_id);
 
 -- Keys that sign inference tokens.
 CREATE TABLE gateway_signing_keys (
   kid TEXT PRIMARY KEY,
+  algorithm TEXT NOT NULL,
   public_jwk TEXT NOT NULL,
   sealed_private_key TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,

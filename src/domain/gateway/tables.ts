@@ -62,6 +62,7 @@ export const gatewaySessions = sqliteTable("gateway_sessions", {
 
 export const gatewaySigningKeys = sqliteTable("gateway_signing_keys", {
   kid: text("kid").primaryKey(),
+  algorithm: text("algorithm").notNull(),
   publicJwk: text("public_jwk").notNull(),
   sealedPrivateKey: text("sealed_private_key").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
