@@ -1,4 +1,5 @@
 // Whether a filter is true of a resource in memory. What SQL answers must be the same (where-store.ts).
+import { elementsOf, partsOf } from "../document.ts";
 import { fold } from "../fold.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import type { Attribute } from "../schema.ts";
@@ -7,7 +8,7 @@ import type { Comparator, Comparison, ElementTest, Filter, Presence } from "./mo
 /** Where the values of a filter are found. */
 interface Values {
   of(test: Presence | Comparison): ScimValue | undefined;
-  elementsOf(test: ElementTest): readonly ScimValue[];
+  elementsOf(test: ElementTest): readonly ScimObject[];
 }
 
 /**
@@ -16,10 +17,10 @@ interface Values {
  */
 export function matches(filter: Filter, resource: ScimObject): boolean {
   const attributeOf = ({ path }: Presence | Comparison | ElementTest): ScimValue | undefined =>
-    partOf(path.extension ? partOf(resource, path.extension.id) : resource, path.attribute.name);
+    (path.extension ? partsOf(resource[path.extension.id]) : resource)[path.attribute.name];
   return holds(filter, {
-    of: (test) => (test.path.sub ? partOf(attributeOf(test), test.path.sub.name) : attributeOf(test)),
-    elementsOf: (test) => listOf(attributeOf(test)),
+    of: (test) => (test.path.sub ? partsOf(attributeOf(test))[test.path.sub.name] : attributeOf(test)),
+    elementsOf: (test) => elementsOf(attributeOf(test)),
   });
 }
 
@@ -27,9 +28,8 @@ export function matches(filter: Filter, resource: ScimObject): boolean {
  * @param filter of `parseTarget`, about one value of a multi-valued attribute
  * @param element that value
  */
-export function matchesElement(filter: Filter, element: ScimValue): boolean {
-  return holds(filter, { of: ({ leaf }) => partOf(element, leaf.name), elementsOf: () => [] });
-}
+export const matchesElement = (filter: Filter, element: ScimObject): boolean =>
+  holds(filter, { of: ({ leaf }) => element[leaf.name], elementsOf: () => [] });
 
 function holds(filter: Filter, values: Values): boolean {
   switch (filter.kind) {
@@ -104,15 +104,3 @@ function ordered(comparator: Comparator, difference: number): boolean {
       return difference === 0;
   }
 }
-
-function listOf(value: ScimValue | undefined): readonly ScimValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Names come from the schema table, never from a client. */
-function partOf(value: ScimValue | undefined, name: string): ScimValue | undefined {
-  if (typeof value !== "object" || isList(value)) return undefined;
-  return value[name];
-}
-
-const isList = (value: ScimValue): value is readonly ScimValue[] => Array.isArray(value);

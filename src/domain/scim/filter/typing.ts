@@ -125,7 +125,7 @@ class Typing {
   /** Outside brackets a test on a multi-valued attribute is true when it is of any one value (SCIM-54). */
   #ofValues(path: AttributePath, filter: Filter): Filter {
     if (this.parent || !path.attribute.multiValued) return filter;
-    return { kind: "element", path, filter };
+    return { kind: "element", path: { ...path, sub: undefined }, filter };
   }
 
   /** @returns undefined where only another type of the scope has the attribute */
