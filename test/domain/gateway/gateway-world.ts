@@ -1,0 +1,94 @@
+// A world with identity and gateway keys joined to it, over a gateway in this process.
+import { createRetirement } from "../../../src/domain/gateway/retire.ts";
+import { createGateway, type Gateway, type ProvisionerCall } from "../../../src/domain/gateway/service.ts";
+import type { GatewaySettings } from "../../../src/domain/gateway/settings.ts";
+import type { User } from "../../../src/domain/identity/service.ts";
+import { openSealing, type Sealing } from "../../../src/platform/sealing.ts";
+import { createIdentityWorld, type IdentityWorld } from "../../support/identity-world.ts";
+import { Upstream } from "./upstream.ts";
+
+export const SETTINGS: GatewaySettings = {
+  type: "litellm",
+  url: "https://gateway.example.org",
+  inferenceProxyUrl: "https://inference.example.org",
+  inferenceProxyHealthUrl: "https://inference.example.org",
+  proxyToken: undefined,
+  inferenceJwt: {
+    issuer: "https://control.example.com",
+    audience: "blue-inference-proxy",
+    tokenTtlSeconds: 43_200,
+    rotationDays: 30,
+  },
+  provisioner: {
+    type: "builtin-litellm",
+    reconcileTtlSeconds: 86_400,
+    timeoutSeconds: 15,
+    maxConcurrency: 4,
+    executable: undefined,
+    policyRevision: undefined,
+    adminKey: undefined,
+    policy: {
+      models: [],
+      maxBudget: undefined,
+      budgetDuration: undefined,
+      rpmLimit: undefined,
+      tpmLimit: undefined,
+      maxParallelRequests: undefined,
+      duration: undefined,
+      teamScoped: false,
+    },
+  },
+};
+
+export interface GatewayWorld extends IdentityWorld {
+  gateway: Gateway;
+  upstream: Upstream;
+  sealing: Sealing;
+  calls: ProvisionerCall[];
+  /** what the provisioner is told of everybody's groups */
+  groups: string[];
+  /** Joins the area anew, as a start after a crash does: what runs in the old one is forgotten. */
+  restart(configurationDigest?: string): void;
+}
+
+export interface GatewayWorldOptions {
+  isOff?: boolean;
+}
+
+export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+  const world = await createIdentityWorld();
+  const upstream = new Upstream(() => world.clock.nowMs());
+  const sealing = openSealing({ directory: `${world.directory}/keys`, ids: world.ids });
+  const calls: ProvisionerCall[] = [];
+  const groups: string[] = [];
+  const join = (configurationDigest = "first"): Gateway =>
+    createGateway({
+      ...world,
+      sealing,
+      groupsOf: () => groups,
+      mode: isOff
+        ? undefined
+        : { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest },
+      observe: (call) => void calls.push(call),
+    });
+  const joined: GatewayWorld = {
+    ...world,
+    gateway: join(),
+    upstream,
+    sealing,
+    calls,
+    groups,
+    restart: (digest) => {
+      joined.gateway = join(digest);
+    },
+  };
+  return joined;
+}
+
+/** Takes a user's key away as the end of access does. */
+export const retire = (world: GatewayWorld, user: User): Promise<void> =>
+  world.db.write(
+    (tx) =>
+      createRetirement(world)(tx, { userId: user.id, reason: "user_suspended", nowMs: world.clock.nowMs() }),
+    "gateway",
+  );

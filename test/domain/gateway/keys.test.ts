@@ -1,0 +1,367 @@
+// The life of a gateway key: made, looked after, lost, replaced, taken away. The gateway is test/domain/gateway/upstream.ts.
+import { expect, test } from "bun:test";
+import {
+  ATTEMPT_LEASE_MS,
+  REPLACEMENT_WINDOW_MS,
+  REPLACEMENTS_MAX,
+  RETRY_BASE_MS,
+  RETRY_MAX_MS,
+  VALIDATE_EVERY_MS,
+} from "../../../src/domain/gateway/model.ts";
+import { openCredential } from "../../../src/domain/gateway/sealed-credential.ts";
+import * as store from "../../../src/domain/gateway/store.ts";
+import type { User } from "../../../src/domain/identity/service.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
+import { actorOf, reasonOf } from "../../support/identity-world.ts";
+import { createGatewayWorld, type GatewayWorld, retire } from "./gateway-world.ts";
+
+const ensure = (world: GatewayWorld, user: User, manual = false) =>
+  world.gateway.keys.ensure({ actor: actorOf(user), user, manual });
+const validate = (world: GatewayWorld, user: User) =>
+  world.gateway.keys.validate({ actor: actorOf(user), user });
+const reconcile = (world: GatewayWorld) => world.gateway.reconciler?.run(new AbortController().signal);
+const secretOf = (world: GatewayWorld, user: User): string | undefined => {
+  const row = store.findKey(world.db.read, user.id);
+  return row && openCredential(world.sealing, row)?.reveal();
+};
+const outbox = (world: GatewayWorld) =>
+  store.dueRevocations(world.db.read, { nowMs: Number.MAX_SAFE_INTEGER, limit: 100 });
+
+const EVERY_MEMBER = [
+  ...["enabled", "email", "status", "alias", "external_id", "expires_at", "last_reconciled_at", "error"],
+  ...["invalidated_at", "invalidation_reason", "next_retry_at"],
+];
+
+test("with gateway mode off every operation says so, and nobody is called", async () => {
+  await using world = await createGatewayWorld({ isOff: true });
+  const user = await world.addUser("ana@example.org");
+  const off = { enabled: false, email: "ana@example.org", status: "missing", error: null };
+  expect(world.gateway.keys.status(user)).toMatchObject(off);
+  expect((await ensure(world, user)).status).toMatchObject(off);
+  expect((await validate(world, user)).status).toMatchObject(off);
+  expect(world.upstream.calls).toBe(0);
+});
+
+test("the first ensure makes a key; the status has every member and nothing of the secret", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  expect(world.gateway.keys.status(user)).toMatchObject({ enabled: true, status: "missing", alias: null });
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({
+    status: "ready",
+    alias: "ana@example.org",
+    external_id: "key-1",
+    error: null,
+  });
+  expect(Object.keys(status)).toEqual(EVERY_MEMBER);
+  expect(secretOf(world, user)).toBe("sk-1");
+  expect(JSON.stringify(status)).not.toContain("sk-1");
+  expect(world.audited()).toContain("gateway_key.provision");
+});
+
+test("a healthy key costs no call, also when somebody asks manually", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await ensure(world, user);
+  await ensure(world, user, true);
+  expect(world.upstream.calls).toBe(1);
+});
+
+test("ten callers at once make one call and hear the same", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
+  expect(world.upstream.calls).toBe(1);
+  expect(new Set(answers.map(({ status }) => JSON.stringify(status))).size).toBe(1);
+});
+
+test("a caller who goes away loses nothing: the key is stored all the same", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const asked = ensure(world, user);
+  await Bun.sleep(0);
+  await world.gateway.keys.attempts?.isRunning(user.id);
+  world.upstream.letGo();
+  await world.gateway.keys.attempts?.drain();
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+  expect((await asked).status.status).toBe("ready");
+});
+
+test("a failed first attempt is an error with its text and the time of the next one, which heals it", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
+  const failed = world.gateway.keys.status(user);
+  expect(failed.status).toBe("error");
+  expect(failed.error).toContain("gateway is unavailable");
+  expect(failed.next_retry_at).not.toBeNull();
+  const waiting = await ensure(world, user);
+  expect(waiting.status.status).toBe("error");
+  expect(waiting.retryAfterSeconds).toBeGreaterThan(0);
+  expect(world.upstream.calls).toBe(1);
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_BASE_MS * 1.2);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({
+    status: "ready",
+    error: null,
+    next_retry_at: null,
+  });
+});
+
+test("a manual call passes over the wait", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  world.upstream.failure = undefined;
+  expect((await ensure(world, user, true)).status.status).toBe("ready");
+});
+
+test("an outage never turns a working key into an error; the problem is shown beside it", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-1" });
+  expect(status.error).toContain("gateway is unavailable");
+  world.clock.advance(2 * VALIDATE_EVERY_MS);
+  expect((await validate(world, user)).status.status).toBe("ready");
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_MAX_MS * 1.2);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", error: null });
+});
+
+test.each(["account_missing", "invalid_config", "conflict"] as const)(
+  "%s waits the longest at once and does not lengthen the waits after outages",
+  async (code) => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    world.upstream.failure = code;
+    for (let round = 0; round < 8; round += 1) {
+      expect(await reasonOf(() => ensure(world, user, true))).toBe(`gateway.${code}`);
+    }
+    expect(store.findKey(world.db.read, user.id)?.failures).toBe(0);
+    world.upstream.failure = undefined;
+    world.clock.advance(RETRY_MAX_MS);
+    await reconcile(world);
+    expect(world.gateway.keys.status(user).status).toBe("ready");
+  },
+);
+
+test("outages are retried after ever longer waits, an hour at most, and never given up", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  for (let round = 1; round < 12; round += 1) {
+    const row = store.findKey(world.db.read, user.id);
+    const waitMs = (row?.nextAttemptAtMs ?? 0) - world.clock.nowMs();
+    const longestMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (round - 1));
+    expect(waitMs).toBeGreaterThanOrEqual(longestMs * 0.8);
+    expect(waitMs).toBeLessThanOrEqual(longestMs * 1.2);
+    world.clock.advance(waitMs);
+    await reconcile(world);
+    expect(world.upstream.calls).toBe(round + 1);
+  }
+});
+
+test("a key that the gateway disowns is replaced by the same call, and what was known of it is revoked", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  for (const key of world.upstream.keys.values()) key.blocked = true;
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2", invalidated_at: null });
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("validation clears a disowned key and leaves replacing it to a later turn", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.keys.clear();
+  world.clock.advance(VALIDATE_EVERY_MS);
+  const { status } = await validate(world, user);
+  expect(status).toMatchObject({ status: "invalid", external_id: null, error: null });
+  expect(status.invalidation_reason).not.toBeNull();
+  await reconcile(world);
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+});
+
+test.each([
+  [VALIDATE_EVERY_MS - 1, 1],
+  [VALIDATE_EVERY_MS, 2],
+  [VALIDATE_EVERY_MS + 1, 2],
+])("validation %d ms after the last makes %d calls in all", async (ms, calls) => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.clock.advance(ms);
+  await validate(world, user);
+  expect(world.upstream.calls).toBe(calls);
+});
+
+test("a key that is blocked again and again is replaced a few times a day, then only on request", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const blockAndValidate = async () => {
+    for (const key of world.upstream.keys.values()) key.blocked = true;
+    world.clock.advance(VALIDATE_EVERY_MS);
+    await validate(world, user);
+    await reconcile(world);
+    return world.gateway.keys.status(user).status;
+  };
+  for (let round = 0; round < REPLACEMENTS_MAX; round += 1) expect(await blockAndValidate()).toBe("ready");
+  expect(await blockAndValidate()).toBe("invalid");
+  expect((await ensure(world, user)).status.status).toBe("invalid");
+  world.clock.advance(REPLACEMENT_WINDOW_MS);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+});
+
+test("an expiring key is renewed ahead of time, an expired one is none", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS;
+  await ensure(world, user);
+  world.clock.advance(HOUR_MS);
+  await reconcile(world);
+  expect(world.upstream.calls).toBe(2);
+  world.upstream.failure = "unavailable";
+  world.clock.advance(3 * HOUR_MS);
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "error", external_id: null });
+});
+
+test("another configuration makes every key due once", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.restart("second");
+  expect(await world.gateway.reconciler?.applyConfiguration()).toBe(1);
+  await reconcile(world);
+  expect(world.upstream.calls).toBe(2);
+  expect(await world.gateway.reconciler?.applyConfiguration()).toBe(0);
+});
+
+test("a process that dies in an attempt leaves `recovering`; after the lease another one makes the key", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  void ensure(world, user).catch(() => {});
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.upstream.held = undefined; // the dead process never hears the answer
+  world.restart();
+  expect((await ensure(world, user)).status.status).toBe("recovering");
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("a key made for a user who lost access meanwhile is revoked and not stored", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const asked = ensure(world, user);
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  world.upstream.letGo();
+  expect((await asked).status.status).toBe("missing");
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await reconcile(world);
+  expect(world.upstream.keysOf(user.id)).toEqual([]);
+  expect(outbox(world)).toEqual([]);
+});
+
+test("what could not be revoked is tried again until it is", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  expect(await world.gateway.keys.revoke({ actor: world.operator, user })).toBe(true);
+  expect(world.gateway.keys.status(user).status).toBe("missing");
+  for (let round = 0; round < 10; round += 1) {
+    await reconcile(world);
+    world.clock.advance(RETRY_MAX_MS * 1.2);
+  }
+  expect(outbox(world)).toMatchObject([{ externalId: "key-1", email: "ana@example.org", userId: user.id }]);
+  world.upstream.failure = undefined;
+  await reconcile(world);
+  expect(outbox(world)).toEqual([]);
+  expect(world.upstream.keys.size).toBe(0);
+});
+
+test("rotation keeps the old key until the new one is stored", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  const refused = await world.gateway.keys.rotate({ actor: world.operator, user });
+  expect(refused.status).toMatchObject({ status: "ready", external_id: "key-1" });
+  world.upstream.failure = undefined;
+  const { status } = await world.gateway.keys.rotate({ actor: world.operator, user });
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("only a report about the stored version takes a key away, and a new one is made", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { credentialVersion } = store.findKey(world.db.read, user.id) ?? { credentialVersion: "" };
+  const report = { actor: world.operator, userId: user.id, reason: "blocked" } as const;
+  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion: "another" })).toBe(false);
+  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion })).toBe(true);
+  await world.gateway.keys.attempts?.drain();
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+});
+
+test("a stored key that does not open is replaced, and its twin upstream revoked", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await world.db.write((tx) => void store.updateKey(tx, user.id, { sealedCredential: "gone.AAAA" }));
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
+  expect(secretOf(world, user)).toBe("sk-2");
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("an envelope moved to another user's row does not open", async () => {
+  await using world = await createGatewayWorld();
+  const ana = await world.addUser("ana@example.org");
+  const bo = await world.addUser("bo@example.org");
+  await ensure(world, ana);
+  await ensure(world, bo);
+  const { sealedCredential = null } = store.findKey(world.db.read, ana.id) ?? {};
+  await world.db.write((tx) => void store.updateKey(tx, bo.id, { sealedCredential }));
+  expect(secretOf(world, bo)).toBeUndefined();
+});
+
+test("a clock that goes back does not keep an attempt from being taken over", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  void ensure(world, user).catch(() => {});
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.upstream.held = undefined;
+  world.restart();
+  world.clock.advance(-DAY_MS);
+  expect((await ensure(world, user)).status.status).toBe("ready");
+  world.clock.advance(MINUTE_MS);
+});
