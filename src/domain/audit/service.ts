@@ -21,27 +21,40 @@ export interface AuditEvent {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** @returns the one operation of the area; made once, in domain.ts */
+/** @returns the operations of the area; made once, in domain.ts */
 export function createAudit({ clock }: { clock: Clock }) {
+  /** @returns the digest of the entry, to which the next one is chained */
+  function append(tx: Tx, event: AuditEvent, previousDigest: string): string {
+    const { actor, action, target, before, after } = event;
+    const entry = {
+      atMs: clock.nowMs(),
+      organizationId: actor.organizationId,
+      actorKind: actor.kind,
+      actorId: actor.id,
+      actorLabel: actor.label,
+      address: actor.address ?? null,
+      requestId: actor.requestId ?? null,
+      action,
+      target,
+      before: before ? JSON.stringify(before) : null,
+      after: after ? JSON.stringify(after) : null,
+    };
+    const digest = sha256Hex(`${previousDigest}\n${JSON.stringify(Object.values(entry))}`);
+    store.append(tx, { ...entry, previousDigest, digest });
+    return digest;
+  }
+
   return {
     /** Appends one entry; commits or rolls back with the change it describes. */
-    record(tx: Tx, { actor, action, target, before, after }: AuditEvent): void {
-      const previousDigest = store.lastDigest(tx);
-      const entry = {
-        atMs: clock.nowMs(),
-        organizationId: actor.organizationId,
-        actorKind: actor.kind,
-        actorId: actor.id,
-        actorLabel: actor.label,
-        address: actor.address ?? null,
-        requestId: actor.requestId ?? null,
-        action,
-        target,
-        before: before ? JSON.stringify(before) : null,
-        after: after ? JSON.stringify(after) : null,
-      };
-      const digest = sha256Hex(`${previousDigest}\n${JSON.stringify(Object.values(entry))}`);
-      store.append(tx, { ...entry, previousDigest, digest });
+    record(tx: Tx, event: AuditEvent): void {
+      append(tx, event, store.lastDigest(tx));
+    },
+
+    /** Appends many entries, in their order; looks once where the chain ends. */
+    recordAll(tx: Tx, events: readonly AuditEvent[]): void {
+      if (events.length === 0) return;
+      let digest = store.lastDigest(tx);
+      for (const event of events) digest = append(tx, event, digest);
     },
   };
 }

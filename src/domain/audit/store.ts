@@ -1,10 +1,15 @@
 // SQL of the audit log: append, and the digest to chain to.
-import { desc } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../platform/database.ts";
 import { auditEntries } from "./tables.ts";
 
 /** What the first entry is chained to. */
 const CHAIN_START = "";
+
+/** An entry before it has a number. */
+export type NewEntry = Omit<typeof auditEntries.$inferSelect, "id">;
+
+const named = sql.placeholder;
 
 const newest = statement((connection) =>
   connection
@@ -17,6 +22,27 @@ const newest = statement((connection) =>
 
 export const lastDigest = (tx: Tx): string => newest(tx).get()?.digest ?? CHAIN_START;
 
-export function append(tx: Tx, entry: typeof auditEntries.$inferInsert): void {
-  tx.insert(auditEntries).values(entry).run();
+const insertEntry = statement((connection) =>
+  connection
+    .insert(auditEntries)
+    .values({
+      atMs: named("atMs"),
+      organizationId: named("organizationId"),
+      actorKind: named("actorKind"),
+      actorId: named("actorId"),
+      actorLabel: named("actorLabel"),
+      address: named("address"),
+      requestId: named("requestId"),
+      action: named("action"),
+      target: named("target"),
+      before: named("before"),
+      after: named("after"),
+      previousDigest: named("previousDigest"),
+      digest: named("digest"),
+    })
+    .prepare(),
+);
+
+export function append(tx: Tx, entry: NewEntry): void {
+  insertEntry(tx).run(entry);
 }

@@ -28,9 +28,11 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     if (userIds.length === 0) return 0;
     const before = { role: role === "admin" ? "member" : "admin" };
     const changed = accounts.setRole(tx, { userIds, role });
-    for (const target of changed) {
-      audit.record(tx, { actor, action: "user.update", target, before, after: { role } });
-    }
+    const after = { role };
+    audit.recordAll(
+      tx,
+      changed.map((target) => ({ actor, action: "user.update", target, before, after })),
+    );
     return changed.length;
   }
 
