@@ -1,0 +1,90 @@
+// Reading revisions: the one in force, any other, the list. A revision never changes, so one that was read is kept;
+// which one is in force is looked up whenever governance rows may have changed.
+import type { Db } from "../../platform/database.ts";
+import { DomainError } from "../errors.ts";
+import { REVISIONS_LISTED_MAX, type Revision } from "./model.ts";
+import * as store from "./store.ts";
+
+/** Revisions kept in memory: workstations report on the current one and on few before it. */
+export const REVISIONS_KEPT_MAX = 8;
+
+interface Known {
+  /** of the cache's topic when it was looked up */
+  at: number;
+  revision: Revision | undefined;
+}
+
+export class Revisions {
+  readonly #kept = new Map<string, Revision>();
+  readonly #current = new Map<string, Known>();
+
+  constructor(private readonly db: Db) {}
+
+  /** @returns the revision in force, the same object as long as it is; nothing before the first start */
+  current(organizationId: string): Revision | undefined {
+    const at = this.db.revision("governance");
+    const known = this.#current.get(organizationId);
+    if (known?.at === at) return known.revision;
+    const id = store.newestId(this.db.read, organizationId);
+    const revision = id === undefined ? undefined : this.find(organizationId, id);
+    this.#current.set(organizationId, { at, revision });
+    return revision;
+  }
+
+  /** @returns the revision of that id in the organization, current or former */
+  find(organizationId: string, id: string): Revision | undefined {
+    const known = this.#kept.get(id) ?? store.findRevision(this.db.read, organizationId, id);
+    if (known?.organizationId !== organizationId) return undefined;
+    this.#keep(known);
+    return known;
+  }
+
+  /**
+   * @returns the revision of that id
+   * @throws DomainError `governance.not_found`
+   */
+  show(organizationId: string, id: string): Revision {
+    const revision = this.find(organizationId, id);
+    if (!revision) throw revisionNotFound(id);
+    return revision;
+  }
+
+  /**
+   * @returns the revision in force
+   * @throws DomainError `governance.no_policy`
+   */
+  inForce(organizationId: string): Revision {
+    const revision = this.current(organizationId);
+    if (!revision) throw noPolicy();
+    return revision;
+  }
+
+  /** @returns at most REVISIONS_LISTED_MAX without their documents, the one in force first */
+  list(organizationId: string): store.RevisionSummary[] {
+    return store.listRevisions(this.db.read, organizationId, REVISIONS_LISTED_MAX);
+  }
+
+  /** @returns the newest revisions, the one in force first */
+  recent(organizationId: string, limit: number): Revision[] {
+    return store.newestRevisions(this.db.read, organizationId, limit);
+  }
+
+  /** The one used last is dropped last. */
+  #keep(revision: Revision): void {
+    this.#kept.delete(revision.id);
+    this.#kept.set(revision.id, revision);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}
+
+const revisionNotFound = (id: string) =>
+  new DomainError("not_found", "governance.not_found", `there is no policy revision ${id}`, {
+    hint: "see `quartermaster policy history`",
+  });
+
+/** @returns what callers are told where nothing was ever published */
+export const noPolicy = () =>
+  new DomainError("not_found", "governance.no_policy", "no policy is published yet", {
+    hint: "the service publishes one when it starts",
+  });

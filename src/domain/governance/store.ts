@@ -1,0 +1,125 @@
+// SQL of policy revisions and of what the deployment file said last. A revision is only ever added.
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
+import { governanceDeployments, governanceRevisions } from "./tables.ts";
+
+/** A revision without what it says. */
+export type RevisionSummary = Omit<Revision, "document" | "audiences">;
+
+/** What the deployment file said last, and where it was not followed. */
+export interface Deployment {
+  organizationId: string;
+  /** as the file had it, nothing stamped */
+  baseline: GovernanceConfig;
+  /** merge paths as of merge.ts */
+  conflicts: readonly string[];
+  updatedAtMs: number;
+}
+
+const summary = {
+  sequence: governanceRevisions.sequence,
+  id: governanceRevisions.id,
+  organizationId: governanceRevisions.organizationId,
+  origin: governanceRevisions.origin,
+  authorId: governanceRevisions.authorId,
+  authorLabel: governanceRevisions.authorLabel,
+  comment: governanceRevisions.comment,
+  createdAtMs: governanceRevisions.createdAtMs,
+};
+
+const newest = statement((connection) =>
+  connection
+    .select({ id: governanceRevisions.id })
+    .from(governanceRevisions)
+    .where(eq(governanceRevisions.organizationId, sql.placeholder("organizationId")))
+    .orderBy(desc(governanceRevisions.sequence))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the revision in force */
+export const newestId = (connection: Connection, organizationId: string): string | undefined =>
+  newest(connection).get({ organizationId })?.id;
+
+export function findRevision(
+  connection: Connection,
+  organizationId: string,
+  id: string,
+): Revision | undefined {
+  const [revision] = newestFirst(connection, { organizationId, limit: 1, id });
+  return revision;
+}
+
+/** @returns the newest revisions whole, the one in force first */
+export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
+  newestFirst(connection, { organizationId, limit });
+
+/** @returns the newest revisions without their documents, the one in force first */
+export const listRevisions = (
+  connection: Connection,
+  organizationId: string,
+  limit: number,
+): RevisionSummary[] =>
+  connection
+    .select(summary)
+    .from(governanceRevisions)
+    .where(eq(governanceRevisions.organizationId, organizationId))
+    .orderBy(desc(governanceRevisions.sequence))
+    .limit(limit)
+    .all();
+
+/** @returns the revision with its place in the order */
+export function insertRevision(tx: Tx, revision: Omit<Revision, "sequence">): Revision {
+  const { document, audiences, ...rest } = revision;
+  const { sequence } = tx
+    .insert(governanceRevisions)
+    .values({ ...rest, document: JSON.stringify(document), audiences: JSON.stringify(audiences) })
+    .returning({ sequence: governanceRevisions.sequence })
+    .get();
+  return { ...revision, sequence };
+}
+
+export function findDeployment(connection: Connection, organizationId: string): Deployment | undefined {
+  const row = connection
+    .select()
+    .from(governanceDeployments)
+    .where(eq(governanceDeployments.organizationId, organizationId))
+    .limit(1)
+    .get();
+  return row && { ...row, baseline: JSON.parse(row.baseline), conflicts: JSON.parse(row.conflicts) };
+}
+
+export function putDeployment(tx: Tx, { baseline, conflicts, ...rest }: Deployment): void {
+  const changes = {
+    baseline: JSON.stringify(baseline),
+    conflicts: JSON.stringify(conflicts),
+    updatedAtMs: rest.updatedAtMs,
+  };
+  tx.insert(governanceDeployments)
+    .values({ ...rest, ...changes })
+    .onConflictDoUpdate({ target: governanceDeployments.organizationId, set: changes })
+    .run();
+}
+
+function newestFirst(
+  connection: Connection,
+  { organizationId, limit, id }: { organizationId: string; limit: number; id?: string },
+): Revision[] {
+  const wanted: SQL | undefined = and(
+    eq(governanceRevisions.organizationId, organizationId),
+    id === undefined ? undefined : eq(governanceRevisions.id, id),
+  );
+  return connection
+    .select()
+    .from(governanceRevisions)
+    .where(wanted)
+    .orderBy(desc(governanceRevisions.sequence))
+    .limit(limit)
+    .all()
+    .map(({ document, audiences, ...rest }) => ({
+      ...rest,
+      document: JSON.parse(document) satisfies GovernanceConfig,
+      audiences: JSON.parse(audiences) satisfies PackageAudiences,
+    }));
+}
