@@ -51,6 +51,9 @@ export async function contest({ what, unit, wanted, ours, reference, rounds }: C
   return { what, unit, ...medians, ratio, verdict: atLeast(wanted, ratio) };
 }
 
+/** runs of each before it counts: the more code a server has, the longer it takes to be compiled */
+const WARM_UPS = 3;
+
 export interface Race {
   unit: string;
   rounds: number;
@@ -61,7 +64,7 @@ export interface Race {
 /** What is told of a race: ours beside the fastest of some of the others. */
 export interface Rivals {
   what: string;
-  /** beginnings of their names */
+  /** beginning of their names; nothing is told when none took part */
   rivals: string;
   /** the least ratio that is good enough; only told when left out */
   wanted?: number;
@@ -69,13 +72,15 @@ export interface Rivals {
 
 /** Measures several side by side, in alternating rounds, and tells each comparison by itself. */
 export async function race({ unit, rounds, subjects }: Race, told: readonly Rivals[]): Promise<Figure[]> {
-  for (const warmUp of Object.values(subjects)) await warmUp();
+  for (let warmUp = 0; warmUp < WARM_UPS; warmUp++)
+    for (const measure of Object.values(subjects)) await measure();
   const { ours, ...others } = subjects;
   const [own, ...rows] = await compareAlternating({ rounds, subjects: { ours, ...others } });
-  return told.map(({ what, rivals, wanted }) => {
-    const fastest = rows
+  return told.flatMap(({ what, rivals, wanted }) => {
+    const [fastest] = rows
       .filter(({ name }) => name.startsWith(rivals))
-      .reduce((best, row) => (row.median > best.median ? row : best));
+      .toSorted((one, other) => other.median - one.median);
+    if (!fastest) return [];
     const ratio = 1 / fastest.ratio;
     return {
       what: `${what} (against ${fastest.name})`,

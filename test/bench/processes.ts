@@ -1,5 +1,6 @@
 // The processes of a benchmark: servers that say where they listen, and the load generator beside them. Each is ended
 // by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoadPlan, LoadResult } from "./load.ts";
 
@@ -40,14 +41,17 @@ export const quartermaster = (...args: string[]): string[] => [
 ];
 
 /**
- * Starts a server and waits until it prints its origin on loopback.
+ * Starts a server and waits until it prints its origin on loopback. Its log goes to a file, as a service's goes to a
+ * journal: a pipe would have to be read here, beside what is measured.
  * @throws when it ends or stays silent instead; what it said is in the error
  */
 export async function startServer(command: string[]): Promise<Running> {
-  const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: "pipe", stderr: "pipe" });
+  const log = Bun.file(join(tmpdir(), `quartermaster-bench-${crypto.randomUUID()}.log`));
+  const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: "pipe", stderr: log });
   const stop = async () => {
     child.kill();
     await child.exited;
+    await log.delete();
   };
   const silence = setTimeout(() => child.kill("SIGKILL"), START_LIMIT_MS);
   let said = "";
@@ -56,11 +60,11 @@ export async function startServer(command: string[]): Promise<Running> {
     const port = Number(LISTENS.exec(said)?.[1] ?? 0);
     if (port === 0) continue;
     clearTimeout(silence);
-    // Somebody reads the log of a service, too; unread it would pile up in its memory.
-    void child.stderr.pipeTo(new WritableStream());
     return { pid: child.pid, port, stop };
   }
-  throw new Error(`${command.join(" ")} did not start: ${said}${await new Response(child.stderr).text()}`);
+  said += await log.text();
+  await stop();
+  throw new Error(`${command.join(" ")} did not start: ${said}`);
 }
 
 /** Settings of whoever runs the benchmark must not change what is measured. */

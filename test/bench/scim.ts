@@ -101,6 +101,7 @@ function measureLookups({ many, few, bare, peers }: LookupSides): Promise<Figure
     },
     [
       { what, rivals: "scimmy", wanted: 8 },
+      { what, rivals: "scimmy on Node" },
       { what, rivals: "bare", wanted: 0.4 },
       { what, rivals: "ours with 10,000 users", wanted: 0.8 },
     ],
@@ -202,7 +203,10 @@ function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, n
       rounds: ROUNDS,
       subjects: { ours: creations(running.port), ...mapValues(peers, creations) },
     },
-    [{ what: "new group, durable", rivals: "scimmy", wanted: 2 }],
+    [
+      { what: "new group, durable", rivals: "scimmy", wanted: 2 },
+      { what: "new group, durable", rivals: "scimmy on Node" },
+    ],
   );
 }
 
