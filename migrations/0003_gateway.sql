@@ -22,6 +22,7 @@ CREATE TABLE gateway_keys (
   replacements_since_ms INTEGER,
   next_attempt_at_ms INTEGER,
   recovering_until_ms INTEGER,
+  leftovers INTEGER NOT NULL,
   reconciled_at_ms INTEGER,
   validated_at_ms INTEGER,
   created_at_ms INTEGER NOT NULL,

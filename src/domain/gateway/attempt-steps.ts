@@ -20,6 +20,7 @@ import {
 } from "./model.ts";
 import {
   type JsonObject,
+  type PreviousKey,
   type ProvisionedKey,
   ProvisionerError,
   type ProvisionRequest,
@@ -57,11 +58,9 @@ export class AttemptSteps {
     const { configurationDigest } = this.mode;
     const reason = reasonToCall(found, { ...wish, nowMs, configurationDigest });
     if (!reason) return { row: found };
-    const row = this.#lease(tx, found ?? this.#firstRow(tx, user, nowMs), { nowMs, wish });
-    const previous =
-      row.state === "ready" && !wish.rotate && row.externalId !== null && row.alias !== null
-        ? { externalId: row.externalId, alias: row.alias, metadata: parseMetadata(row.metadata) }
-        : null;
+    const previous = wish.rotate ? null : previousOf(found);
+    const makesKey = previous === null;
+    const row = this.#lease(tx, found ?? this.#firstRow(tx, user, nowMs), { nowMs, wish, makesKey });
     const { credentialVersion } = row;
     const identity = {
       id: user.id,
@@ -108,6 +107,7 @@ export class AttemptSteps {
       // Somebody who made it due meanwhile wants another look.
       nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? dueAtMs : nowMs,
       recoveringUntilMs: null,
+      leftovers: row.leftovers && begun.request.previous !== null,
       reconciledAtMs: nowMs,
       validatedAtMs: nowMs,
     });
@@ -147,12 +147,17 @@ export class AttemptSteps {
       credentialVersion: this.dependencies.ids.uuid(),
       failures: 0,
       replacements: 0,
+      leftovers: false,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
   }
 
-  #lease(tx: Tx, row: KeyRow, { nowMs, wish }: { nowMs: number; wish: Wish }): KeyRow {
+  #lease(
+    tx: Tx,
+    row: KeyRow,
+    { nowMs, wish, makesKey }: { nowMs: number; wish: Wish; makesKey: boolean },
+  ): KeyRow {
     const untilMs = nowMs + ATTEMPT_LEASE_MS;
     const isAutomaticReplacement = row.invalidatedAtMs !== null && !wish.manual;
     const windowMs = windowOf(row, nowMs);
@@ -160,6 +165,7 @@ export class AttemptSteps {
       state: row.state === "ready" ? "ready" : nextState(row.state, "begun"),
       recoveringUntilMs: untilMs,
       nextAttemptAtMs: untilMs,
+      leftovers: row.leftovers || makesKey,
       ...(isAutomaticReplacement && {
         replacements: windowMs === undefined ? 1 : row.replacements + 1,
         replacementsSinceMs: windowMs ?? nowMs,
@@ -212,6 +218,12 @@ export class AttemptSteps {
     return Buffer.from(this.dependencies.ids.bytes(4)).readUInt32BE() / 2 ** 32;
   }
 }
+
+/** @returns the key of the last success, where one is stored */
+const previousOf = (row: KeyRow | undefined): PreviousKey | null =>
+  row?.state === "ready" && row.externalId !== null && row.alias !== null
+    ? { externalId: row.externalId, alias: row.alias, metadata: parseMetadata(row.metadata) }
+    : null;
 
 const failureOf = ({ state, invalidatedAtMs }: KeyRow): "failed" | "replacement_failed" =>
   state === "recovering" && invalidatedAtMs !== null ? "replacement_failed" : "failed";

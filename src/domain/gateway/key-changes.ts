@@ -5,7 +5,7 @@ import type { Actor } from "../actor.ts";
 import { invariant } from "../errors.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { isExpired, type KeyRow, nextReplacementMs, nextState } from "./model.ts";
-import { queueUpstream, type RevocationReason } from "./retire.ts";
+import type { RevocationReason } from "./retire.ts";
 import { openCredential } from "./sealed-credential.ts";
 import * as store from "./store.ts";
 
@@ -35,11 +35,7 @@ export class KeyChanges {
   /** Takes a key away that nobody can use any more, and makes the user due for another, within the budget. */
   disown(tx: Tx, row: KeyRow, { actor, reason, queueAs }: Disowning): KeyRow {
     const nowMs = this.dependencies.clock.nowMs();
-    queueUpstream(
-      tx,
-      { ...row, recoveringUntilMs: null },
-      { ids: this.dependencies.ids, reason: queueAs, nowMs },
-    );
+    this.#revokeKeyOf(tx, row, { reason: queueAs, nowMs });
     const after = this.update(tx, row, {
       ...NO_KEY,
       state: nextState(row.state, "disowned"),
@@ -61,7 +57,7 @@ export class KeyChanges {
     if (row?.state !== "ready") return row;
     const { ids, sealing } = this.dependencies;
     if (isExpired(row, nowMs)) {
-      queueUpstream(tx, row, { ids, reason: "expired", nowMs });
+      this.#revokeKeyOf(tx, row, { reason: "expired", nowMs });
       return this.update(tx, row, {
         ...NO_KEY,
         state: nextState("ready", "expired"),
@@ -73,6 +69,10 @@ export class KeyChanges {
     if (openCredential(sealing, row)) return row;
     const reason = "the stored key could not be opened";
     return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable" });
+  }
+
+  #revokeKeyOf(tx: Tx, row: KeyRow, why: { reason: RevocationReason; nowMs: number }): void {
+    if (row.externalId !== null) this.revokeUpstream(tx, row, { ...why, externalId: row.externalId });
   }
 
   /** Queues an external id; a blank one names nothing. */

@@ -35,25 +35,20 @@ export const createRetirement =
     if (row) queueUpstream(tx, row, { ids, reason, nowMs });
   };
 
-/** Queues what a row stands for upstream: its key, or what an attempt under way may be making. */
+/** Queues what a row stands for upstream: its key, and what an attempt that was not heard of again may have made. */
 export function queueUpstream(
   tx: Tx,
   row: KeyRow,
   { ids, reason, nowMs }: { ids: Ids; reason: RevocationReason; nowMs: number },
 ): void {
-  if (row.externalId === null && row.recoveringUntilMs === null) return;
   const { organizationId, userId, email, externalId, recoveringUntilMs } = row;
   const shared = { organizationId, userId, email, reason, attempts: 0, problem: null, createdAtMs: nowMs };
   if (externalId !== null) {
     store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId, nextAttemptAtMs: nowMs });
   }
-  // An attempt that still runs settles by itself and queues what it made; this entry is for one that died.
-  if (recoveringUntilMs !== null) {
-    store.queueRevocation(tx, {
-      ...shared,
-      id: ids.uuid(),
-      externalId: null,
-      nextAttemptAtMs: Math.max(nowMs, recoveringUntilMs),
-    });
+  // An attempt that still runs settles by itself, and queues what it made.
+  if (row.leftovers) {
+    const nextAttemptAtMs = Math.max(nowMs, recoveringUntilMs ?? nowMs);
+    store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId: null, nextAttemptAtMs });
   }
 }
