@@ -85,13 +85,17 @@ export const userOfEmail = (
 export const userIn = (connection: Connection, row: RowId): User | undefined =>
   connection.select(shown).from(users).where(isRow(row)).limit(1).get();
 
-export const firstOrganization = (connection: Connection): Organization | undefined =>
+const oldestOrganization = statement((connection) =>
   connection
     .select({ id: organizations.id, name: organizations.name })
     .from(organizations)
     .orderBy(asc(organizations.createdAtMs))
     .limit(1)
-    .get();
+    .prepare(),
+);
+
+export const firstOrganization = (connection: Connection): Organization | undefined =>
+  oldestOrganization(connection).get();
 
 export function insertOrganization(tx: Tx, organization: typeof organizations.$inferInsert): void {
   tx.insert(organizations).values(organization).run();
