@@ -9,7 +9,7 @@ import { type Renderers, textsOver } from "./search-texts.ts";
 import type { View } from "./view.ts";
 
 /** With as many comparisons as a filter may have, this many rows still take less than half a second. */
-export const SLICE_ROWS = 1_000;
+export const SLICE_ROWS = 500;
 /** Scans that wait for their turn; one more is refused. */
 export const SCANS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
@@ -32,7 +32,8 @@ export interface Slice {
 
 /** @source scim.md SCIM-125 and SCIM-132 */
 export class Scans {
-  #waiting = 0;
+  /** running and waiting ones */
+  #count = 0;
   #last: Promise<void> = Promise.resolve();
 
   constructor(
@@ -42,18 +43,20 @@ export class Scans {
 
   /** @throws ScimError 503 when too many wait already */
   async run(scan: Scan): Promise<Slice> {
-    if (this.#waiting === SCANS_WAITING_MAX) {
+    if (this.#count > SCANS_WAITING_MAX) {
       const detail =
         "too many searches look at every resource; try again soon, or filter with eq on userName";
       throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
+    this.#count += 1;
     const turn = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
-    this.#waiting += 1;
     await turn;
-    this.#waiting -= 1;
-    return await this.#scan(scan).finally(resolve);
+    return await this.#scan(scan).finally(() => {
+      this.#count -= 1;
+      resolve();
+    });
   }
 
   async #scan({ parts, view, ...page }: Scan): Promise<Slice> {

@@ -12,8 +12,9 @@ import type { GroupRow, UserRow } from "./model.ts";
 import { type AttributePath, pathText } from "./path.ts";
 import { scimGroups, scimUsers } from "./tables.ts";
 
-/** Compiled statements that are kept, pages and counts of both types together; those used longest ago go first. */
+/** Compiled statements that are kept, all kinds and both types together; those used longest ago go first. */
 export const STATEMENTS_MAX = 200;
+const STATEMENT_KINDS = 6;
 
 export interface RowsAsked {
   organizationId: string;
@@ -37,6 +38,7 @@ interface TypeSql<Row> {
   organizationId: SQL;
   sequence: SQL;
   page(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<Row>;
+  sequences(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<{ sequence: number }>;
   count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
   ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
 }
@@ -74,6 +76,15 @@ const USER_SQL: TypeSql<UserRow> = {
       .limit(named("limit"))
       .offset(named("offset"))
       .prepare(),
+  sequences: (connection, where, order) =>
+    connection
+      .select({ sequence: scimUsers.sequence })
+      .from(scimUsers)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
   ofSequences: (connection) =>
     connection
@@ -95,6 +106,15 @@ const GROUP_SQL: TypeSql<GroupRow> = {
       .limit(named("limit"))
       .offset(named("offset"))
       .prepare(),
+  sequences: (connection, where, order) =>
+    connection
+      .select({ sequence: scimGroups.sequence })
+      .from(scimGroups)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
   count: (connection, where) => connection.select(TOTAL).from(scimGroups).where(where).prepare(),
   ofSequences: (connection) =>
     connection
@@ -107,6 +127,7 @@ const GROUP_SQL: TypeSql<GroupRow> = {
 /** The rows of one type. One object belongs to one connection, on which it compiles. */
 export class SearchedRows<Row> {
   readonly #pages = new Map<string, Prepared<Row>>();
+  readonly #deepPages = new Map<string, Prepared<{ sequence: number }>>();
   readonly #counts = new Map<string, Prepared<{ total: number }>>();
 
   constructor(
@@ -114,13 +135,25 @@ export class SearchedRows<Row> {
     private readonly own: TypeSql<Row>,
   ) {}
 
+  /** What stands before a later page is passed over without its documents: an index is enough for that. */
   page(asked: RowsAsked): Row[] {
-    const { filter, key, isDescending, isBackwards, organizationId, limit, offset } = asked;
+    const { own, connection } = this;
+    if (asked.offset === 0)
+      return this.#ordered(asked, this.#pages, (...terms) => own.page(connection, ...terms));
+    const found = this.#ordered(asked, this.#deepPages, (...terms) => own.sequences(connection, ...terms));
+    return this.ofSequences(found.map(({ sequence }) => sequence));
+  }
+
+  #ordered<R>(
+    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
+    statements: Map<string, Prepared<R>>,
+    prepare: (where: SQL | undefined, order: SQL[]) => Prepared<R>,
+  ): R[] {
     const shape = shapeOf(filter);
     const order = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
-    const prepared = kept(this.#pages, `${order} ${shape.key}`, () => {
+    const prepared = kept(statements, `${order} ${shape.key}`, () => {
       const terms = orderOf(key, this.own.sequence, { isDescending, isBackwards });
-      return this.own.page(this.connection, this.#where(filter, shape), terms);
+      return prepare(this.#where(filter, shape), terms);
     });
     return prepared.all({ ...shape.values, organizationId, limit, offset });
   }
@@ -173,7 +206,8 @@ function kept<S>(statements: Map<string, S>, key: string, compile: () => S): S {
   const known = statements.get(key);
   const statement = known ?? compile();
   if (known) statements.delete(key);
-  else if (statements.size === STATEMENTS_MAX / 4) statements.delete(statements.keys().next().value ?? "");
+  else if (statements.size >= Math.floor(STATEMENTS_MAX / STATEMENT_KINDS))
+    statements.delete(statements.keys().next().value ?? "");
   statements.set(key, statement);
   return statement;
 }

@@ -29,8 +29,11 @@ export const textsOver = (
   Group: textsOf(groupRows(connection), (rows, view) => renderGroups(connection, rows, view)),
 });
 
-const textsOf = <Row>(searched: SearchedRows<Row>, render: (rows: Row[], view: View) => string[]): Texts => ({
-  page: (asked, view) => render(searched.page(asked), view),
-  ofSequences: (sequences, view) => render(searched.ofSequences(sequences), view),
-  count: (asked) => searched.count(asked),
-});
+function textsOf<Row>(searched: SearchedRows<Row>, render: (rows: Row[], view: View) => string[]): Texts {
+  const rendered = (rows: Row[], view: View): string[] => (rows.length === 0 ? [] : render(rows, view));
+  return {
+    page: (asked, view) => rendered(searched.page(asked), view),
+    ofSequences: (sequences, view) => rendered(searched.ofSequences(sequences), view),
+    count: (asked) => searched.count(asked),
+  };
+}
