@@ -19,14 +19,17 @@ export interface AuditEvent {
   after?: AuditSummary;
 }
 
+/** The same event of many targets. */
+export type AuditEvents = Omit<AuditEvent, "target"> & { targets: readonly string[] };
+
 export type Audit = ReturnType<typeof createAudit>;
 
 /** @returns the operations of the area; made once, in domain.ts */
 export function createAudit({ clock }: { clock: Clock }) {
-  /** @returns the digest of the entry, to which the next one is chained */
-  function append(tx: Tx, event: AuditEvent, previousDigest: string): string {
-    const { actor, action, target, before, after } = event;
-    const entry = {
+  /** Appends one entry for each target, in their order: what is the same in all is told once. */
+  function recordAll(tx: Tx, { actor, action, targets, before, after }: AuditEvents): void {
+    if (targets.length === 0) return;
+    const facts = {
       atMs: clock.nowMs(),
       organizationId: actor.organizationId,
       actorKind: actor.kind,
@@ -35,26 +38,30 @@ export function createAudit({ clock }: { clock: Clock }) {
       address: actor.address ?? null,
       requestId: actor.requestId ?? null,
       action,
-      target,
       before: before ? JSON.stringify(before) : null,
       after: after ? JSON.stringify(after) : null,
     };
-    const digest = sha256Hex(`${previousDigest}\n${JSON.stringify(Object.values(entry))}`);
-    store.append(tx, { ...entry, previousDigest, digest });
-    return digest;
+    store.append(tx, facts, chain(facts, targets, store.lastDigest(tx)));
   }
 
   return {
-    /** Appends one entry; commits or rolls back with the change it describes. */
-    record(tx: Tx, event: AuditEvent): void {
-      append(tx, event, store.lastDigest(tx));
-    },
+    recordAll,
 
-    /** Appends many entries, in their order; looks once where the chain ends. */
-    recordAll(tx: Tx, events: readonly AuditEvent[]): void {
-      if (events.length === 0) return;
-      let digest = store.lastDigest(tx);
-      for (const event of events) digest = append(tx, event, digest);
-    },
+    /** Appends one entry; commits or rolls back with the change it describes. */
+    record: (tx: Tx, { target, ...event }: AuditEvent): void =>
+      recordAll(tx, { ...event, targets: [target] }),
   };
+}
+
+/** @param start digest of the entry before the first */
+function chain(facts: store.Facts, targets: readonly string[], start: string): store.Link[] {
+  const { before, after, ...common } = facts;
+  const beginning = Object.values(common);
+  let previousDigest = start;
+  return targets.map((target) => {
+    const content = JSON.stringify([...beginning, target, before, after]);
+    const link = { target, previousDigest, digest: sha256Hex(`${previousDigest}\n${content}`) };
+    previousDigest = link.digest;
+    return link;
+  });
 }

@@ -1,13 +1,19 @@
 // SQL of the audit log: append, and the digest to chain to.
-import { desc, sql } from "drizzle-orm";
+import { desc, type SQL, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../platform/database.ts";
 import { auditEntries } from "./tables.ts";
 
 /** What the first entry is chained to. */
 const CHAIN_START = "";
+/** entries of one statement: their text is held twice while it runs */
+const LINKS_MAX = 1_000;
 
-/** An entry before it has a number. */
-export type NewEntry = Omit<typeof auditEntries.$inferSelect, "id">;
+type Entry = typeof auditEntries.$inferSelect;
+
+/** What is different in each of the entries that are appended together. */
+export type Link = Pick<Entry, "target" | "previousDigest" | "digest">;
+/** What is the same in all of them. */
+export type Facts = Omit<Entry, "id" | keyof Link>;
 
 const named = sql.placeholder;
 
@@ -22,27 +28,41 @@ const newest = statement((connection) =>
 
 export const lastDigest = (tx: Tx): string => newest(tx).get()?.digest ?? CHAIN_START;
 
-const insertEntry = statement((connection) =>
+const fact = (name: keyof Facts): SQL<string> => sql`${named(name)}`;
+const ofLink = (place: number): SQL<string> => sql`value ->> ${sql.raw(String(place))}`;
+
+const insertEntries = statement((connection) =>
   connection
     .insert(auditEntries)
-    .values({
-      atMs: named("atMs"),
-      organizationId: named("organizationId"),
-      actorKind: named("actorKind"),
-      actorId: named("actorId"),
-      actorLabel: named("actorLabel"),
-      address: named("address"),
-      requestId: named("requestId"),
-      action: named("action"),
-      target: named("target"),
-      before: named("before"),
-      after: named("after"),
-      previousDigest: named("previousDigest"),
-      digest: named("digest"),
-    })
+    .select(
+      connection
+        .select({
+          id: sql`NULL`.as("id"),
+          atMs: fact("atMs").as("at_ms"),
+          organizationId: fact("organizationId").as("organization_id"),
+          actorKind: fact("actorKind").as("actor_kind"),
+          actorId: fact("actorId").as("actor_id"),
+          actorLabel: fact("actorLabel").as("actor_label"),
+          address: fact("address").as("address"),
+          requestId: fact("requestId").as("request_id"),
+          action: fact("action").as("action"),
+          target: ofLink(0).as("target"),
+          before: fact("before").as("before"),
+          after: fact("after").as("after"),
+          previousDigest: ofLink(1).as("previous_digest"),
+          digest: ofLink(2).as("digest"),
+        })
+        .from(sql`json_each(${named("links")})`),
+    )
     .prepare(),
 );
 
-export function append(tx: Tx, entry: NewEntry): void {
-  insertEntry(tx).run(entry);
+/** Appends one entry for each link, in their order. */
+export function append(tx: Tx, facts: Facts, links: readonly Link[]): void {
+  for (let at = 0; at < links.length; at += LINKS_MAX) {
+    const slice = links
+      .slice(at, at + LINKS_MAX)
+      .map((link) => [link.target, link.previousDigest, link.digest]);
+    insertEntries(tx).run({ ...facts, links: JSON.stringify(slice) });
+  }
 }

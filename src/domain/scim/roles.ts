@@ -28,11 +28,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     if (userIds.length === 0) return 0;
     const before = { role: role === "admin" ? "member" : "admin" };
     const changed = accounts.setRole(tx, { userIds, role });
-    const after = { role };
-    audit.recordAll(
-      tx,
-      changed.map((target) => ({ actor, action: "user.update", target, before, after })),
-    );
+    audit.recordAll(tx, { actor, action: "user.update", targets: changed, before, after: { role } });
     return changed.length;
   }
 

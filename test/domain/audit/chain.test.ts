@@ -5,34 +5,48 @@ import type { AuditEvent } from "../../../src/domain/audit/service.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
-const events = ({ system }: World, ...targets: string[]): AuditEvent[] =>
-  targets.map((target) => ({ actor: system, action: "user.update", target, after: { role: "admin" } }));
+const eventIn = ({ system }: World): Omit<AuditEvent, "target"> => ({
+  actor: { ...system, requestId: "r" },
+  action: "user.update",
+  before: { role: "member" },
+  after: { role: "admin", groups: ["Größe"] },
+});
 
 const entriesOf = ({ db }: World) => db.read.select().from(auditEntries).orderBy(asc(auditEntries.id)).all();
 
 test("every entry is chained to the one before, however many come at once", async () => {
   await using world = await createWorld();
   const { audit, db } = world;
+  const event = eventIn(world);
+  const many = Array.from({ length: 2_500 }, (_, at) => `user ${at}`);
   await db.write((tx) => {
-    for (const event of events(world, "a", "b")) audit.record(tx, event);
-    audit.recordAll(tx, events(world, "c", "d", "e"));
+    audit.record(tx, { ...event, target: "first" });
+    audit.recordAll(tx, { ...event, targets: many });
+    audit.recordAll(tx, { ...event, targets: [] });
   });
-  await db.write((tx) => audit.recordAll(tx, []));
-  await db.write((tx) => audit.recordAll(tx, events(world, "f")));
+  await db.write((tx) => audit.record(tx, { ...event, target: "last" }));
   const entries = entriesOf(world);
-  expect(entries.map(({ target }) => target)).toEqual(["a", "b", "c", "d", "e", "f"]);
-  expect(entries.map(({ previousDigest }) => previousDigest)).toEqual([
-    "",
-    ...entries.slice(0, -1).map(({ digest }) => digest),
-  ]);
-  expect(new Set(entries.map(({ digest }) => digest)).size).toBe(6);
+  expect(entries.map(({ target }) => target)).toEqual(["first", ...many, "last"]);
+  const digests = entries.map(({ digest }) => digest);
+  expect(entries.map(({ previousDigest }) => previousDigest)).toEqual(["", ...digests.slice(0, -1)]);
+  expect(new Set(digests).size).toBe(entries.length);
 });
 
 test("entries that come at once are the entries that come one by one, digests included", async () => {
   await using oneByOne = await createWorld();
   await using atOnce = await createWorld();
-  const told = events(oneByOne, "a", "b", "c");
-  for (const event of told) await oneByOne.db.write((tx) => oneByOne.audit.record(tx, event));
-  await atOnce.db.write((tx) => atOnce.audit.recordAll(tx, told));
+  const event = eventIn(oneByOne);
+  const targets = ["a", 'b"\\', "c"];
+  for (const target of targets)
+    await oneByOne.db.write((tx) => oneByOne.audit.record(tx, { ...event, target }));
+  await atOnce.db.write((tx) => atOnce.audit.recordAll(tx, { ...event, targets }));
   expect(entriesOf(atOnce)).toEqual(entriesOf(oneByOne));
+  expect(entriesOf(atOnce)[1]).toMatchObject({
+    actorKind: "system",
+    actorId: null,
+    requestId: "r",
+    target: 'b"\\',
+    before: '{"role":"member"}',
+    after: '{"role":"admin","groups":["Größe"]}',
+  });
 });
