@@ -1,0 +1,49 @@
+// What differs between two policy documents, place by place. Values are for administrators; logs and the audit log get
+// the places only.
+import { isSame, partsOf, shownPath } from "./paths.ts";
+
+/** One place that differs; a side that has nothing there lacks its member. */
+export interface Change {
+  /** as of paths.ts */
+  path: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+/** @returns every place where the documents differ, as deep as it can be named; `revision` does not count */
+export function diffDocuments(before: object, after: object): Change[] {
+  const changes: Change[] = [];
+  compareAt([], withoutRevision(before), { after: withoutRevision(after), changes });
+  return changes;
+}
+
+/** @returns the document without the id that each revision has of its own */
+export function withoutRevision(document: object): object {
+  const { revision: _, ...rest } = { revision: undefined, ...document };
+  return rest;
+}
+
+/** `undefined` stands for nothing. */
+function compareAt(
+  path: readonly string[],
+  before: unknown,
+  { after, changes }: { after: unknown; changes: Change[] },
+): void {
+  if (isSame(before, after)) return;
+  const [from, to] = [partsOf(path, before), partsOf(path, after)];
+  if (!from || !to || Array.isArray(before) !== Array.isArray(after) || isReordered(from, to)) {
+    changes.push({
+      path: shownPath(path),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    });
+    return;
+  }
+  for (const name of new Set([...from.keys(), ...to.keys()])) {
+    compareAt([...path, name], from.get(name), { after: to.get(name), changes });
+  }
+}
+
+/** Lists whose entries are the same, in another order. */
+const isReordered = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>): boolean =>
+  from.size === to.size && [...from].every(([name, value]) => isSame(value, to.get(name)));
