@@ -2,8 +2,8 @@
 // Both faces use it: the service at start and on SIGHUP, and `catalog seed`.
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/model.ts";
 import type { SeedRequest } from "./domain/catalog/service.ts";
-import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/yaml-source.ts";
 import { openFile, readFile } from "./platform/files.ts";
 
 /**

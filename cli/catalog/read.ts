@@ -1,8 +1,8 @@
 // `catalog list`, `show` and `export`: the catalog as it is. Changing it is seed.ts and remove.ts.
 import { resolve } from "node:path";
 import { catalogYaml, packageYaml } from "../../src/domain/catalog/export.ts";
+import { CATALOG_FILE_BYTES_MAX } from "../../src/domain/catalog/model.ts";
 import type { ManagedPackage } from "../../src/domain/catalog/service.ts";
-import { CATALOG_FILE_BYTES_MAX } from "../../src/domain/catalog/yaml-source.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
 import type { Column } from "../table.ts";

@@ -1,7 +1,7 @@
 // The catalog as text that `catalog seed` accepts unchanged. How such text is read is document.ts.
 import { Document, isScalar, visit } from "yaml";
+import { MERGE_KEY } from "../yaml-source.ts";
 import type { ManagedPackage } from "./model.ts";
-import { MERGE_KEY } from "./yaml-source.ts";
 
 /** @returns a deployment file's section `package_catalog` with every package, in YAML (control-api.md section 8.1) */
 export const catalogYaml = (packages: readonly ManagedPackage[]): string =>

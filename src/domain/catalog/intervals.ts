@@ -2,9 +2,10 @@
 // availability (control-api.md section 8.2, rules 7 to 9). Knows no components and no paths.
 
 import { compare, parse, type SemVer } from "semver";
-import type { Members } from "./members.ts";
+import { parseVersion } from "../exact-version.ts";
+import type { Members } from "../members.ts";
+import { type ProblemList, quoted } from "../problem-list.ts";
 import { LABEL_CHARACTERS_MAX } from "./model.ts";
-import { type ProblemList, quoted } from "./problem-list.ts";
 
 /** `introduced` is included, `before` excluded; null means that it never ends. Build metadata does not count. */
 export interface Interval {
@@ -19,10 +20,6 @@ export interface PlacedInterval extends Interval {
 
 const FIRST_VERSION = "0.0.0";
 const REQUIREMENT = /^\s*>=\s*([^\s,]+)\s*(?:,\s*<\s*([^\s,]+)\s*)?$/;
-
-const parseVersion = (text: string): SemVer | null =>
-  // The library also takes surrounding blanks and a leading v or =, which clients refuse.
-  /^\d\S*$/.test(text) ? parse(text) : null;
 
 /** @returns the bound; null when there is none; nothing when it is wrong, which is reported under `name` */
 const boundOf = (members: Members, name: string, text: string | undefined): SemVer | null | undefined => {

@@ -11,6 +11,8 @@ import {
   isHarnessKey,
   refusalsOf,
 } from "../harnesses.ts";
+import { Members, type Place, readText } from "../members.ts";
+import { type ProblemList, quoted } from "../problem-list.ts";
 import {
   checkCoverage,
   checkInside,
@@ -21,7 +23,6 @@ import {
   readAvailability,
   readVariantInterval,
 } from "./intervals.ts";
-import { Members, type Place, readText } from "./members.ts";
 import {
   HELPERS_MAX,
   type ManagedPackage,
@@ -35,7 +36,6 @@ import {
   type PlatformAsset,
   VARIANTS_MAX,
 } from "./model.ts";
-import { type ProblemList, quoted } from "./problem-list.ts";
 
 const PATH_MEMBERS = ["plugin_dir", "skills_dir", "agents_dir", "hooks_file"] as const;
 const BOUND_MEMBERS = ["introduced", "before"];
@@ -101,7 +101,8 @@ const readLayout = (members: Members): PackageLayout => {
   return { ...layout, plugins, helpers: readHelpers(members) };
 };
 
-const componentsOf = (layout: PackageLayout): Set<Component> => {
+/** @returns which components the layout carries */
+export const componentsOf = (layout: PackageLayout): Set<Component> => {
   const present: Component[] = PATH_MEMBERS.filter((name) => layout[name] !== undefined);
   if (layout.plugins.length > 0) present.push("plugins");
   if (Object.keys(layout.helpers).length > 0) present.push("helpers");

@@ -3,6 +3,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 
+export const CATALOG_FILE_BYTES_MAX = 8_388_608;
+/** of words and marks of YAML; some three times those of PACKAGES_MAX ordinary packages, read in a few seconds */
+export const CATALOG_TOKENS_MAX = 3_000_000;
 export const PACKAGES_MAX = 5_000;
 export const ID_CHARACTERS_MAX = 128;
 /** of name, version and version bounds */
@@ -11,15 +14,10 @@ export const SOURCE_REF_CHARACTERS_MAX = 2_048;
 /** of a path inside an archive; what clients accept at most (control-api.md section 8.7) */
 export const PATH_BYTES_MAX = 4_096;
 export const PATH_COMPONENTS_MAX = 32;
-/** of member names and of the keys of open maps: platforms, helper commands */
-export const KEY_CHARACTERS_MAX = 128;
 export const PLATFORMS_MAX = 32;
 export const VARIANTS_MAX = 32;
 export const PLUGINS_MAX = 64;
 export const HELPERS_MAX = 64;
-/** of the settings of one package written as JSON */
-export const SETTINGS_BYTES_MAX = 65_536;
-export const SETTINGS_DEPTH_MAX = 32;
 
 export const ID_PATTERN = /^[a-z0-9-]+$/;
 export const PLATFORM_PATTERN = /^[a-z0-9_-]+$/;

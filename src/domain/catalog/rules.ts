@@ -2,8 +2,10 @@
 // once, everything right comes back in the shape of the answer. Adapters are judged in layouts.ts, files in document.ts.
 
 import type { Problem } from "../errors.ts";
+import { readFreeObject } from "../free-object.ts";
+import { kindOf, Members, type Place } from "../members.ts";
+import { ProblemList, quoted } from "../problem-list.ts";
 import { readAdapters } from "./layouts.ts";
-import { kindOf, Members, type Place } from "./members.ts";
 import {
   ID_CHARACTERS_MAX,
   ID_PATTERN,
@@ -17,8 +19,6 @@ import {
   SOURCE_REF_CHARACTERS_MAX,
   UUID_PATTERN,
 } from "./model.ts";
-import { ProblemList, quoted } from "./problem-list.ts";
-import { readSettings } from "./settings.ts";
 
 const SOURCE_MEMBERS = ["source_ref", "artifact_id", "sha256"];
 const PACKAGE_MEMBERS = [
@@ -93,7 +93,7 @@ const readId = (members: Members, firstById: Map<string, string>): string => {
   const first = firstById.get(id);
   if (!ID_PATTERN.test(id)) members.report(`${quoted(id)} must be made of a-z, 0-9 and -`, "id");
   if (first === undefined) firstById.set(id, members.place.pointer);
-  else members.report(`${quoted(id)} is already the id of the package at ${first} of the list`, "id");
+  else members.report(`${quoted(id)} is already the id of the package at ${first}`, "id");
   return id;
 };
 
@@ -115,35 +115,41 @@ const readPackage = (members: Members, firstById: Map<string, string>): ManagedP
     version,
     ...source,
     ...(Object.keys(platforms).length > 0 ? { platform_sources: platforms } : {}),
-    settings: readSettings(members),
+    settings: readFreeObject(members, "settings"),
     adapters: readAdapters(members),
   };
 };
 
 /**
  * Judges a package list from outside: a catalog, the packages of a policy.
- * @param input parsed JSON or YAML; every pointer in the problems starts at this list
- * @returns see CheckedPackages; without problems it holds every package
+ * @param list parsed JSON or YAML; the pointers in the problems start at its own
+ * @returns those without any problem, in their order, in the shape of the answer
  * @source control-api.md section 8.2; unknown members are refused as section 20 item 30 asks
  */
-export const checkPackages = (input: unknown): CheckedPackages => {
-  const problems = new ProblemList();
+export const readPackages = (list: Place, problems: ProblemList): ManagedPackage[] => {
   const packages: ManagedPackage[] = [];
   const firstById = new Map<string, string>();
-  for (const place of placesOf(input, problems)) {
+  for (const place of placesOf(list, problems)) {
     const problemsBefore = problems.count;
     const members = Members.read(place, problems, PACKAGE_MEMBERS);
     if (!members) continue;
     const checked = readPackage(members, firstById);
     if (problems.count === problemsBefore) packages.push(checked);
   }
+  return packages;
+};
+
+/** As readPackages, for a list that stands alone. @returns see CheckedPackages; without problems it holds every package */
+export const checkPackages = (input: unknown): CheckedPackages => {
+  const problems = new ProblemList();
+  const packages = readPackages({ value: input, pointer: "" }, problems);
   return { packages, problems: problems.list(), problemCount: problems.count };
 };
 
-const placesOf = (input: unknown, problems: ProblemList): Place[] => {
-  if (!Array.isArray(input)) problems.add("", `must be a list of packages, not ${kindOf(input)}`);
-  else if (input.length > PACKAGES_MAX)
-    problems.add("", `holds ${input.length} packages; the limit is ${PACKAGES_MAX}`);
-  else return input.map((value: unknown, index) => ({ value, pointer: `/${index}` }));
+const placesOf = ({ value, pointer }: Place, problems: ProblemList): Place[] => {
+  if (!Array.isArray(value)) problems.add(pointer, `must be a list of packages, not ${kindOf(value)}`);
+  else if (value.length > PACKAGES_MAX)
+    problems.add(pointer, `holds ${value.length} packages; the limit is ${PACKAGES_MAX}`);
+  else return value.map((item: unknown, index) => ({ value: item, pointer: `${pointer}/${index}` }));
   return [];
 };

@@ -6,8 +6,9 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, type Problem } from "../errors.ts";
+import { locate } from "../yaml-text.ts";
 import { ARCHIVE_LIMITS } from "./archive.ts";
-import { type CatalogText, locate, parseCatalogText } from "./document.ts";
+import { type CatalogText, parseCatalogText } from "./document.ts";
 import {
   type CheckedArchive,
   checkLocalArchives,

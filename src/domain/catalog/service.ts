@@ -7,10 +7,12 @@ import type { ManagedPackage } from "./model.ts";
 import { createSeed, type SeedDependencies } from "./seed.ts";
 import * as store from "./store.ts";
 
+export { componentsOf } from "./layouts.ts";
 export type { LocalFiles, ReportProgress } from "./local-archives.ts";
 export { ManagedPackage } from "./model.ts";
 export type { PackageVersion, SeedPlan } from "./plan.ts";
 export { isUnchanged } from "./plan.ts";
+export { readPackages } from "./rules.ts";
 export type { SeedRequest } from "./seed.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;

@@ -2,15 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { parseCatalog, readCatalogText } from "../../../src/domain/catalog/document.ts";
-import { ProblemList } from "../../../src/domain/catalog/problem-list.ts";
-import { CATALOG_EXPANDED_MAX, CATALOG_REFERENCES_MAX } from "../../../src/domain/catalog/yaml-scan.ts";
-import {
-  CATALOG_DEPTH_MAX,
-  CATALOG_FILE_BYTES_MAX,
-  CATALOG_TOKENS_MAX,
-  parseYaml,
-} from "../../../src/domain/catalog/yaml-source.ts";
+import { CATALOG_FILE_BYTES_MAX, CATALOG_TOKENS_MAX } from "../../../src/domain/catalog/model.ts";
 import { DomainError, type Problem } from "../../../src/domain/errors.ts";
+import { ProblemList } from "../../../src/domain/problem-list.ts";
+import { YAML_EXPANSION_MAX, YAML_REFERENCES_MAX } from "../../../src/domain/yaml-scan.ts";
+import { parseYaml, YAML_DEPTH_MAX } from "../../../src/domain/yaml-source.ts";
 
 const DIGEST = "ab".repeat(32);
 const ONE = `- id: one
@@ -180,9 +176,14 @@ describe("limits", () => {
     `package_catalog:\nx: [&a ${"y".repeat(5_000_000)}, *a, *a, ${"z".repeat(size - 15_000_000 - 25)}]\n`;
   const rows: [string, number, (count: number) => string, string][] = [
     ["bytes", CATALOG_FILE_BYTES_MAX, (count) => "[]".padEnd(count, " "), "the limit is 8388608"],
-    ["levels", CATALOG_DEPTH_MAX, depth, "nested deeper"],
-    ["anchors and aliases", CATALOG_REFERENCES_MAX, references, "anchors and aliases"],
-    ["characters with aliases replaced", CATALOG_EXPANDED_MAX, expanded, "aliases are replaced"],
+    ["levels", YAML_DEPTH_MAX, depth, "nested deeper"],
+    ["anchors and aliases", YAML_REFERENCES_MAX, references, "anchors and aliases"],
+    [
+      "characters with aliases replaced",
+      YAML_EXPANSION_MAX * CATALOG_FILE_BYTES_MAX,
+      expanded,
+      "aliases are replaced",
+    ],
   ];
   test.each(rows)("%s: below and at pass, above is refused", (_name, limit, build, detail) => {
     expect(idsIn(build(limit - 1))).toEqual([]);

@@ -4,8 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { FormatRegistry } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import * as limits from "../../../src/domain/catalog/model.ts";
-import { PROBLEMS_MAX } from "../../../src/domain/catalog/problem-list.ts";
 import { checkPackages } from "../../../src/domain/catalog/rules.ts";
+import { FREE_OBJECT_BYTES_MAX, FREE_OBJECT_DEPTH_MAX } from "../../../src/domain/free-object.ts";
+import { KEY_CHARACTERS_MAX } from "../../../src/domain/members.ts";
+import { PROBLEMS_MAX } from "../../../src/domain/problem-list.ts";
 
 const DIGEST = "ab".repeat(32);
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -344,11 +346,7 @@ describe("limits", () => {
       limits.PATH_COMPONENTS_MAX,
       (count) => adapted({ plugin_dir: Array(count).fill("a").join("/") }),
     ],
-    [
-      "characters of a key",
-      limits.KEY_CHARACTERS_MAX,
-      (count) => adapted({ helpers: { [path(count)]: {} } }),
-    ],
+    ["characters of a key", KEY_CHARACTERS_MAX, (count) => adapted({ helpers: { [path(count)]: {} } })],
     [
       "platform sources",
       limits.PLATFORMS_MAX,
@@ -362,8 +360,8 @@ describe("limits", () => {
     ["variants", limits.VARIANTS_MAX, (count) => adapted({ plugin_dir: "p", variants: spread(count) })],
     ["plugin modules", limits.PLUGINS_MAX, (count) => adapted({ plugins: Array(count).fill("a") })],
     ["helpers", limits.HELPERS_MAX, (count) => adapted({ helpers: entries(count, {}) })],
-    ["bytes of settings", limits.SETTINGS_BYTES_MAX, (bytes) => valid({ settings: settings(bytes) })],
-    ["levels of settings", limits.SETTINGS_DEPTH_MAX, (levels) => valid({ settings: nested(levels) })],
+    ["bytes of settings", FREE_OBJECT_BYTES_MAX, (bytes) => valid({ settings: settings(bytes) })],
+    ["levels of settings", FREE_OBJECT_DEPTH_MAX, (levels) => valid({ settings: nested(levels) })],
   ];
   test.each(rows)("%s: below and at pass, above is one problem", (_name, limit, build) => {
     expect([limit - 1, limit, limit + 1].map((count) => pointersOf([build(count)]).length)).toEqual([

@@ -1,10 +1,12 @@
 // Reads the members of untyped JSON objects: each read reports what is wrong in plain words and answers only what is
-// usable, so that the rules that follow can go on and find the rest. Knows no rule of packages.
+// usable, so that the rules that follow can go on and find the rest. Knows no rule of packages or policies.
 
 import { closest, distance } from "fastest-levenshtein";
-import { pointerOf } from "../errors.ts";
-import { KEY_CHARACTERS_MAX } from "./model.ts";
+import { pointerOf } from "./errors.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
+
+/** of member names and of the keys of open maps: platforms, helper commands, variables */
+export const KEY_CHARACTERS_MAX = 128;
 
 /** A value and where it stands in the input. */
 export interface Place {

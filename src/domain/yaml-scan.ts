@@ -2,15 +2,15 @@
 // aliases that lead nowhere or multiply, and nesting beyond the limit. Works on nodes, before any alias is expanded.
 
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
-import { pointerOf } from "../errors.ts";
+import { pointerOf } from "./errors.ts";
 import { PROTOTYPE_KEY } from "./members.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
-import { CATALOG_DEPTH_MAX, CATALOG_FILE_BYTES_MAX, type YamlSource } from "./yaml-source.ts";
+import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
 
 /** of anchors and aliases together; the library looks through all of them for each alias */
-export const CATALOG_REFERENCES_MAX = 10_000;
-/** of characters and values once every alias is replaced; a file without aliases stays below by its size alone */
-export const CATALOG_EXPANDED_MAX = 2 * CATALOG_FILE_BYTES_MAX;
+export const YAML_REFERENCES_MAX = 10_000;
+/** times bytesMax: characters and values once every alias is replaced; without aliases a text stays below by its size alone */
+export const YAML_EXPANSION_MAX = 2;
 
 /** What a node amounts to once its aliases are replaced. */
 interface Extent {
@@ -29,17 +29,18 @@ class Scan {
   constructor(
     readonly source: YamlSource,
     readonly problems: ProblemList,
+    readonly expandedMax: number,
   ) {}
 
   run(): void {
     const { size } = this.#measure(this.source.document.contents);
-    if (this.#references > CATALOG_REFERENCES_MAX)
+    if (this.#references > YAML_REFERENCES_MAX)
       this.problems.add(
         "",
-        `has ${this.#references} anchors and aliases; the limit is ${CATALOG_REFERENCES_MAX}`,
+        `has ${this.#references} anchors and aliases; the limit is ${YAML_REFERENCES_MAX}`,
       );
-    if (size > CATALOG_EXPANDED_MAX)
-      this.problems.add("", `grows beyond ${CATALOG_EXPANDED_MAX} characters when its aliases are replaced`);
+    if (size > this.expandedMax)
+      this.problems.add("", `grows beyond ${this.expandedMax} characters when its aliases are replaced`);
   }
 
   #report(node: unknown, detail: string): void {
@@ -102,10 +103,14 @@ class Scan {
       depth = Math.max(depth, part.depth);
     }
     // Reported once, where the limit is crossed, not again on every level above.
-    if (depth === CATALOG_DEPTH_MAX) this.#report(node, `is nested deeper than ${CATALOG_DEPTH_MAX} levels`);
+    if (depth === YAML_DEPTH_MAX) this.#report(node, `is nested deeper than ${YAML_DEPTH_MAX} levels`);
     return { size, depth: depth + 1 };
   }
 }
 
 /** Reports, with pointers from the root of the file, everything that forbids to turn the document into values. */
-export const scanYaml = (source: YamlSource, problems: ProblemList): void => new Scan(source, problems).run();
+export const scanYaml = (
+  source: YamlSource,
+  problems: ProblemList,
+  { bytesMax }: Pick<YamlBounds, "bytesMax">,
+): void => new Scan(source, problems, YAML_EXPANSION_MAX * bytesMax).run();

@@ -1,13 +1,17 @@
 // From the bytes of a file somebody hands us to one YAML document (JSON is YAML), within bounds of size, time and
-// nesting. What the document holds is judged in yaml-scan.ts and document.ts.
+// nesting. What the document holds is judged in yaml-scan.ts and by whoever asked; yaml-text.ts joins the steps.
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
-export const CATALOG_FILE_BYTES_MAX = 8_388_608;
-export const CATALOG_DEPTH_MAX = 64;
-/** of words and marks of YAML; some three times those of PACKAGES_MAX ordinary packages, read in a few seconds */
-export const CATALOG_TOKENS_MAX = 3_000_000;
+export const YAML_DEPTH_MAX = 64;
+
+/** How large a text may be. */
+export interface YamlBounds {
+  readonly bytesMax: number;
+  /** words and marks of YAML: what reading costs */
+  readonly tokensMax: number;
+}
 
 export interface YamlSource {
   readonly document: Document.Parsed;
@@ -38,9 +42,13 @@ const YAML_OPTIONS = {
 };
 
 /** @returns the bytes as text; nothing when they cannot be text, which is reported */
-export const decodeText = (bytes: Uint8Array, problems: ProblemList): string | undefined => {
-  if (bytes.length > CATALOG_FILE_BYTES_MAX) {
-    problems.add("", `has ${bytes.length} bytes; the limit is ${CATALOG_FILE_BYTES_MAX}`);
+export const decodeText = (
+  bytes: Uint8Array,
+  problems: ProblemList,
+  { bytesMax }: Pick<YamlBounds, "bytesMax">,
+): string | undefined => {
+  if (bytes.length > bytesMax) {
+    problems.add("", `has ${bytes.length} bytes; the limit is ${bytesMax}`);
     return undefined;
   }
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -65,7 +73,7 @@ const encodingFault = (bytes: Uint8Array, text: string): { offset: number; detai
 export const parseYaml = (
   text: string,
   problems: ProblemList,
-  { tokensMax = CATALOG_TOKENS_MAX } = {},
+  { tokensMax }: Pick<YamlBounds, "tokensMax">,
 ): YamlSource | undefined => {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
@@ -111,15 +119,15 @@ const composeFirst = (
         detail: `has more than ${tokensMax} words and marks; split the file`,
       });
     // One level for the document itself, one for the scalar at hand; the scan counts exactly.
-    if (parser.stack.length > CATALOG_DEPTH_MAX + 2)
-      faults.push({ offset: parser.offset, detail: `is nested deeper than ${CATALOG_DEPTH_MAX} levels` });
+    if (parser.stack.length > YAML_DEPTH_MAX + 2)
+      faults.push({ offset: parser.offset, detail: `is nested deeper than ${YAML_DEPTH_MAX} levels` });
     if (faults.length > 0 || errorsLeft <= 0 || documents.length > 1) break;
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
   const [document, second] = documents;
   if (second)
-    faults.push({ offset: second.range[0], detail: "starts a second document; a catalog is one document" });
+    faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
   return { document, faults: [...faults, ...(document ? faultsOf(document) : [])] };
 };
 

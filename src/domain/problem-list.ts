@@ -1,6 +1,6 @@
 // Collects everything that is wrong with an input, but keeps only as much as a person can read.
 
-import type { Problem } from "../errors.ts";
+import type { Problem } from "./errors.ts";
 
 export const PROBLEMS_MAX = 100;
 const QUOTE_CHARACTERS_MAX = 60;

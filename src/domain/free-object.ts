@@ -1,17 +1,20 @@
-// The free-form settings of a package: any JSON object within bounds. What the settings mean is the package's business.
+// Free-form JSON objects within bounds, such as the settings of a package or of a harness. What they mean is not ours.
 
-import { pointerOf } from "../errors.ts";
+import { pointerOf } from "./errors.ts";
 import { kindOf, type Members, type Place, PROTOTYPE_KEY } from "./members.ts";
-import { type ManagedPackage, SETTINGS_BYTES_MAX, SETTINGS_DEPTH_MAX } from "./model.ts";
 import type { ProblemList } from "./problem-list.ts";
+
+/** of one object written as JSON */
+export const FREE_OBJECT_BYTES_MAX = 65_536;
+export const FREE_OBJECT_DEPTH_MAX = 32;
 
 /** Reports every place that JSON cannot carry; stops at the depth limit, so hostile nesting costs nothing. */
 const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemList): void => {
   if (typeof value === "number" && !Number.isFinite(value))
     problems.add(pointer, "must be a number that JSON can carry, not infinite");
   if (typeof value !== "object" || value === null) return;
-  if (depth > SETTINGS_DEPTH_MAX) {
-    problems.add(pointer, `is nested deeper than ${SETTINGS_DEPTH_MAX} levels`);
+  if (depth > FREE_OBJECT_DEPTH_MAX) {
+    problems.add(pointer, `is nested deeper than ${FREE_OBJECT_DEPTH_MAX} levels`);
     return;
   }
   for (const [key, entry] of Object.entries(value)) {
@@ -21,19 +24,19 @@ const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemL
   }
 };
 
-/** Reads `settings` of a package. @returns the settings as they are; empty when absent or wrong, which is reported */
-export const readSettings = (members: Members): ManagedPackage["settings"] => {
-  const value = members.value("settings");
+/** @returns the member as it is; empty when absent or wrong, which is reported */
+export const readFreeObject = (members: Members, name: string): Record<string, unknown> => {
+  const value = members.value(name);
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    members.report(`must be an object, not ${kindOf(value)}`, "settings");
+    members.report(`must be an object, not ${kindOf(value)}`, name);
     return {};
   }
   const problemsBefore = members.problems.count;
-  checkValue({ value, pointer: members.at("settings") }, 1, members.problems);
+  checkValue({ value, pointer: members.at(name) }, 1, members.problems);
   if (members.problems.count > problemsBefore) return {};
   const sizeBytes = Buffer.byteLength(JSON.stringify(value));
-  if (sizeBytes > SETTINGS_BYTES_MAX)
-    members.report(`has ${sizeBytes} bytes as JSON; the limit is ${SETTINGS_BYTES_MAX}`, "settings");
+  if (sizeBytes > FREE_OBJECT_BYTES_MAX)
+    members.report(`has ${sizeBytes} bytes as JSON; the limit is ${FREE_OBJECT_BYTES_MAX}`, name);
   return { ...value };
 };

@@ -1,0 +1,76 @@
+// A YAML or JSON text from outside as one plain value, and the line of each place in it: hostile text ends in problems,
+// never in a value. What the value must be is for whoever asked to judge.
+
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
+import type { Problem } from "./errors.ts";
+import type { ProblemList } from "./problem-list.ts";
+import { scanYaml } from "./yaml-scan.ts";
+import { decodeText, parseYaml, type YamlBounds, type YamlSource } from "./yaml-source.ts";
+
+export interface YamlText {
+  /** what the text holds, null when that is nothing; undefined when it could not be read */
+  readonly content: unknown;
+  /** @returns the 1-based line of a place, or of the nearest place around it that exists; pointers start at the root */
+  lineOf(pointer: string): number | undefined;
+}
+
+/** Reads a text within bounds of size, time and nesting; what is wrong with the text itself is reported, with lines. */
+export const readYamlText = (bytes: Uint8Array, problems: ProblemList, bounds: YamlBounds): YamlText => {
+  const problemsBefore = problems.count;
+  const text = decodeText(bytes, problems, bounds);
+  const source = text === undefined ? undefined : parseYaml(text, problems, bounds);
+  if (source) scanYaml(source, problems, bounds);
+  const isSound = source && problems.count === problemsBefore;
+  return {
+    content: isSound ? valuesIn(source.document, problems) : undefined,
+    lineOf: (pointer) => source && lineAt(source, pointer),
+  };
+};
+
+/** A part of a text; `lineOf` takes pointers that start at `root`. */
+export interface LocatedPart {
+  readonly root: string;
+  lineOf(pointer: string): number | undefined;
+}
+
+/** @param problems with pointers into the part @returns the same with pointers into the whole text, and lines */
+export const locate = ({ root, lineOf }: LocatedPart, problems: readonly Problem[]): Problem[] =>
+  problems.map(({ pointer, detail }) => {
+    const line = lineOf(pointer);
+    return { pointer: root + pointer, detail, ...(line === undefined ? {} : { line }) };
+  });
+
+const valuesIn = (document: Document.Parsed, problems: ProblemList): unknown => {
+  try {
+    // The scan has counted what the aliases amount to; the library's own count would refuse honest reuse.
+    return document.toJS({ maxAliasCount: -1 });
+  } catch (error) {
+    problems.add("", `cannot be read as YAML: ${error instanceof Error ? error.message : "unknown fault"}`);
+    return undefined;
+  }
+};
+
+const lineAt = ({ document, lineAt }: YamlSource, pointer: string): number | undefined => {
+  let node: unknown = document.contents;
+  let offset = offsetOf(node);
+  for (const escaped of pointer.split("/").slice(1)) {
+    const child = childOf(document, node, escaped.replaceAll("~1", "/").replaceAll("~0", "~"));
+    if (!child) break;
+    node = child.value;
+    offset = offsetOf(child.start) ?? offset;
+  }
+  return offset === undefined ? undefined : lineAt(offset);
+};
+
+const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+
+/** @returns the node of a member or item, and the one it begins with: a member begins with its key */
+const childOf = (document: Document.Parsed, parent: unknown, token: string) => {
+  const node = isAlias(parent) ? parent.resolve(document) : parent;
+  if (isSeq(node)) {
+    const item = node.items[Number(token)];
+    return item === undefined ? undefined : { value: item, start: item };
+  }
+  const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === token) : undefined;
+  return pair && { value: pair.value, start: pair.key };
+};
