@@ -1,20 +1,9 @@
 // Seals short secrets that must be read back (PRODUCT.md decision 9): AES-256-GCM under a key that is not in the
-// database, with the key's id in front and the caller's context as associated data.
-import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+// database, with the key's id in front and the caller's context as associated data. Where keys lie is sealing-keys.ts's.
+import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
-import { flushToDisk } from "./data-directory.ts";
 import type { Ids } from "./ids.ts";
+import { decodeKey, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
 import type { Secret } from "./secret.ts";
 
 export interface Sealing {
@@ -24,7 +13,19 @@ export interface Sealing {
   open(sealed: string, context: string): string;
   /** @returns the id of the key that a secret was sealed under */
   keyIdOf(sealed: string): string;
+  /** @returns the key that seals now: that of the configuration, or else the newest file */
+  activeKey(): SealingKeyView;
+  /** @returns every key that opens, oldest first */
+  keys(): readonly SealingKeyView[];
+  /**
+   * Makes a key file that seals from now on, in every process.
+   * @throws DomainError `sealing.key_provided`, `sealing.names_foreign`
+   */
+  addKey(): SealingKeyView;
 }
+
+/** A key without its bytes. */
+export type SealingKeyView = Omit<SealingKey, "bytes">;
 
 export interface SealingOptions {
   /** directory of the key files, made when missing */
@@ -34,99 +35,65 @@ export interface SealingOptions {
   provided?: Secret | undefined;
 }
 
-const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const SUFFIX = ".sealing-key";
-/** The newest key seals: key files sort by name, and an operator adds 0002 to replace it. */
-const FIRST_KEY = `0001${SUFFIX}`;
 
 /**
- * Loads every sealing key, and makes one on the first start.
+ * Loads every sealing key, and makes one on the first start. A key that is added later, by whichever process, is noticed
+ * before the next use.
  * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read
  */
-export function openSealing(options: SealingOptions): Sealing {
-  const keys = readKeyFiles(options.directory);
-  const active = options.provided
-    ? decodeKey(options.provided.reveal(), "keys.sealing_key")
-    : ([...keys.values()].at(-1) ?? makeKeyFile(options));
-  keys.set(keyId(active), active);
+export function openSealing({ directory, ids, provided }: SealingOptions): Sealing {
+  const files = new SealingKeyFiles(directory, ids);
+  const given = provided && { ...decodeKey(provided.reveal(), "keys.sealing_key"), path: undefined };
+  if (!given && files.look().length === 0) files.first();
+  const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
+  const find = (id: string): SealingKey | undefined => (given?.id === id ? given : files.find(id));
   return {
-    seal: (secret, context) => sealUnder(active, { secret, context, nonce: options.ids.bytes(NONCE_BYTES) }),
-    open: (sealed, context) => openSealed(keys, { sealed, context }),
-    keyIdOf: (sealed) => sealed.slice(0, sealed.indexOf(".")),
+    seal: (secret, context) => sealUnder(active(), { secret, context, nonce: ids.bytes(NONCE_BYTES) }),
+    open: (sealed, context) => openSealed(find(keyIdOf(sealed)), { sealed, context }),
+    keyIdOf,
+    activeKey: () => viewOf(active()),
+    keys() {
+      const others = files.look().filter(({ id }) => id !== given?.id);
+      return [...others, ...(given ? [given] : [])].map(viewOf);
+    },
+    addKey() {
+      if (given) throw keyProvided();
+      return viewOf(files.add());
+    },
   };
 }
 
-const keyId = (key: Buffer): string => createHash("sha256").update(key).digest("hex").slice(0, 12);
+const viewOf = ({ id, path }: SealingKey): SealingKeyView => ({ id, path });
 
-function readKeyFiles(directory: string): Map<string, Buffer> {
-  const keys = new Map<string, Buffer>();
-  if (!existsSync(directory)) return keys;
-  for (const name of readdirSync(directory).sort()) {
-    if (!name.endsWith(SUFFIX)) continue;
-    const path = join(directory, name);
-    refuseReadableByOthers(path);
-    const key = decodeKey(readFileSync(path, "utf8"), path);
-    keys.set(keyId(key), key);
-  }
-  return keys;
-}
+const keyIdOf = (sealed: string): string => sealed.slice(0, sealed.indexOf("."));
 
-function refuseReadableByOthers(path: string): void {
-  if ((statSync(path).mode & 0o077) === 0) return;
-  throw new DomainError("invalid", "sealing.key_invalid", `${path} can be read by other users`, {
-    hint: `chmod 600 '${path}'`,
-  });
-}
-
-function decodeKey(text: string, source: string): Buffer {
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length === KEY_BYTES) return key;
-  throw new DomainError(
-    "invalid",
-    "sealing.key_invalid",
-    `the sealing key in ${source} is not ${KEY_BYTES} bytes in base64`,
+const keyProvided = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "sealing.key_provided",
+    "the sealing key comes from the configuration (keys.sealing_key), which this program does not change",
     {
-      hint: "make one with: openssl rand -base64 32",
+      hint: "write the old key into a file of mode 600 in the keys directory, such as 0001.sealing-key, give the new one as keys.sealing_key, and start the service again: it seals everything anew",
     },
   );
-}
-
-/** Two processes may start at once: the first to give its key the name wins, and both use what the file holds. */
-function makeKeyFile({ directory, ids }: SealingOptions): Buffer {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, FIRST_KEY);
-  const draft = join(directory, `${ids.uuid()}.draft`);
-  const encoded = Buffer.from(ids.bytes(KEY_BYTES)).toString("base64");
-  try {
-    writeFileSync(draft, `${encoded}\n`, { mode: 0o600, flag: "wx", flush: true });
-    linkSync(draft, path);
-  } catch (error) {
-    if (!existsSync(path)) throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  for (const place of [directory, dirname(directory)]) flushToDisk(place);
-  return decodeKey(readFileSync(path, "utf8"), path);
-}
 
 function sealUnder(
-  key: Buffer,
+  { id, bytes }: SealingKey,
   { secret, context, nonce }: { secret: string; context: string; nonce: Uint8Array },
 ): string {
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  const cipher = createCipheriv("aes-256-gcm", bytes, nonce);
   cipher.setAAD(Buffer.from(context));
   const body = Buffer.concat([nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
-  return `${keyId(key)}.${body.toString("base64url")}`;
+  return `${id}.${body.toString("base64url")}`;
 }
 
 function openSealed(
-  keys: ReadonlyMap<string, Buffer>,
+  key: SealingKey | undefined,
   { sealed, context }: { sealed: string; context: string },
 ): string {
-  const [id = "", encoded = ""] = sealed.split(".");
-  const key = keys.get(id);
+  const [id, encoded = ""] = sealed.split(".");
   if (!key) {
     throw new DomainError("unavailable", "sealing.key_missing", `the sealing key ${id} is missing`, {
       hint: "put the key file back into the keys directory, or give the key with keys.sealing_key",
@@ -134,7 +101,7 @@ function openSealed(
   }
   const body = Buffer.from(encoded, "base64url");
   try {
-    const opener = createDecipheriv("aes-256-gcm", key, body.subarray(0, NONCE_BYTES), {
+    const opener = createDecipheriv("aes-256-gcm", key.bytes, body.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
     opener.setAAD(Buffer.from(context));

@@ -123,6 +123,84 @@ test("a key added later seals from then on, and the earlier one still opens", ()
   expect(both.open(old, "a")).toBe("old");
 });
 
+test("a key that another process adds seals from the next secret on, and opens what that process sealed", () => {
+  using here = keys();
+  const [sealing, other] = [here.open(), here.open()];
+  const old = sealing.seal("old", "a");
+  const { id, path } = other.addKey();
+  expect(path).toBe(join(here.directory, "0002.sealing-key"));
+  expect(statSync(path ?? "").mode & 0o777).toBe(0o600);
+  expect(sealing.open(other.seal("theirs", "a"), "a")).toBe("theirs");
+  expect(sealing.keyIdOf(sealing.seal("ours", "a"))).toBe(id);
+  expect(sealing.activeKey()).toEqual({ id, path });
+  expect(sealing.open(old, "a")).toBe("old");
+  expect(other.open(old, "a")).toBe("old");
+});
+
+test("keys are listed oldest first, without their bytes", () => {
+  using here = keys();
+  const sealing = here.open();
+  const first = sealing.activeKey();
+  const second = sealing.addKey();
+  expect(sealing.keys()).toEqual([first, second]);
+  expect(Object.keys(first)).toEqual(["id", "path"]);
+});
+
+test.each([
+  ["empty", "", 0o600],
+  ["half written", "c2hvcnQ=", 0o600],
+  ["still readable by others", newKey(), 0o644],
+])(
+  "while a file that is added is %s, the known key goes on, and then the new one takes over",
+  (_, text, mode) => {
+    using here = keys();
+    const sealing = here.open();
+    const before = sealing.activeKey();
+    here.write("0002.sealing-key", text, mode);
+    expect(sealing.keyIdOf(sealing.seal("x", "a"))).toBe(before.id);
+    here.write("0002.sealing-key", newKey());
+    const after = sealing.activeKey();
+    expect(after.path).toEndWith("0002.sealing-key");
+    expect(sealing.keyIdOf(sealing.seal("x", "a"))).toBe(after.id);
+  },
+);
+
+test("a key file that was taken away seals no more", () => {
+  using here = keys();
+  const sealing = here.open();
+  const first = sealing.activeKey();
+  const { path = "" } = sealing.addKey();
+  rmSync(path);
+  expect(sealing.activeKey()).toEqual(first);
+});
+
+test("a key of the configuration is not replaced by a file, and the error says what to do", () => {
+  using here = keys();
+  const sealing = here.open(newKey());
+  expect(reasonOf(() => sealing.addKey())).toBe("sealing.key_provided");
+  expect(sealing.keys()).toEqual([{ ...sealing.activeKey(), path: undefined }]);
+  expect(() => here.names()).toThrow("ENOENT");
+});
+
+test("a key of the configuration that lies in a file as well is one key", () => {
+  using here = keys();
+  const key = newKey();
+  here.write("0001.sealing-key", key);
+  expect(here.open(key).keys()).toHaveLength(1);
+});
+
+test("the last number that has a follower is one below the last", () => {
+  using here = keys();
+  here.write("9998.sealing-key", newKey());
+  expect(here.open().addKey().path).toBe(join(here.directory, "9999.sealing-key"));
+});
+
+test.each(["9999", "2026-key"])("no key of ours follows a file named %s", (name) => {
+  using here = keys();
+  here.write(`${name}.sealing-key`, newKey());
+  expect(reasonOf(() => here.open().addKey())).toBe("sealing.names_foreign");
+});
+
 test("a key given by the operator is used, and nothing is written", () => {
   using here = keys();
   const key = newKey();
