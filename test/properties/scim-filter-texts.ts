@@ -30,10 +30,14 @@ const someOf = (parts: readonly (readonly [string, fc.Arbitrary<ScimValue>])[]):
 
 const isAssigned = (value: ScimObject): boolean => Object.keys(value).length > 0;
 
+/** Those that are stored: what else is shown is computed. */
+const subsOf = ({ subAttributes = [] }: Attribute): Attribute[] =>
+  subAttributes.filter(({ filterable }) => filterable);
+
 const valuesOf = (attribute: Attribute): fc.Arbitrary<ScimValue> => {
   if (attribute.type === "boolean") return fc.boolean();
   if (attribute.type !== "complex") return anyText;
-  const single = someOf((attribute.subAttributes ?? []).map((sub) => [sub.name, valuesOf(sub)]));
+  const single = someOf(subsOf(attribute).map((sub) => [sub.name, valuesOf(sub)]));
   const assigned = single.filter(isAssigned);
   return attribute.multiValued ? fc.array(assigned, { minLength: 1, maxLength: 3 }) : assigned;
 };
@@ -85,9 +89,6 @@ export const pathsOf = (type: ResourceTypeName): string[] => {
   ]);
   return [...common, ...own];
 };
-
-const subsOf = ({ subAttributes = [] }: Attribute): Attribute[] =>
-  subAttributes.filter(({ filterable }) => filterable);
 
 /** A test that the attribute's type allows, as text. */
 const testOf = (name: string, { type, subAttributes }: Attribute): fc.Arbitrary<string> => {

@@ -10,11 +10,11 @@ import { isAlways } from "./filter/simplify.ts";
 import { whereOf } from "./filter/where-store.ts";
 import type { GroupRow, UserRow } from "./model.ts";
 import { type AttributePath, pathText } from "./path.ts";
+import { StatementCache } from "./statement-cache.ts";
 import { scimGroups, scimUsers } from "./tables.ts";
 
-/** Compiled statements that are kept, all kinds and both types together; those used longest ago go first. */
-export const STATEMENTS_MAX = 200;
-const STATEMENT_KINDS = 6;
+/** Compiled statements of one type and one kind that are kept, less than 200 all together (scim.md SCIM-131). */
+const STATEMENTS_MAX = 32;
 
 export interface RowsAsked {
   organizationId: string;
@@ -126,9 +126,9 @@ const GROUP_SQL: TypeSql<GroupRow> = {
 
 /** The rows of one type. One object belongs to one connection, on which it compiles. */
 export class SearchedRows<Row> {
-  readonly #pages = new Map<string, Prepared<Row>>();
-  readonly #deepPages = new Map<string, Prepared<{ sequence: number }>>();
-  readonly #counts = new Map<string, Prepared<{ total: number }>>();
+  readonly #pages = new StatementCache<Prepared<Row>>(STATEMENTS_MAX);
+  readonly #deepPages = new StatementCache<Prepared<{ sequence: number }>>(STATEMENTS_MAX);
+  readonly #counts = new StatementCache<Prepared<{ total: number }>>(STATEMENTS_MAX);
 
   constructor(
     private readonly connection: Connection,
@@ -146,12 +146,12 @@ export class SearchedRows<Row> {
 
   #ordered<R>(
     { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
-    statements: Map<string, Prepared<R>>,
+    statements: StatementCache<Prepared<R>>,
     prepare: (where: SQL | undefined, order: SQL[]) => Prepared<R>,
   ): R[] {
     const shape = shapeOf(filter);
     const order = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
-    const prepared = kept(statements, `${order} ${shape.key}`, () => {
+    const prepared = statements.get(`${order} ${shape.key}`, () => {
       const terms = orderOf(key, this.own.sequence, { isDescending, isBackwards });
       return prepare(this.#where(filter, shape), terms);
     });
@@ -160,7 +160,7 @@ export class SearchedRows<Row> {
 
   count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
     const shape = shapeOf(filter);
-    const prepared = kept(this.#counts, shape.key, () =>
+    const prepared = this.#counts.get(shape.key, () =>
       this.own.count(this.connection, this.#where(filter, shape)),
     );
     return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
@@ -201,13 +201,3 @@ export const userRows = (connection: Connection): SearchedRows<UserRow> =>
 /** @returns the rows of groups */
 export const groupRows = (connection: Connection): SearchedRows<GroupRow> =>
   new SearchedRows(connection, GROUP_SQL);
-
-function kept<S>(statements: Map<string, S>, key: string, compile: () => S): S {
-  const known = statements.get(key);
-  const statement = known ?? compile();
-  if (known) statements.delete(key);
-  else if (statements.size >= Math.floor(STATEMENTS_MAX / STATEMENT_KINDS))
-    statements.delete(statements.keys().next().value ?? "");
-  statements.set(key, statement);
-  return statement;
-}

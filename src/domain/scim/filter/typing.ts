@@ -22,6 +22,15 @@ const OPERATORS_OF: Readonly<Record<AttributeType, readonly Operator[]>> = {
   complex: [],
 };
 
+const LITERAL_OF: Readonly<Record<AttributeType, string>> = {
+  string: "text in double quotes",
+  reference: "text in double quotes",
+  binary: "text in double quotes",
+  boolean: "true or false",
+  dateTime: 'an instant such as "2026-01-31T12:00:00Z"',
+  complex: "a sub-attribute",
+};
+
 export interface Reading {
   type: ResourceTypeName;
   /** every type that is asked: what only another one has is never true of this one */
@@ -97,11 +106,15 @@ class Typing {
     if (!found) return NEVER;
     const path = comparedPath(found);
     const leaf = path.sub ?? path.attribute;
-    if (!OPERATORS_OF[leaf.type].includes(operator)) {
-      throw this.#refuse(`cannot use ${operator} on ${pathText(path)}`);
+    const operators = OPERATORS_OF[leaf.type];
+    if (!operators.includes(operator)) {
+      throw this.#refuse(
+        `cannot use ${operator} on ${pathText(path)}; use ${["pr", ...operators].join(", ")}`,
+      );
     }
     const value = operandOf(leaf, literal);
-    if (value === undefined) throw this.#refuse(`compares ${pathText(path)} with a wrong literal`);
+    if (value === undefined)
+      throw this.#refuse(`must compare ${pathText(path)} with ${LITERAL_OF[leaf.type]}`);
     const isPart = operator === "co" || operator === "sw" || operator === "ew";
     if (isPart && value === "") return this.#ofValues(path, { kind: "present", path, leaf });
     const written = typeof value === "boolean" ? value : String(literal);

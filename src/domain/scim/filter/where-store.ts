@@ -141,7 +141,9 @@ class Compiler {
   }
 
   #bound(name: (number: number) => string, test: Comparison): SQL {
-    return sql`${sql.placeholder(name(this.numbers.get(test) ?? -1))}`;
+    const number = this.numbers.get(test);
+    if (number === undefined) throw new TypeError("the shape is of another filter");
+    return sql`${sql.placeholder(name(number))}`;
   }
 }
 

@@ -117,7 +117,7 @@ describe("a filter is refused", () => {
     ["for the location", 'meta.location eq "x"', "names meta.location"],
     ["for the version", 'meta.version eq "x"', "names meta.version"],
     ["for a reference to another resource", 'manager.$ref eq "x"', "names manager.$ref"],
-    ["for an order of booleans", "active gt true", "cannot use gt on active"],
+    ["for an order of booleans", "active gt true", "cannot use gt on active; use pr, eq, ne"],
     ["for a part of a boolean", 'active co "t"', "cannot use co on active"],
     [
       "for an order of certificates",
@@ -125,14 +125,22 @@ describe("a filter is refused", () => {
       "cannot use gt on x509Certificates.value",
     ],
     ["for a part of an instant", 'meta.created sw "2026"', "cannot use sw on meta.created"],
-    ["for a name as a whole", 'name eq "x"', "cannot use eq on name"],
+    ["for a name as a whole", 'name eq "x"', "cannot use eq on name; use pr"],
     ["for addresses as a whole", 'addresses eq "x"', "cannot use eq on addresses"],
     ["for an order of null", "title gt null", "compares null with gt"],
-    ["for a number where text is stored", "employeeNumber eq 7", "compares"],
-    ["for a boolean where text is stored", "title eq true", "compares title"],
-    ["for text where a boolean is stored", 'active eq "yes"', "compares active"],
-    ["for a day that no month has", 'meta.created gt "2026-02-30T00:00:00Z"', "compares meta.created"],
-    ["for a date without a time", 'meta.created gt "2026-02-03"', "compares meta.created"],
+    ["for a number where text is stored", "employeeNumber eq 7", "employeeNumber with text in double quotes"],
+    ["for a boolean where text is stored", "title eq true", "must compare title with text in double quotes"],
+    ["for text where a boolean is stored", 'active eq "yes"', "must compare active with true or false"],
+    [
+      "for a day that no month has",
+      'meta.created gt "2026-02-30T00:00:00Z"',
+      "must compare meta.created with an instant",
+    ],
+    [
+      "for a date without a time",
+      'meta.created gt "2026-02-03"',
+      "must compare meta.created with an instant",
+    ],
   ])("%s", (_what, text, problem) => {
     const refused = refusal(() => parseFilter("User", text));
     expect(refused).toStartWith("400 invalidFilter: filter ");
