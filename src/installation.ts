@@ -3,6 +3,9 @@
 import { existsSync } from "node:fs";
 import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts";
 import { DomainError } from "./domain/errors.ts";
+import type { ProvisionerCall } from "./domain/gateway/service.ts";
+import { gatewayModeOf } from "./gateway-mode.ts";
+import { destinationsOf } from "./outgoing.ts";
 import { openBlobs } from "./platform/blobs.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
@@ -10,6 +13,7 @@ import { type DataDirectory, isServerRunning, openDataDirectory } from "./platfo
 import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
+import { createOutbound } from "./platform/outbound.ts";
 import { createPasswords } from "./platform/passwords.ts";
 import { openSealing } from "./platform/sealing.ts";
 import { openSnapshot } from "./platform/snapshot.ts";
@@ -31,6 +35,8 @@ export interface InstallationOptions {
   baseUrl(): string;
   /** throws when the schema must not change now */
   beforeChange?: () => void;
+  /** told of each call that makes or revokes a gateway key */
+  observeProvisioner?: (call: ProvisionerCall) => void;
 }
 
 /**
@@ -41,7 +47,7 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, ids, baseUrl, beforeChange } = options;
+  const { config, clock, ids, baseUrl, beforeChange, observeProvisioner = () => {} } = options;
   const schema = migrate(directory.database, {
     clock,
     version: VERSION,
@@ -51,6 +57,7 @@ export async function openInstallation(
   const db = openDatabase(directory.database);
   const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
   const blobs = await openBlobs(directory.artifacts);
+  const outbound = createOutbound({ allowed: destinationsOf(config) });
   const domain = openDomain({
     db,
     clock,
@@ -59,6 +66,9 @@ export async function openInstallation(
     sealing,
     passwords: createPasswords(),
     openSnapshot: () => openSnapshot(directory.database),
+    outbound,
+    gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
+    observeProvisioner,
     settings: settingsOf(config, baseUrl),
     secrets: { scimToken: config.get("scim.token") },
   });

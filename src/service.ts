@@ -5,6 +5,9 @@ import type { Actor } from "./domain/actor.ts";
 import type { SeedPlan } from "./domain/catalog/service.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { BootstrapResult } from "./domain/identity/service.ts";
+import { refuseUnfitExecutable } from "./gateway-mode.ts";
+import { watchKeys, watchProvisioner } from "./gateway-watch.ts";
+import { beginGatewayWork, drainAttempts, registerGatewayJob } from "./gateway-work.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { isLoopback } from "./origin.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "./platform/clock.ts";
@@ -54,6 +57,7 @@ export interface Service {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
   refuseUnreachable(config);
+  refuseUnfitExecutable(config);
   const directory = openDataDirectory(config.get("data_dir"));
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
@@ -97,20 +101,25 @@ async function startBehind(
 ): Promise<Omit<Service, "stop">> {
   const { config, clock, ids, log } = options;
   const { baseUrl, listener } = door;
-  const installation = await openInstallation(directory, { config, clock, ids, baseUrl });
+  const metrics = createMetrics();
+  const observeProvisioner = watchProvisioner({ metrics, log });
+  const machine = { config, clock, ids, baseUrl, observeProvisioner };
+  const installation = await openInstallation(directory, machine);
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, onBootstrap });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
   const seeded = await seedFromFile(installation, { config, actor });
+  await beginGatewayWork(installation.domain, log);
+  watchKeys(metrics, installation.domain.gateway);
 
-  const metrics = createMetrics();
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   registerJobs(scheduler, installation, actor);
   door.open(serverOf(installation, { ...options, metrics, scheduler, baseUrl }));
   scheduler.start();
+  undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
-  // Undone in reverse: requests end first, then jobs, then the database closes.
+  // Undone in reverse: requests end first, then jobs and what they left to be done, then the database closes.
   undo.defer(() => listener.stop());
   const reload = () => reloadCatalog(installation, { config, actor, log });
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
@@ -208,8 +217,11 @@ function registerJobs(scheduler: Scheduler, { domain }: Installation, actor: Act
     name: "signing-key-rotation",
     everyMs: ROTATION_CHECK_EVERY_MS,
     async run() {
-      await domain.access.keys.rotateIfDue(actor);
-      await domain.access.keys.dropDead();
+      for (const keys of [domain.access.keys, domain.inference.signingKeys]) {
+        await keys?.rotateIfDue(actor);
+        await keys?.dropDead();
+      }
     },
   });
+  registerGatewayJob(scheduler, domain);
 }

@@ -33,6 +33,7 @@ export async function beginInstallation(
   onBootstrap(bootstrap);
   const actor = serviceActor(bootstrap.organizationId);
   await domain.access.keys.ensure(actor);
+  await domain.inference.signingKeys?.ensure(actor);
   return { bootstrap, actor };
 }
 
@@ -76,6 +77,7 @@ const everything = (config: Config): string[] => [
   administratorStep(config),
   passwordStep(config),
   KEY_STEP,
+  ...(config.has("gateway.type") ? [INFERENCE_KEY_STEP] : []),
 ];
 
 function missingIn({ domain }: Installation, config: Config): string[] {
@@ -86,6 +88,7 @@ function missingIn({ domain }: Installation, config: Config): string[] {
     ...(needs.administrator ? [administratorStep(config)] : []),
     ...(needs.password ? [passwordStep(config)] : []),
     ...(hasKey ? [] : [KEY_STEP]),
+    ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),
   ];
 }
 
@@ -98,6 +101,7 @@ const passwordStep = (config: Config): string =>
     : "set the configured password";
 
 const KEY_STEP = "make a signing key";
+const INFERENCE_KEY_STEP = "make a key that signs inference tokens";
 
 function schemaIn({ database }: DataDirectory): number {
   const connection = openConnection(database, { readonly: true });

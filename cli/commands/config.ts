@@ -4,7 +4,7 @@ import type { Config } from "../../src/platform/config.ts";
 import type { Destination } from "../../src/platform/outbound.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { destinationsOf } from "../outgoing.ts";
+import { destinationsOf } from "../../src/outgoing.ts";
 import { outputFor } from "../output.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 import type { Column } from "../table.ts";

@@ -3,18 +3,25 @@ import type { Blobs } from "../platform/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database.ts";
 import type { Ids } from "../platform/ids.ts";
+import type { Outbound } from "../platform/outbound.ts";
 import type { Passwords } from "../platform/passwords.ts";
 import type { Sealing } from "../platform/sealing.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { OpenSnapshot } from "../platform/snapshot.ts";
+import { VERSION } from "../platform/version.ts";
 import { endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { createAudit } from "./audit/service.ts";
 import { createCatalog } from "./catalog/service.ts";
+import { createGroupsChanged } from "./gateway/due.ts";
+import { createInference } from "./gateway/inference.ts";
+import { createRetirement } from "./gateway/retire.ts";
+import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway/service.ts";
+import { createGovernance } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
-import { createScim, type ScimSettings } from "./scim/service.ts";
+import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import { createBranding } from "./system/service.ts";
 
 export interface DomainOptions {
@@ -25,6 +32,10 @@ export interface DomainOptions {
   sealing: Sealing;
   passwords: Passwords;
   openSnapshot: OpenSnapshot;
+  outbound: Outbound;
+  /** undefined where gateway mode is off */
+  gatewayMode: GatewayMode | undefined;
+  observeProvisioner(call: ProvisionerCall): void;
   settings: DomainSettings;
   secrets: DomainSecrets;
 }
@@ -44,20 +55,51 @@ export interface DomainSecrets {
 export type Domain = ReturnType<typeof openDomain>;
 
 /** @returns the operations of every area */
-export function openDomain({ settings, secrets, ...machine }: DomainOptions) {
+export function openDomain({
+  settings,
+  secrets,
+  gatewayMode,
+  observeProvisioner,
+  ...machine
+}: DomainOptions) {
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
-  const spendInvitation = createInvitationBudget({ ...machine, limits });
-  const identity = createIdentity({ ...shared, endLogins, spendInvitation, settings: settings.identity });
-  const access = createAccess({ ...shared, identity, settings: settings.access, limits });
-  const branding = createBranding({ ...shared, identity });
-  const scim = createScim({
+  const identity = createIdentity({
     ...shared,
-    accounts: identity.provisioned,
-    settings: settings.scim,
-    configuredToken: secrets.scimToken,
-    organization: () => identity.organization()?.id,
+    endLogins,
+    retireGatewayKey: createRetirement(machine),
+    spendInvitation: createInvitationBudget({ ...machine, limits }),
+    settings: settings.identity,
   });
-  return { identity, access, catalog: createCatalog(shared), branding, scim };
+  const access = createAccess({ ...shared, identity, settings: settings.access, limits });
+  const catalog = createCatalog(shared);
+  const gatewayParts = { ...shared, identity, mode: gatewayMode };
+  const gateway = createGateway({
+    ...gatewayParts,
+    groupsOf: (connection, userId) => groupNamesOf(connection, { userId }),
+    observe: observeProvisioner,
+  });
+  return {
+    identity,
+    access,
+    catalog,
+    governance: createGovernance({
+      ...shared,
+      identity,
+      catalog,
+      settings: { gatewayType: gatewayMode?.settings.type, serverVersion: VERSION },
+    }),
+    branding: createBranding({ ...shared, identity }),
+    scim: createScim({
+      ...shared,
+      accounts: identity.provisioned,
+      groupsChanged: createGroupsChanged(gatewayParts),
+      settings: settings.scim,
+      configuredToken: secrets.scimToken,
+      organization: () => identity.organization()?.id,
+    }),
+    gateway,
+    inference: createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin }),
+  };
 }

@@ -9,8 +9,8 @@ export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** Fields of a form at most. */
 export const FORM_FIELDS_MAX = 100;
 
-/** What a route takes as its body. */
-export type Accepted = "json" | "form" | "nothing" | ScimBody;
+/** What a route takes as its body; `json-or-nothing` reads an empty one as an empty object. */
+export type Accepted = "json" | "json-or-nothing" | "form" | "nothing" | ScimBody;
 
 const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
 
@@ -46,9 +46,18 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
 
 async function readBody(request: Request, accepted: Exclude<Accepted, "nothing">): Promise<unknown> {
   if (accepted === "scim" || accepted === "scim-group") return await readScimBody(request, accepted);
+  if (accepted === "json-or-nothing") return await readJsonOrNothing(request);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
   const text = await readText(request, BODY_BYTES_MAX);
   return accepted === "json" ? parseJson(text) : parseForm(text);
+}
+
+/** What has no content needs no type, so that is looked at last. */
+async function readJsonOrNothing(request: Request): Promise<unknown> {
+  const text = await readText(request, BODY_BYTES_MAX);
+  if (text === "") return {};
+  refuseOtherMediaTypes(request, MEDIA_TYPES.json);
+  return parseJson(text);
 }
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */

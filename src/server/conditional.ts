@@ -11,11 +11,13 @@ export interface PreparedAnswer {
   unchangedHeaders: Headers;
 }
 
+export interface PreparedHeaders {
+  contentType: string;
+  cacheControl: string;
+}
+
 /** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
-export function prepareAnswer(
-  bytes: Uint8Array<ArrayBuffer>,
-  options: { contentType: string; cacheControl: string },
-): PreparedAnswer {
+export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
   const etag = `"${sha256Hex(bytes).slice(0, 32)}"`;
   const shared = { etag, "cache-control": options.cacheControl };
   return {
@@ -23,6 +25,16 @@ export function prepareAnswer(
     etag,
     headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
     unchangedHeaders: new Headers(shared),
+  };
+}
+
+/** @returns the answer of a text, made anew when the text is another one: what the clock changes has no revision */
+export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedAnswer {
+  let prepared: { text: string; answer: PreparedAnswer } | undefined;
+  return () => {
+    const text = current();
+    if (prepared?.text !== text) prepared = { text, answer: prepareAnswer(Buffer.from(text), headers) };
+    return prepared.answer;
   };
 }
 

@@ -11,10 +11,20 @@ import { type Exchange, exchangeOf } from "./exchange.ts";
 /**
  * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
  * token the scope governance:read. A scope: a credential that holds it; a browser session holds all of them.
- * `session`: a person at a browser; no token of a workstation. `metrics`: the metrics token, an administrator, or a
- * caller on this machine. `scim`: a token of an identity provider, which opens nothing else.
+ * `session`: a person at a browser; no token of a workstation. `workstation`: a token that holds governance:read; no
+ * browser. `metrics`: the metrics token, an administrator, or a caller on this machine. `scim`: a token of an identity
+ * provider, `proxy`: the token of the inference proxy; these open nothing else.
  */
-export type Requirement = "nobody" | "anyone" | "session" | "administrator" | "metrics" | "scim" | Scope;
+export type Requirement =
+  | "nobody"
+  | "anyone"
+  | "session"
+  | "workstation"
+  | "administrator"
+  | "metrics"
+  | "scim"
+  | "proxy"
+  | Scope;
 
 export interface GuardOptions {
   authenticator: Authenticator;
@@ -23,10 +33,13 @@ export interface GuardOptions {
   mayReadMetrics(request: Request, exchange: Exchange): boolean;
   /** names the identity provider behind a request in its exchange, or throws the refusal; never waits */
   admitProvider(request: Request): void;
+  /** throws the refusal of whoever is not the inference proxy */
+  admitProxy(request: Request): void;
 }
 
 /** The scope without which a token does nothing for an administrator either (control-api.md section 20.1.1). */
 const ADMINISTRATOR_SCOPE: Scope = "governance:read";
+const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
@@ -66,11 +79,12 @@ type Hook = (context: { request: Request }) => void;
 function gate(options: GuardOptions, requirement: Requirement): Hook {
   if (requirement === "nobody") return () => {};
   if (requirement === "scim") return admitProvider.bind(undefined, options);
+  if (requirement === "proxy") return admitProxy.bind(undefined, options);
   return admit.bind(undefined, { ...options, requirement });
 }
 
 /** What a principal of ours may be asked for. */
-type Wanted = Exclude<Requirement, "nobody" | "scim">;
+type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
 interface Gate extends GuardOptions {
   requirement: Wanted;
@@ -79,6 +93,11 @@ interface Gate extends GuardOptions {
 /** Bound, as admit is. Users' tokens and cookies are not looked at (scim.md SCIM-1). */
 function admitProvider(options: GuardOptions, { request }: { request: Request }): void {
   options.admitProvider(request);
+}
+
+/** Bound, as admit is. */
+function admitProxy(options: GuardOptions, { request }: { request: Request }): void {
+  options.admitProxy(request);
 }
 
 /**
@@ -131,6 +150,11 @@ function refuseUnfit(principal: Principal, requirement: Wanted): void {
     if (principal.kind !== "session") throw noSession();
     return;
   }
+  if (requirement === "workstation") {
+    if (principal.kind !== "bearer") throw noToken();
+    needScope(principal, WORKSTATION_SCOPE);
+    return;
+  }
   if (requirement !== "administrator" && requirement !== "metrics") {
     needScope(principal, requirement);
     return;
@@ -171,6 +195,13 @@ const noCredential = () =>
 const noSession = () =>
   new DomainError("unauthenticated", "access.session_missing", "this needs a signed-in browser, not a token");
 
+const noToken = () =>
+  new DomainError(
+    "unauthenticated",
+    "access.token_missing",
+    "this needs a workstation's token, not a browser",
+  );
+
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
@@ -191,6 +222,9 @@ function describeRequirement(requirement: Requirement) {
   if (requirement === "nobody") return { security: [], "x-requires": requirement };
   if (requirement === "session") return { security: [{ browserSession: [] }], "x-requires": requirement };
   if (requirement === "scim") return { security: [{ scimBearer: [] }], "x-requires": requirement };
+  if (requirement === "proxy") return { security: [{ proxyBearer: [] }], "x-requires": requirement };
+  if (requirement === "workstation")
+    return { security: [{ oauthDevice: [WORKSTATION_SCOPE] }], "x-requires": requirement };
   const scopes = USER_SCOPES.filter((scope) => scope === requirement);
   return { security: [{ oauthDevice: scopes }, { browserSession: [] }], "x-requires": requirement };
 }

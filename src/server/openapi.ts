@@ -91,6 +91,7 @@ const securitySchemes = {
     description: "Access token from the OAuth 2.0 device flow (RFC 8628).",
   },
   scimBearer: { type: "http", scheme: "bearer", description: "Token of an identity provider." },
+  proxyBearer: { type: "http", scheme: "bearer", description: "Token of the inference proxy." },
   browserSession: { type: "apiKey", in: "cookie", name: "better-auth.session_token" },
 };
 
@@ -147,6 +148,7 @@ const REFUSALS: Record<number, string> = {
   415: "Another media type is wanted",
   422: "A member of the body is missing or wrong",
   429: "Too many attempts; Retry-After says when to come back",
+  502: "Another service failed",
   503: "Not available now; try again",
 };
 
@@ -180,6 +182,7 @@ const refusalRef = (path: string, status: number | string) => ({
 
 const BODY_TYPES: Record<Accepted, string> = {
   json: "application/json",
+  "json-or-nothing": "application/json",
   nothing: "application/json",
   form: "application/x-www-form-urlencoded",
   scim: SCIM_MEDIA_TYPE,
@@ -200,7 +203,10 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     ...detail,
     parameters: [...pathParameters(path, hooks.params), ...queryParameters(query)],
     ...(isObject(schema) && {
-      requestBody: { required: true, content: { [BODY_TYPES[accepts ?? "json"]]: { schema } } },
+      requestBody: {
+        required: accepts !== "json-or-nothing",
+        content: { [BODY_TYPES[accepts ?? "json"]]: { schema } },
+      },
     }),
     responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(path, answers) },
   };

@@ -78,6 +78,7 @@ export function failureOf(error: unknown): Failure | undefined {
 const WITHOUT_TOKEN = new Set([
   "access.credential_missing",
   "access.session_missing",
+  "access.token_missing",
   "access.sign_in_failed",
 ]);
 

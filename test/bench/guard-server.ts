@@ -14,6 +14,7 @@ const guard = createGuard({
   baseUrl: domain.access.settings.baseUrl,
   mayReadMetrics: () => false,
   admitProvider: () => {},
+  admitProxy: () => {},
 });
 const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
   requires: "administrator",

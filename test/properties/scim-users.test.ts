@@ -63,6 +63,7 @@ class Run {
     this.#users = new ScimUsers({
       ...world,
       accounts: identity.provisioned,
+      groupsChanged: undefined,
       leaveAll: (tx, userId) => leaveAll(tx, { userId, nowMs: clock.nowMs() }),
       settings: {
         baseUrl: () => "https://host.example",

@@ -10,6 +10,7 @@ import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { createGuard, type Requirement } from "../../src/server/guard.ts";
 import { type DocumentedRoute, operation } from "../../src/server/openapi.ts";
 import { createRouter } from "../../src/server/router.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
 import {
   BASE_URL,
   type Caller,
@@ -28,6 +29,8 @@ interface Case {
   /** for every requirement but `nobody`; `scim` is refused where nothing else is said */
   verdict(requirement: Requirement, method: string): Verdict;
   provider?: "through";
+  /** the proxy's own routes are refused where nothing else is said */
+  proxy?: "through";
 }
 
 const isRole = (requirement: Requirement): boolean =>
@@ -35,13 +38,18 @@ const isRole = (requirement: Requirement): boolean =>
 const refused = (): Verdict => 401;
 /** A browser's own: no token opens these. */
 const isBrowsers = (requirement: Requirement): boolean => requirement === "session";
-const everywhere = (): Verdict => "through";
-const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : "through");
+/** A workstation's own: no cookie opens these. */
+const isWorkstations = (requirement: Requirement): boolean => requirement === "workstation";
+const everywhere = (requirement: Requirement): Verdict => (isWorkstations(requirement) ? 401 : "through");
+const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : everywhere(requirement));
+const asForeignPage = (requirement: Requirement, method: string): Verdict =>
+  method === "GET" ? everywhere(requirement) : 403;
 const holding =
   (scopes: readonly string[]) =>
   (requirement: Requirement): Verdict => {
     if (isBrowsers(requirement)) return 401;
-    return requirement === "anyone" || scopes.includes(requirement) ? "through" : 403;
+    const needed = isWorkstations(requirement) ? "governance:read" : requirement;
+    return needed === "anyone" || scopes.includes(needed) ? "through" : 403;
   };
 const onlyMetrics = (requirement: Requirement): Verdict => (requirement === "metrics" ? "through" : 401);
 const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
@@ -101,14 +109,14 @@ const CASES: Record<string, Case> = {
       cookie: (await signedIn("admin")).cookie,
       headers: { origin: "https://evil.example" },
     }),
-    verdict: (_requirement, method) => (method === "GET" ? "through" : 403),
+    verdict: asForeignPage,
   },
   "an administrator's browser that hides which site's page it shows": {
     send: async ({ signedIn }) => ({
       cookie: (await signedIn("admin")).cookie,
       headers: { "sec-fetch-site": "cross-site" },
     }),
-    verdict: (_requirement, method) => (method === "GET" ? "through" : 403),
+    verdict: asForeignPage,
   },
   "the token of a suspended administrator": {
     async send({ signedIn, world }) {
@@ -206,6 +214,20 @@ const CASES: Record<string, Case> = {
     },
     verdict: refused,
   },
+  "the token of the inference proxy": {
+    send: async () => ({ token: PROXY_TOKEN }),
+    verdict: refused,
+    proxy: "through",
+  },
+  "the token of the inference proxy beside an administrator's cookie": {
+    send: async ({ signedIn }) => ({ token: PROXY_TOKEN, cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+    proxy: "through",
+  },
+  "the token of the inference proxy in the query": {
+    send: async () => ({ query: `?access_token=${PROXY_TOKEN}` }),
+    verdict: refused,
+  },
   "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
   "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: onlyMetrics },
   "a stranger behind a proxy on this machine": {
@@ -230,8 +252,8 @@ const verdictOf = ({ status }: Response): Verdict => (status === 401 || status =
 
 test.each(Object.entries(CASES))(
   "%s is let through exactly where it may be",
-  async (_name, { send, verdict, provider = refused() }) => {
-    await using face = await createTestServer();
+  async (_name, { send, verdict, provider = refused(), proxy = refused() }) => {
+    await using face = await createGatewayServer();
     let sent = await send(face);
     const found: Record<string, Verdict> = {};
     const expected: Record<string, Verdict> = {};
@@ -241,7 +263,9 @@ test.each(Object.entries(CASES))(
       const { query = "", ...rest } = sent;
       const response = await face.request(method, `${pathOf(route)}${query}`, rest);
       found[`${method} ${route.path}`] = verdictOf(response);
-      expected[`${method} ${route.path}`] = requirement === "scim" ? provider : verdict(requirement, method);
+      const own = { scim: provider, proxy };
+      expected[`${method} ${route.path}`] =
+        requirement === "scim" || requirement === "proxy" ? own[requirement] : verdict(requirement, method);
       if (method !== "GET") sent = await send(face); // the request may have ended the login it came with
     }
     expect(found).toEqual(expected);
@@ -254,7 +278,7 @@ test.each([
   ["wrong", { unexpected: 1 }],
   ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
 ])("a stranger is turned away from every route before a %s body is looked at", async (_name, body) => {
-  await using face = await createTestServer();
+  await using face = await createGatewayServer();
   for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
     for (const type of ["application/json", "text/plain"]) {
       const response = await face.request(methodOf(route), pathOf(route), {
@@ -299,6 +323,11 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/admin\//, "administrator"],
   [/^\/scim(?:\/|$)/, "scim"],
   [/^\/metrics$/, "metrics"],
+  [/^\/internal\/gateway\//, "proxy"],
+  [/^\/gateway\/(?:session\/revoke|token)$/, "workstation"],
+  [/^\/gateway\/proxy\/health$/, "administrator"],
+  [/^\/gateway\/jwks$/, "nobody"],
+  [/^\/gateway\//, "governance:read"],
   [/^\/auth\/me$/, "anyone"],
   [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
   [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
@@ -327,6 +356,7 @@ test("a route that says neither is found", async () => {
     baseUrl: () => BASE_URL,
     mayReadMetrics: () => false,
     admitProvider: () => {},
+    admitProxy: () => {},
   });
   const detail = () => operation("broken", "Broken", { tags: ["System"], answers: {} });
   const routes: readonly DocumentedRoute[] = createRouter(guard, "broken").post("/broken", () => "", {

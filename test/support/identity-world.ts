@@ -5,6 +5,7 @@ import { endLogins } from "../../src/domain/access/end-logins.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { DomainError } from "../../src/domain/errors.ts";
+import { createRetirement } from "../../src/domain/gateway/retire.ts";
 import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
@@ -72,6 +73,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endings.push(ending);
       endLogins(tx, ending);
     },
+    retireGatewayKey: createRetirement(world),
     spendInvitation: () => {},
     settings: { mode: "password", groupRoleMappings: {}, ...settings },
   });

@@ -4,11 +4,13 @@ import type { AccessSettings, LimitSettings } from "../../src/domain/access/serv
 import { OAUTH_CLIENT_ID, SESSION_COOKIE, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
+import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import { openBlobs } from "../../src/platform/blobs.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
+import { createOutbound, type Outbound } from "../../src/platform/outbound.ts";
 import { createPasswords } from "../../src/platform/passwords.ts";
 import { openSealing } from "../../src/platform/sealing.ts";
 import { Secret } from "../../src/platform/secret.ts";
@@ -65,6 +67,10 @@ export interface TestServerOptions {
   scim?: Partial<ScimSettings>;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
   scimToken?: string | undefined;
+  /** gateway mode is off when left out; gateway-server.ts has it on */
+  gatewayMode?: GatewayMode;
+  /** nothing can be reached when left out */
+  outbound?: Outbound;
 }
 
 export interface Sent {
@@ -103,6 +109,8 @@ export interface TestServer extends AsyncDisposable {
   world: World;
   /** lines of the log as objects, oldest first */
   logged: Record<string, unknown>[];
+  /** of the provisioner of gateway keys, oldest first */
+  provisionerCalls: ProvisionerCall[];
   request(method: string, path: string, sent?: Sent): Promise<Response>;
   /** Makes a user with PASSWORD and signs a browser and a workstation of theirs in. */
   signedIn(role: Role, options?: SigningIn): Promise<Caller>;
@@ -113,8 +121,11 @@ export interface TestServer extends AsyncDisposable {
 /** @returns a server that answers `request`; `await using` closes the database and removes the directory */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const world = options.world ?? (await createWorld());
-  const domain = await joinDomain(world, options);
+  const provisionerCalls: ProvisionerCall[] = [];
+  const observeProvisioner = (call: ProvisionerCall) => void provisionerCalls.push(call);
+  const domain = await joinDomain(world, { ...options, observeProvisioner });
   await domain.access.keys.ensure(world.system);
+  await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
   const server = serve(world, domain, logged);
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
@@ -123,6 +134,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     domain,
     world,
     logged,
+    provisionerCalls,
     request: async (method, path, sent = {}) =>
       await server.handle(requestOf(method, path, sent), () =>
         sent.address === undefined ? ADDRESS : sent.address,
@@ -138,7 +150,10 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   };
 }
 
-async function joinDomain(world: World, options: TestServerOptions): Promise<Domain> {
+async function joinDomain(
+  world: World,
+  options: TestServerOptions & { observeProvisioner(call: ProvisionerCall): void },
+): Promise<Domain> {
   const { db, clock, ids, directory } = world;
   return openDomain({
     db,
@@ -148,6 +163,9 @@ async function joinDomain(world: World, options: TestServerOptions): Promise<Dom
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
     openSnapshot: () => openSnapshot(world.file),
+    outbound: options.outbound ?? createOutbound({ allowed: [] }),
+    gatewayMode: options.gatewayMode,
+    observeProvisioner: options.observeProvisioner,
     secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {
       access: { ...ACCESS, ...options.access },

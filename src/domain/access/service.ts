@@ -13,6 +13,7 @@ import { LoginSessions } from "./login-sessions.ts";
 import { Logins } from "./logins.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { SigningKeys } from "./signing-keys.ts";
+import { createStandingLogins } from "./standing-logins.ts";
 import { type Swept, sweepLogins } from "./sweep.ts";
 
 export type { Authenticator, Principal } from "./authenticate.ts";
@@ -21,6 +22,7 @@ export type { Caller, TokenAnswer } from "./grants.ts";
 export type { LoginView } from "./logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { SigningKeyView } from "./signing-keys.ts";
+export type { FindStandingLogin, StandingLogin } from "./standing-logins.ts";
 
 export interface AccessDependencies {
   db: Db;
@@ -50,6 +52,8 @@ export function createAccess(dependencies: AccessDependencies) {
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins: new Logins(dependencies),
+    /** The whole login behind a grant: see standing-logins.ts. */
+    standingLogin: createStandingLogins(dependencies),
     /** Removes dead rows; a job of the service. */
     sweep: (signal: AbortSignal): Promise<Swept> => sweepLogins({ ...dependencies, sessions }, signal),
   };

@@ -40,10 +40,13 @@ export interface DisownedReport {
   reason: DisownedReason;
 }
 
+/** Whose key it is, as far as a request needs to know. */
+export type KeyHolder = Pick<User, "id" | "email">;
+
 /** Who caused it, and for whom. */
 export interface KeyRequest {
   actor: Actor;
-  user: User;
+  user: KeyHolder;
 }
 
 export class GatewayKeys {
@@ -63,7 +66,7 @@ export class GatewayKeys {
   }
 
   /** @returns how the user's key stands; nobody is contacted */
-  status(user: User): GatewayKeyStatus {
+  status(user: KeyHolder): GatewayKeyStatus {
     return this.#view(user, store.findKey(this.dependencies.db.read, user.id));
   }
 
@@ -132,7 +135,7 @@ export class GatewayKeys {
     return disowned;
   }
 
-  async #fulfil(user: User, wish: Wish): Promise<KeyAnswer> {
+  async #fulfil(user: KeyHolder, wish: Wish): Promise<KeyAnswer> {
     const { db, clock, mode } = this.dependencies;
     const row = store.findKey(db.read, user.id);
     if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };
@@ -157,12 +160,12 @@ export class GatewayKeys {
     return { retryAfterSeconds: Math.ceil(waitMs / SECOND_MS) };
   }
 
-  #answer(user: User, row: KeyRow | undefined): KeyAnswer {
+  #answer(user: KeyHolder, row: KeyRow | undefined): KeyAnswer {
     const status = this.#view(user, row);
     return row === undefined || row.state === "ready" ? { status } : { status, ...this.#retryOf(row) };
   }
 
-  #view({ email }: User, row: KeyRow | undefined): GatewayKeyStatus {
+  #view({ email }: KeyHolder, row: KeyRow | undefined): GatewayKeyStatus {
     return toKeyStatus(row, { email, enabled: this.dependencies.mode !== undefined });
   }
 }

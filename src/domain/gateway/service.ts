@@ -2,6 +2,7 @@
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys.ts";
 import { Reconciler } from "./reconciler.ts";
+import * as store from "./store.ts";
 
 export type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { KeyAnswer } from "./keys.ts";
@@ -19,5 +20,10 @@ export function createGateway(dependencies: GatewayDependencies) {
     keys,
     /** undefined where gateway mode is off */
     reconciler: mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts),
+    /** @returns how many keys are in each stored state, and how many are yet to be revoked at the gateway */
+    figures: () => ({
+      keys: store.countStates(dependencies.db.read),
+      revocationsPending: store.countRevocations(dependencies.db.read),
+    }),
   };
 }

@@ -20,6 +20,15 @@ export type Whose = { userId: string } | { userIds: readonly string[] };
 /** Ends every login of users in the transaction of the change that calls for it; access provides it. */
 export type EndLogins = (tx: Tx, ending: Whose & { reason: string; nowMs: number }) => void;
 
+/** Why a user has no gateway key any more. */
+export type KeyLoss = "user_suspended" | "user_removed" | "address_changed";
+
+/** Takes the gateway key of a user away in the transaction of the change that calls for it; gateway provides it. */
+export type RetireGatewayKey = (
+  tx: Tx,
+  retirement: { userId: string; reason: KeyLoss; nowMs: number },
+) => void;
+
 /**
  * Counts an invitation that an actor sends, in the transaction that makes it; access provides it.
  * @throws DomainError `access.too_many_attempts`
@@ -33,6 +42,7 @@ export interface IdentityDependencies {
   audit: Audit;
   passwords: Passwords;
   endLogins: EndLogins;
+  retireGatewayKey: RetireGatewayKey;
   spendInvitation: SpendInvitation;
   settings: IdentitySettings;
 }

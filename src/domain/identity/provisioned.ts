@@ -6,6 +6,7 @@ import { invariant } from "../errors.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { lastAdministrator, protectedUser, userExists } from "./errors.ts";
 import * as invitationStore from "./invitation-store.ts";
+import { retireLostKey } from "./lost-access.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -124,13 +125,14 @@ export class ProvisionedUsers {
     return { account, admission: "linked", before };
   }
 
-  /** Changes the row and ends the logins. */
+  /** Changes the row and ends the logins, and with what it was made for the gateway key. */
   #change(tx: Tx, before: User, { reason, changes }: { reason: string; changes: store.UserChanges }): User {
-    const { clock, endLogins } = this.dependencies;
+    const { clock, endLogins, retireGatewayKey } = this.dependencies;
     const nowMs = clock.nowMs();
     const after = store.updateUser(tx, before, { ...changes, updatedAtMs: nowMs });
     invariant(after, "a user found in this transaction is still there");
     endLogins(tx, { userId: before.id, reason, nowMs });
+    retireLostKey(tx, retireGatewayKey, { before, after });
     return after;
   }
 }

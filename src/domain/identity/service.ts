@@ -13,7 +13,13 @@ import * as store from "./store.ts";
 import { Users } from "./users.ts";
 
 export type { BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
-export type { EndLogins, IdentityDependencies, IdentitySettings, SpendInvitation } from "./dependencies.ts";
+export type {
+  EndLogins,
+  IdentityDependencies,
+  IdentitySettings,
+  RetireGatewayKey,
+  SpendInvitation,
+} from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
 

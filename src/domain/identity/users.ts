@@ -16,6 +16,7 @@ import {
   userRemoved,
 } from "./errors.ts";
 import { passOnInvitations } from "./invitation-store.ts";
+import { retireLostKey } from "./lost-access.ts";
 import {
   isActiveAdministrator,
   ROLES,
@@ -173,13 +174,14 @@ export class Users extends UserDirectory {
     resettableUser(this.dependencies.db.read, actor, id);
   }
 
-  /** Changes the row, ends the logins, records both. */
+  /** Changes the row, ends the logins, and with what it was made for the gateway key; records the change. */
   #apply(tx: Tx, { actor, user, action, reason, changes }: Change): User {
-    const { audit, clock, endLogins } = this.dependencies;
+    const { audit, clock, endLogins, retireGatewayKey } = this.dependencies;
     const nowMs = clock.nowMs();
     const after = store.updateUser(tx, user, { ...changes, updatedAtMs: nowMs });
     invariant(after, "a user found in this transaction is still there");
     endLogins(tx, { userId: user.id, reason, nowMs });
+    retireLostKey(tx, retireGatewayKey, { before: user, after });
     const target = user.id;
     audit.record(tx, { actor, action, target, before: summaryOf(user), after: summaryOf(after) });
     return after;

@@ -32,11 +32,16 @@ export interface ProvisionedAccounts {
   setRole(tx: Tx, given: { userIds: readonly string[]; role: Role }): readonly string[];
 }
 
+/** Told in the transaction of the change whose groups, or whose groups' names, are not what they were. */
+export type GroupsChanged = (tx: Tx, userIds: readonly string[]) => void;
+
 export interface ScimDependencies {
   db: Db;
   clock: Clock;
   ids: Ids;
   audit: Audit;
   accounts: ProvisionedAccounts;
+  /** undefined where nobody wants to know: then no list of members is read for it */
+  groupsChanged: GroupsChanged | undefined;
   settings: ScimSettings;
 }

@@ -45,7 +45,9 @@ interface Difference extends MemberChange {
 /** ids in one audit entry; all are counted */
 const AUDITED_IDS_MAX = 10;
 
-type GroupChangeDependencies = Pick<ScimDependencies, "audit" | "clock" | "ids"> & { roles: Roles };
+type GroupChangeDependencies = Pick<ScimDependencies, "audit" | "clock" | "ids" | "groupsChanged"> & {
+  roles: Roles;
+};
 
 export class GroupChanges {
   constructor(private readonly own: GroupChangeDependencies) {}
@@ -97,10 +99,11 @@ export class GroupChanges {
 
   /** @throws ScimError 404, 412 */
   remove(tx: Tx, actor: Actor, asked: AskedGroup): void {
-    const { audit, clock, roles } = this.own;
+    const { audit, clock, roles, groupsChanged } = this.own;
     const before = this.#present(tx, actor, asked);
     const group = { groupId: before.id };
     const userIds = roles.roleOf(before) === "admin" ? memberStore.memberIds(tx, group) : [];
+    groupsChanged?.(tx, memberStore.memberIds(tx, group));
     memberStore.raiseMembers(tx, { ...group, nowMs: clock.nowMs() });
     store.deleteGroup(tx, { organizationId: actor.organizationId, id: before.id });
     roles.recompute(tx, { actor, userIds });
@@ -114,9 +117,10 @@ export class GroupChanges {
   }
 
   #follow(tx: Tx, actor: Actor, difference: Difference): void {
-    const { audit, roles } = this.own;
+    const { audit, roles, groupsChanged } = this.own;
     const { before, after } = difference;
     raiseUsers(tx, difference);
+    groupsChanged?.(tx, usersWhoseGroupsDiffer(tx, difference));
     roles.recompute(tx, { actor, userIds: this.#usersWhoseRoleMayDiffer(tx, difference) });
     audit.record(tx, {
       actor,
@@ -145,12 +149,21 @@ export function knownGroup(connection: Connection, group: { organizationId: stri
 }
 
 /** Users show the names of their groups, so a new name is a change of every member. */
-function raiseUsers(tx: Tx, { before, after, added, removed }: Difference): void {
+function raiseUsers(tx: Tx, difference: Difference): void {
+  const { after, added, removed } = difference;
   const nowMs = after.updatedAtMs;
-  const isRenamed = before !== undefined && before.displayName !== after.displayName;
-  if (isRenamed) memberStore.raiseMembers(tx, { groupId: after.id, nowMs });
-  memberStore.raiseUsers(tx, { ids: isRenamed ? removed : [...added, ...removed], nowMs });
+  if (isRenamed(difference)) memberStore.raiseMembers(tx, { groupId: after.id, nowMs });
+  memberStore.raiseUsers(tx, { ids: isRenamed(difference) ? removed : [...added, ...removed], nowMs });
 }
+
+function usersWhoseGroupsDiffer(tx: Tx, difference: Difference): readonly string[] {
+  const { after, added, removed } = difference;
+  const there = isRenamed(difference) ? memberStore.memberIds(tx, { groupId: after.id }) : added;
+  return [...there, ...removed];
+}
+
+const isRenamed = ({ before, after }: Difference): boolean =>
+  before !== undefined && before.displayName !== after.displayName;
 
 const placeOf = ({ id }: GroupRow, { organizationId }: Actor) => ({ groupId: id, organizationId });
 

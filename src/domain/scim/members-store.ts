@@ -156,6 +156,22 @@ export const memberIds = (connection: Connection, group: { groupId: string }): r
     .all(group)
     .map(({ id }) => id);
 
+const selectNames = statement((connection) =>
+  connection
+    .select({ name: scimGroups.displayName })
+    .from(scimGroupMembers)
+    .innerJoin(scimGroups, eq(scimGroups.id, groupId))
+    .where(eq(userId, named("userId")))
+    .orderBy(asc(scimGroups.displayNameKey))
+    .prepare(),
+);
+
+/** @returns the names of a user's groups, ordered without case */
+export const groupNamesOf = (connection: Connection, user: { userId: string }): readonly string[] =>
+  selectNames(connection)
+    .all(user)
+    .map(({ name }) => name);
+
 const raiseLeft = statement((connection) =>
   connection
     .update(scimGroups)

@@ -13,6 +13,8 @@ import { createScimStatus } from "./status.ts";
 import { createScimTokens } from "./tokens.ts";
 import { ScimUsers } from "./users.ts";
 
+export type { GroupsChanged } from "./dependencies.ts";
+export { groupNamesOf } from "./members-store.ts";
 export type { ScimSettings } from "./model.ts";
 
 export interface ScimOptions extends ScimDependencies {

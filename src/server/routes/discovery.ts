@@ -7,7 +7,7 @@ import {
   openidProviderMetadata,
 } from "../../domain/access/discovery.ts";
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import { answerConditionally, type PreparedAnswer, prepareAnswer, preparedText } from "../conditional.ts";
 import { operation } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
@@ -29,7 +29,7 @@ export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
   const metaharness = whenAsked(() => metaharnessDocument(baseUrl()));
   const authorizationServer = whenAsked(() => authorizationServerMetadata(baseUrl()));
   const openidProvider = whenAsked(() => openidProviderMetadata(baseUrl()));
-  const keys = whenChanged(() => JSON.stringify(domain.access.keys.jwks()));
+  const keys = preparedText(() => JSON.stringify(domain.access.keys.jwks()), keptFor(KEYS_MAX_AGE_SECONDS));
   const oauth = (suffix: string) => describe(`getAuthorizationServer${suffix}`, "RFC 8414 metadata");
   const openid = (suffix: string) => describe(`getOpenidProvider${suffix}`, "OpenID provider metadata");
 
@@ -68,23 +68,12 @@ export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
 function whenAsked(document: () => unknown): () => PreparedAnswer {
   let prepared: PreparedAnswer | undefined;
   return () => {
-    prepared ??= prepare(JSON.stringify(document()), DOCUMENT_MAX_AGE_SECONDS);
+    prepared ??= prepareAnswer(Buffer.from(JSON.stringify(document())), keptFor(DOCUMENT_MAX_AGE_SECONDS));
     return prepared;
   };
 }
 
-/** A key stops verifying by the clock alone, so the text decides and not a revision. */
-function whenChanged(current: () => string): () => PreparedAnswer {
-  let prepared: { text: string; answer: PreparedAnswer } | undefined;
-  return () => {
-    const text = current();
-    if (prepared?.text !== text) prepared = { text, answer: prepare(text, KEYS_MAX_AGE_SECONDS) };
-    return prepared.answer;
-  };
-}
-
-const prepare = (text: string, maxAgeSeconds: number): PreparedAnswer =>
-  prepareAnswer(Buffer.from(text), {
-    contentType: "application/json",
-    cacheControl: `public, max-age=${maxAgeSeconds}`,
-  });
+const keptFor = (maxAgeSeconds: number) => ({
+  contentType: "application/json",
+  cacheControl: `public, max-age=${maxAgeSeconds}`,
+});

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
+import { admitProxy } from "../proxy-access.ts";
 import type { RouteContext, RouteOptions } from "../router.ts";
 import { createAdmission } from "../scim/admission.ts";
 import { brandingRoutes } from "./branding.ts";
@@ -10,7 +11,10 @@ import { catalogRoutes } from "./catalog.ts";
 import { closedRoutes } from "./closed.ts";
 import { deviceRoutes } from "./device.ts";
 import { discoveryRoutes } from "./discovery.ts";
+import { gatewayRoutes } from "./gateway.ts";
+import { gatewayProxyRoutes } from "./gateway-proxy.ts";
 import { identityRoutes } from "./identity.ts";
+import { inferenceRoutes } from "./inference.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { meRoutes } from "./me.ts";
 import { oauthRoutes } from "./oauth.ts";
@@ -28,6 +32,7 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     authenticator: domain.access.authenticator,
     baseUrl,
     admitProvider: (request) => admission.admit(request),
+    admitProxy: (request) => admitProxy(request, domain.gateway.mode?.settings.proxyToken),
     mayReadMetrics: (request, exchange) => mayReadMetrics(request, exchange, metricsToken),
   });
   const context: RouteContext = { ...options, guard };
@@ -46,5 +51,8 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     .use(invitationRoutes(context))
     .use(identityRoutes(context))
     .use(brandingRoutes(context))
+    .use(gatewayRoutes(context))
+    .use(inferenceRoutes(context))
+    .use(gatewayProxyRoutes(context))
     .use(scimRoutes(context, admission));
 }

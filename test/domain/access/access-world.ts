@@ -9,6 +9,7 @@ import type { AccessSettings, LimitSettings } from "../../../src/domain/access/s
 import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import { createRetirement } from "../../../src/domain/gateway/retire.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import type { Tx } from "../../../src/platform/database.ts";
@@ -103,6 +104,7 @@ function joinParts(world: World, settings: AccessSettings) {
     audit,
     passwords,
     endLogins,
+    retireGatewayKey: createRetirement(world),
     spendInvitation: () => {},
     settings: { mode: settings.identityMode, groupRoleMappings: {} },
   });

@@ -33,6 +33,7 @@ export async function createGroupsWorld(
   const dependenciesWith = (mapping: IdentitySettings["groupRoleMappings"]): ScimDependencies => ({
     ...world,
     accounts: world.identity.provisioned,
+    groupsChanged: undefined,
     settings: {
       baseUrl: () => BASE_URL,
       linkExisting: "by_address",

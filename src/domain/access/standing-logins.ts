@@ -1,0 +1,26 @@
+// Whether a workstation's login still stands as a whole: the grant, and the browser sign-in behind it. An access token needs
+// the grant alone (authenticate.ts); what is bound to the login session needs both (gateway-keys.md section 9.2).
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database.ts";
+import * as store from "./standing-logins-store.ts";
+
+export interface StandingLogin {
+  userId: string;
+  loginSessionId: string;
+  /** when the first of both ends */
+  expiresAtMs: number;
+}
+
+/** @returns the login behind a grant; nothing when either has ended. Its user may be suspended. */
+export type FindStandingLogin = (grantId: string) => StandingLogin | undefined;
+
+/** @returns the look-up; one prepared query each */
+export const createStandingLogins =
+  ({ db, clock }: { db: Db; clock: Clock }): FindStandingLogin =>
+  (grantId) => {
+    const found = store.findStanding(db.read, grantId);
+    if (!found) return undefined;
+    const { userId, loginSessionId, grantExpiresAtMs, sessionExpiresAtMs } = found;
+    const expiresAtMs = Math.min(grantExpiresAtMs, sessionExpiresAtMs);
+    return clock.nowMs() < expiresAtMs ? { userId, loginSessionId, expiresAtMs } : undefined;
+  };

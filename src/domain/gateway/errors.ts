@@ -1,0 +1,33 @@
+// Why an inference token is not given, or not honoured: each with a reason of its own, so that the proxy can tell a person
+// what to do (gateway-keys.md section 11.26). Failures of provisioners are in provisioner.ts.
+import { DomainError } from "../errors.ts";
+
+/** The grant or the browser sign-in behind it has ended. */
+export const loginEnded = () =>
+  refusal("gateway.login_ended", "the sign-in behind this workstation has ended; sign in again");
+
+/** The workstation has signed out. */
+export const sessionRevoked = () =>
+  refusal("gateway.session_revoked", "this workstation has signed out; sign in again");
+
+/** Never given, or given up by a later sign-out. */
+export const sessionUnknown = () =>
+  refusal("gateway.session_unknown", "this inference token is over; start again to get a new one");
+
+export const userInactive = () => refusal("gateway.user_inactive", "your access has been taken away");
+
+const refusal = (reason: string, message: string) => new DomainError("unauthenticated", reason, message);
+
+/** @param state of the key, as its owner sees it */
+export const keyMissing = (state: string) =>
+  new DomainError("conflict", "gateway.key_missing", `there is no usable gateway key; it is ${state}`, {
+    hint: "the gateway command of the workstation client says why, and asks for one",
+  });
+
+export const keyExpired = () =>
+  new DomainError("conflict", "gateway.key_expired", "the gateway key has expired and is being replaced");
+
+export const keyUnreadable = () =>
+  new DomainError("unavailable", "gateway.key_unreadable", "the gateway key is being replaced", {
+    retryAfterSeconds: 5,
+  });

@@ -1,0 +1,105 @@
+// Gateway keys for the people they belong to. Every operation on a key answers its whole status; what is wrong with the gateway
+// is a refusal with the status that clients know. Tokens for the inference proxy are inference.ts's.
+// Source: gateway-keys.md sections 1.2, 2.3, 4 and 9.6; openapi.yaml tag Gateway.
+import { Type } from "@sinclair/typebox";
+import { DomainError } from "../../domain/errors.ts";
+import type { KeyAnswer, KeyHolder } from "../../domain/gateway/keys.ts";
+import { GatewayKeyStatus } from "../../domain/gateway/model.ts";
+import { ProxyHealth } from "../../domain/gateway/proxy-health.ts";
+import { forMembers, GatewayStatus, gatewayStatus } from "../../domain/gateway/status.ts";
+import { json } from "../answers.ts";
+import { actorOf, principalOf } from "../exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+const EnsureRequest = Type.Object(
+  {
+    manual: Type.Optional(
+      Type.Boolean({ default: false, description: "a person asks: waits after failures do not count" }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const describe = operationsOf("Gateway");
+const keyAnswers = { 200: { description: "State of the key", schema: GatewayKeyStatus } };
+const provisioningAnswers = {
+  ...keyAnswers,
+  400: { description: "The gateway's configuration is not valid" },
+  403: { description: "The gateway has no account for the caller" },
+  409: { description: "The gateway has conflicting entries for the caller" },
+  502: { description: "The gateway is unavailable, or refused" },
+  503: { description: "Not available now" },
+};
+
+/** @returns the operations on keys, and what administrators want to know of gateway mode */
+export function gatewayRoutes({ guard, domain }: RouteContext) {
+  const { gateway, inference } = domain;
+  const { keys } = gateway;
+
+  return createRouter(guard, "gateway")
+    .get("/gateway/key", ({ request }) => json(keys.status(holderOf(request))), {
+      requires: "governance:read",
+      detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
+    })
+    .post(
+      "/gateway/key/ensure",
+      async ({ request, body }) => {
+        const { manual = false } = body;
+        return toAnswer(await keys.ensure({ actor: actorOf(request), user: holderOf(request), manual }));
+      },
+      {
+        requires: "governance:read",
+        accepts: "json-or-nothing",
+        body: EnsureRequest,
+        detail: describe("ensureGatewayKey", "Give the caller a working gateway key", provisioningAnswers),
+      },
+    )
+    .post(
+      "/gateway/key/validate",
+      async ({ request }) =>
+        toAnswer(await keys.validate({ actor: actorOf(request), user: holderOf(request) })),
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
+      },
+    )
+    .get(
+      "/gateway/status",
+      ({ request }) => {
+        const status = gatewayStatus({ mode: gateway.mode, signingKeys: inference.signingKeys });
+        return json(principalOf(request).role === "admin" ? status : forMembers(status));
+      },
+      {
+        requires: "governance:read",
+        detail: describe("getGatewayStatus", "Whether gateway mode is on and complete", {
+          200: { description: "Status", schema: GatewayStatus },
+        }),
+      },
+    )
+    .post("/gateway/proxy/health", async () => json(await healthOf(domain)), {
+      requires: "administrator",
+      accepts: "nothing",
+      detail: describe("checkGatewayProxyHealth", "Ask the inference proxy for its health", {
+        200: { description: "What it said, or that it said nothing", schema: ProxyHealth },
+        400: { description: "No inference proxy is configured" },
+      }),
+    });
+}
+
+function holderOf(request: Request): KeyHolder {
+  const { userId: id, email } = principalOf(request);
+  return { id, email };
+}
+
+const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>
+  json(
+    status,
+    retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
+  );
+
+async function healthOf({ inference }: RouteContext["domain"]): Promise<ProxyHealth> {
+  if (inference.proxyHealth) return await inference.proxyHealth();
+  throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
+}
