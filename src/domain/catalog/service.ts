@@ -63,6 +63,10 @@ export function createCatalog(dependencies: SeedDependencies) {
         audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
       }, "catalog"),
 
+    /** @returns the stored artifact of that digest (lower case) */
+    findArtifact: (organizationId: string, sha256: string): store.ArtifactRow | undefined =>
+      store.findArtifactByDigest(db.read, organizationId, sha256),
+
     /** @returns what `verify` is going to read */
     artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
       store.sumArtifacts(db.read, organizationId),

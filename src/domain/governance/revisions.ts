@@ -1,7 +1,7 @@
 // Reading revisions: the one in force, any other, the list. A revision never changes, so one that was read is kept;
 // which one is in force is looked up whenever governance rows may have changed.
 import type { Db } from "../../platform/database.ts";
-import { DomainError } from "../errors.ts";
+import { noPolicy, revisionNotFound } from "./errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -77,14 +77,3 @@ export class Revisions {
     if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
   }
 }
-
-const revisionNotFound = (id: string) =>
-  new DomainError("not_found", "governance.not_found", `there is no policy revision ${id}`, {
-    hint: "see `quartermaster policy history`",
-  });
-
-/** @returns what callers are told where nothing was ever published */
-export const noPolicy = () =>
-  new DomainError("not_found", "governance.no_policy", "no policy is published yet", {
-    hint: "the service publishes one when it starts",
-  });

@@ -1,0 +1,47 @@
+// What publishing refuses, in words that say the next step.
+import { DomainError, type Problem } from "../errors.ts";
+import type { Change } from "./diff.ts";
+
+/** Places that one refusal or audit entry names at most. */
+export const PATHS_NAMED_MAX = 100;
+
+/** @throws DomainError `governance.invalid` with every problem, unless there is none */
+export function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const [first, ...others] = problems;
+  const place = first?.pointer ? `${first.pointer} ` : "";
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  throw new DomainError(
+    "invalid",
+    "governance.invalid",
+    `the policy is refused: ${place}${first?.detail}${more}`,
+    {
+      problems,
+    },
+  );
+}
+
+/** @returns what is told where nothing was ever published */
+export const noPolicy = () =>
+  new DomainError("not_found", "governance.no_policy", "no policy is published yet", {
+    hint: "the service publishes one when it starts",
+  });
+
+/** @returns what is told to an author who began from another revision (operator-experience.md API-2) */
+export const staleRevision = (current: string, changes: readonly Change[]) =>
+  new DomainError(
+    "conflict",
+    "governance.stale_revision",
+    `the policy has changed; revision ${current} is current`,
+    {
+      hint: "read it, make the change there, and publish again",
+      problems: changes
+        .slice(0, PATHS_NAMED_MAX)
+        .map(({ path }) => ({ pointer: path, detail: "has changed since the revision this began from" })),
+    },
+  );
+
+export const revisionNotFound = (id: string) =>
+  new DomainError("not_found", "governance.not_found", `there is no policy revision ${id}`, {
+    hint: "see `quartermaster policy history`",
+  });

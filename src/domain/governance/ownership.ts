@@ -1,0 +1,59 @@
+// Who owns which part of a document: the policy operation all but packages, MCP servers and package overrides, which are
+// the extensions operation's; the gateway block is the deployment's (control-api.md section 5.3).
+import { type Problem, pointerOf } from "../errors.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../harnesses.ts";
+import type { GovernanceConfig, HarnessPolicy } from "./model.ts";
+import { isMapping } from "./paths.ts";
+
+const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
+/** of a harness, and set elsewhere in a document */
+const FOREIGN_MEMBERS = ["session_upload", "gateway"] as const;
+const DELIVERY_MEMBERS = ["proxy_url", "token"] as const;
+
+export interface Extensions {
+  packages: GovernanceConfig["packages"];
+  harnesses: GovernanceConfig["harnesses"];
+}
+
+/** @returns the members of a policy text that belong to another operation */
+export function foreignMembers(input: unknown): Problem[] {
+  if (!isMapping(input)) return [];
+  const { gateway, harnesses } = input;
+  return [
+    ...present(input, ["packages"]).map(elsewhere([])),
+    ...(isMapping(gateway) ? present(gateway, ["model"]).map(elsewhere(["gateway"])) : []),
+    ...(isMapping(gateway) ? present(gateway, DELIVERY_MEMBERS).map(forDelivery) : []),
+    ...Object.entries(isMapping(harnesses) ? harnesses : {}).flatMap(([key, policy]) =>
+      isMapping(policy)
+        ? present(policy, [...EXTENSION_MEMBERS, ...FOREIGN_MEMBERS]).map(elsewhere(["harnesses", key]))
+        : [],
+    ),
+  ];
+}
+
+/** @returns the document with packages, MCP servers and overrides of another; its harnesses stay, and those that have either come back */
+export function withExtensions(document: GovernanceConfig, extensions: Extensions): GovernanceConfig {
+  const entries = HARNESS_KEYS.flatMap((key): [HarnessKey, HarnessPolicy][] => {
+    const own = document.harnesses[key];
+    const { mcp = [], package_overrides = {} } = extensions.harnesses[key] ?? {};
+    const isEmpty = mcp.length === 0 && Object.keys(package_overrides).length === 0;
+    if (!own && isEmpty) return [];
+    return [[key, { ...(own ?? { managed_config: {} }), mcp, package_overrides }]];
+  });
+  return { ...document, packages: extensions.packages, harnesses: Object.fromEntries(entries) };
+}
+
+const present = (mapping: object, names: readonly string[]): string[] =>
+  names.filter((name) => Object.hasOwn(mapping, name));
+
+const elsewhere =
+  (above: readonly string[]) =>
+  (name: string): Problem => ({
+    pointer: pointerOf([...above, name]),
+    detail: "is not part of this text; it is published by another operation",
+  });
+
+const forDelivery = (name: string): Problem => ({
+  pointer: pointerOf(["gateway", name]),
+  detail: "is given to each workstation with its policy and never published",
+});

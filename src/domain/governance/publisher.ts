@@ -1,0 +1,162 @@
+// The one way to a new revision, whoever its author: begun from the revision that is in force, stamped and judged as a
+// whole, compared again inside the transaction that adds it. What an author may change is publishing.ts's.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Problem } from "../errors.ts";
+import { type Change, diffDocuments } from "./diff.ts";
+import { checkDocument } from "./document/read.ts";
+import { stamp, unstamped } from "./document/stamp.ts";
+import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "./errors.ts";
+import { standingConflicts } from "./merge.ts";
+import {
+  COMMENT_LENGTH_MAX,
+  DOCUMENT_BYTES_MAX,
+  type GovernanceConfig,
+  type PackageAudiences,
+  type Revision,
+} from "./model.ts";
+import { isSame } from "./paths.ts";
+import type { Revisions } from "./revisions.ts";
+import * as store from "./store.ts";
+import type { Origin } from "./wire.ts";
+
+export interface PublisherDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  revisions: Revisions;
+  settings: GovernanceSettings;
+}
+
+export interface GovernanceSettings {
+  /** undefined where gateway mode is off */
+  gatewayType: "litellm" | undefined;
+  /** SemVer of this program */
+  serverVersion: string;
+}
+
+/** A revision that somebody wants, stamped and judged. */
+export interface Proposal {
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+  comment?: string | undefined;
+  /** of the audit entry: `policy.publish` */
+  action: string;
+}
+
+export class Publisher {
+  constructor(private readonly dependencies: PublisherDependencies) {}
+
+  /**
+   * @returns the revision in force, from which the author began
+   * @throws DomainError `governance.no_policy`, `governance.stale_revision`
+   */
+  begin({ organizationId }: Pick<Actor, "organizationId">, baseRevision: string): Revision {
+    const { revisions } = this.dependencies;
+    const current = revisions.current(organizationId);
+    if (!current) throw noPolicy();
+    if (current.id !== baseRevision) throw this.#stale(current, baseRevision);
+    return current;
+  }
+
+  /**
+   * Stamps what an author wrote, and judges the whole.
+   * @param document without stamps
+   * @param problems gets everything that is wrong, with pointers into the document
+   */
+  finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig {
+    const { gatewayType, serverVersion } = this.dependencies.settings;
+    const gateway = gatewayType !== undefined;
+    const stamped = stamp(document, { gateway, serverVersion });
+    problems.push(...checkDocument(stamped, { gateway }));
+    const sizeBytes = Buffer.byteLength(JSON.stringify(stamped));
+    if (sizeBytes > DOCUMENT_BYTES_MAX) {
+      const detail = `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`;
+      problems.push({ pointer: "", detail });
+    }
+    return stamped;
+  }
+
+  /**
+   * Publishes on top of a revision; the same again publishes nothing.
+   * @returns the new revision, or the one in force where nothing changes
+   * @throws DomainError `governance.invalid`, `governance.stale_revision`
+   */
+  async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
+    refuseProblems(commentProblems(proposal.comment));
+    if (isUnchanged(base, proposal)) return base;
+    return await this.dependencies.db.write((tx) => {
+      const newest = store.newestId(tx, actor.organizationId);
+      if (newest !== base.id) throw this.#stale(this.#newest(tx, actor.organizationId), base.id);
+      return this.add(tx, actor, { ...proposal, base, origin: originOf(actor) });
+    }, "governance");
+  }
+
+  /** Adds the revision and its audit entry; the caller has compared what it is based on in this transaction. */
+  add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
+    const { clock, ids, audit } = this.dependencies;
+    const { base, document, audiences, origin, comment, action } = next;
+    const id = ids.uuid();
+    const revision = store.insertRevision(tx, {
+      id,
+      organizationId: actor.organizationId,
+      document: { ...document, revision: id },
+      audiences,
+      origin,
+      authorId: actor.id,
+      authorLabel: actor.label,
+      comment: comment?.trim() || null,
+      createdAtMs: clock.nowMs(),
+    });
+    this.#settleConflicts(tx, revision);
+    const changes = base === undefined ? [] : diffDocuments(base.document, document);
+    audit.record(tx, {
+      actor,
+      action,
+      target: id,
+      ...(base && { before: { revision: base.id } }),
+      after: { origin, comment: revision.comment, changed: placesOf(changes) },
+    });
+    return revision;
+  }
+
+  /** A place where the authors have come to agree is no conflict any more, and none again when only one moves on. */
+  #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
+    const deployment = store.findDeployment(tx, organizationId);
+    if (!deployment || deployment.conflicts.length === 0) return;
+    const sides = { current: unstamped(document), wanted: deployment.baseline };
+    const conflicts = standingConflicts(deployment.conflicts, sides);
+    if (conflicts.length < deployment.conflicts.length) store.putDeployment(tx, { ...deployment, conflicts });
+  }
+
+  #newest(tx: Tx, organizationId: string): Revision {
+    const [newest] = store.newestRevisions(tx, organizationId, 1);
+    if (!newest) throw noPolicy();
+    return newest;
+  }
+
+  #stale(current: Revision, baseRevision: string) {
+    const base = this.dependencies.revisions.find(current.organizationId, baseRevision);
+    return staleRevision(current.id, base ? diffDocuments(base.document, current.document) : []);
+  }
+}
+
+/** @returns whether publishing would say what is said already; the order of members does not count */
+export const isUnchanged = (base: Revision, { document, audiences }: Proposal): boolean =>
+  isSame({ ...base.document, revision: "" }, { ...document, revision: "" }) &&
+  isSame(base.audiences, audiences);
+
+const originOf = ({ kind }: Actor): Origin => (kind === "operator" ? "operator" : "dashboard");
+
+/** Places only: values may be secrets. */
+const placesOf = (changes: readonly Change[]): string[] =>
+  changes.slice(0, PATHS_NAMED_MAX).map(({ path }) => path);
+
+function commentProblems(comment: string | undefined): Problem[] {
+  if (comment === undefined || [...comment.trim()].length <= COMMENT_LENGTH_MAX) return [];
+  return [{ pointer: "/comment", detail: `may have at most ${COMMENT_LENGTH_MAX} characters` }];
+}

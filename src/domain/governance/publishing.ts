@@ -1,0 +1,258 @@
+// What administrators publish: the policy without its extensions, the extensions, one harness, a whole document, a former
+// revision. Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
+import type { Actor } from "../actor.ts";
+import type { Catalog } from "../catalog/service.ts";
+import { DomainError, type Problem, pointerOf } from "../errors.ts";
+import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
+import type { Identity } from "../identity/service.ts";
+import { ProblemList } from "../problem-list.ts";
+import { readYamlText } from "../yaml-text.ts";
+import { missingArtifacts } from "./artifacts.ts";
+import { type AudienceInput, carriedOver, readAudiences } from "./audiences.ts";
+import { readDraft } from "./document/read.ts";
+import { unstamped } from "./document/stamp.ts";
+import { readDocumentText } from "./document/text.ts";
+import { refuseProblems } from "./errors.ts";
+import { DOCUMENT_BYTES_MAX, type Revision } from "./model.ts";
+import { foreignMembers, withExtensions } from "./ownership.ts";
+import { isMapping } from "./paths.ts";
+import { Publisher, type PublisherDependencies } from "./publisher.ts";
+
+export interface PublishingDependencies extends PublisherDependencies {
+  identity: Identity;
+  catalog: Catalog;
+}
+
+interface Publication {
+  /** id of the revision that the author began from */
+  baseRevision: string;
+  /** why, at most COMMENT_LENGTH_MAX characters */
+  comment?: string | undefined;
+}
+
+export interface PolicyPublication extends Publication {
+  /** YAML or JSON without packages, MCP servers and overrides */
+  managedYaml: string;
+}
+
+/** Not yet judged, but for the audiences' shape. */
+export interface ExtensionsPublication extends Publication {
+  packages: readonly unknown[];
+  packageAudiences?: Readonly<Record<string, AudienceInput>> | undefined;
+  packageOverrides?: Readonly<Record<string, unknown>> | undefined;
+  mcp?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface HarnessPublication extends Publication {
+  harness: string;
+  /** a mapping; blank for no settings */
+  managedConfigYaml: string;
+  /** blank and null for none */
+  versionRequirement?: string | null | undefined;
+  allowUnverifiedVersions?: boolean | undefined;
+}
+
+/** words and marks of YAML in the settings of one harness */
+const SETTINGS_TOKENS_MAX = 200_000;
+
+export class Publishing {
+  protected readonly publisher: Publisher;
+
+  constructor(protected readonly dependencies: PublishingDependencies) {
+    this.publisher = new Publisher(dependencies);
+  }
+
+  /**
+   * Replaces all that is not an extension; harnesses left out disappear, but for their MCP servers and overrides.
+   * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`
+   */
+  async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
+    const base = this.publisher.begin(actor, publication.baseRevision);
+    const text = readDocumentText(publication.managedYaml);
+    const within = (problems: readonly Problem[]) => refuseProblems(text.locate(problems));
+    refuseProblems(text.problems);
+    const draft = readDraft(text.input);
+    within(onePerPlace([...foreignMembers(text.input), ...draft.problems]));
+    const problems: Problem[] = [];
+    const document = this.publisher.finish(withExtensions(draft.document, base.document), problems);
+    within(problems);
+    const audiences = carriedOver(base.audiences, document.packages);
+    return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
+  }
+
+  /**
+   * Replaces packages, audiences, overrides and MCP servers; what is left out is gone.
+   * @throws DomainError as publishPolicy, with pointers into the publication
+   */
+  async publishExtensions(actor: Actor, publication: ExtensionsPublication): Promise<Revision> {
+    const { organizationId } = actor;
+    const { packageOverrides = {}, mcp = {} } = publication;
+    const draft = readDraft(extensionsAlone(publication));
+    const place = (problems: readonly Problem[]) => problems.map(inExtensions(mcp, packageOverrides));
+    const problems = [...draft.problems, ...this.artifactProblems(organizationId, draft.document)];
+    if (draft.problems.length === 0) this.publisher.finish(draft.document, problems);
+    refuseProblems(place(problems));
+
+    const base = this.publisher.begin(actor, publication.baseRevision);
+    const audiences = this.#audiencesIn(actor, publication, { draft: draft.document, base });
+    const whole: Problem[] = [];
+    const wanted = withExtensions(unstamped(base.document), draft.document);
+    const document = this.publisher.finish(wanted, whole);
+    refuseProblems(place(whole));
+    return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
+  }
+
+  /**
+   * Replaces settings and range of one harness and nothing else.
+   * @throws DomainError as publishPolicy, with pointers into the publication
+   */
+  async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
+    const { harness, allowUnverifiedVersions = false, comment } = publication;
+    const managedConfig = settingsIn(publication.managedConfigYaml);
+    const base = this.publisher.begin(actor, publication.baseRevision);
+    const key = readHarnessKey(harness);
+    const requirement = publication.versionRequirement?.trim();
+    const before = unstamped(base.document);
+    const { mcp = [], package_overrides = {} } = before.harnesses[key] ?? {};
+    const policy = {
+      ...(requirement && { version_requirement: requirement }),
+      ...(allowUnverifiedVersions && { allow_unverified_versions: true }),
+      managed_config: managedConfig,
+      mcp,
+      package_overrides,
+    };
+    const draft = readDraft({ ...before, harnesses: { ...before.harnesses, [key]: policy } });
+    const place = (problems: readonly Problem[]) => problems.map(inHarness(key));
+    refuseProblems(place(draft.problems));
+    const problems: Problem[] = [];
+    const document = this.publisher.finish(draft.document, problems);
+    refuseProblems(place(problems));
+    return await this.#publish(actor, base, { document, audiences: base.audiences, comment });
+  }
+
+  /**
+   * Publishes what a former revision said, its audiences included, stamped as of today.
+   * @param to id of that revision
+   * @throws DomainError `governance.not_found` beside those of publishPolicy
+   */
+  async rollback(
+    actor: Actor,
+    { to, baseRevision, comment }: { to: string } & Publication,
+  ): Promise<Revision> {
+    const target = this.dependencies.revisions.show(actor.organizationId, to);
+    const base = this.publisher.begin(actor, baseRevision);
+    const problems: Problem[] = [];
+    const document = this.publisher.finish(unstamped(target.document), problems);
+    refuseProblems(problems);
+    const { audiences } = target;
+    return await this.publisher.publish(actor, base, {
+      document,
+      audiences,
+      comment: comment ?? `rollback to ${to}`,
+      action: "policy.rollback",
+    });
+  }
+
+  /** @returns what names an artifact that we do not have (control-api.md section 8.5) */
+  protected artifactProblems(organizationId: string, document: Revision["document"]): Problem[] {
+    const { catalog } = this.dependencies;
+    return missingArtifacts(document.packages, (sha256) => catalog.findArtifact(organizationId, sha256)?.id);
+  }
+
+  #publish(
+    actor: Actor,
+    base: Revision,
+    next: Pick<Revision, "document" | "audiences"> & { comment: string | undefined },
+  ) {
+    return this.publisher.publish(actor, base, { ...next, action: "policy.publish" });
+  }
+
+  #audiencesIn(
+    { organizationId }: Actor,
+    { packageAudiences = {} }: ExtensionsPublication,
+    { draft, base }: { draft: Revision["document"]; base: Revision },
+  ): Revision["audiences"] {
+    const { identity, db } = this.dependencies;
+    const problems: Problem[] = [];
+    const check = {
+      organizationId,
+      packages: draft.packages,
+      former: base.audiences,
+      findUser: (id: string) => identity.findUserById(db.read, id),
+    };
+    const audiences = readAudiences(packageAudiences, check, problems);
+    refuseProblems(problems);
+    return audiences;
+  }
+}
+
+/**
+ * @returns the canonical key
+ * @throws DomainError `governance.unknown_harness`; aliases are unknown, too
+ */
+export function readHarnessKey(harness: string) {
+  if (isHarnessKey(harness)) return harness;
+  throw new DomainError(
+    "invalid",
+    "governance.unknown_harness",
+    `there is no harness ${JSON.stringify(harness)}; it is one of ${HARNESS_KEYS.join(", ")}`,
+  );
+}
+
+/** @throws DomainError `governance.invalid` */
+function settingsIn(text: string): Readonly<Record<string, unknown>> {
+  const problems = new ProblemList();
+  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX };
+  const { content } = readYamlText(Buffer.from(text), problems, bounds);
+  const value = content ?? {};
+  if (problems.count === 0 && !isMapping(value)) problems.add("", "must be a mapping of settings");
+  refuseProblems(problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })));
+  return isMapping(value) ? value : {};
+}
+
+/** A document that has the extensions and nothing else: no harness is allowed, so nothing has to be covered. */
+function extensionsAlone({ packages, packageOverrides = {}, mcp = {} }: ExtensionsPublication): object {
+  const keys = new Set([...Object.keys(mcp), ...Object.keys(packageOverrides)]);
+  const harnesses = [...keys].map((key) => [
+    key,
+    {
+      ...(Object.hasOwn(mcp, key) && { mcp: mcp[key] }),
+      ...(Object.hasOwn(packageOverrides, key) && { package_overrides: packageOverrides[key] }),
+    },
+  ]);
+  return { revision: "", packages, harnesses: Object.fromEntries(harnesses) };
+}
+
+const EXTENSION_PLACE = /^\/harnesses\/([^/]+)\/(mcp|package_overrides)(.*)$/s;
+
+/** A document keeps by harness what a publication keeps by kind. */
+const inExtensions =
+  (mcp: object, overrides: object) =>
+  (problem: Problem): Problem => {
+    const [, harness, kind, rest] = EXTENSION_PLACE.exec(problem.pointer) ?? [];
+    if (harness !== undefined) return { ...problem, pointer: `/${kind}/${harness}${rest}` };
+    const [, unknown] = /^\/harnesses\/([^/]+)$/.exec(problem.pointer) ?? [];
+    const holder = [["mcp", mcp] as const, ["package_overrides", overrides] as const].find(([, members]) =>
+      Object.keys(members).some((key) => pointerOf([key]) === `/${unknown}`),
+    );
+    return unknown !== undefined && holder ? { ...problem, pointer: `/${holder[0]}/${unknown}` } : problem;
+  };
+
+/** The publication has the harness's own members at its root. */
+const inHarness =
+  (key: string) =>
+  (problem: Problem): Problem => {
+    const own = `/harnesses/${key}/`;
+    if (!problem.pointer.startsWith(own)) return problem;
+    const rest = problem.pointer.slice(own.length);
+    return rest.startsWith("managed_config")
+      ? {
+          ...problem,
+          pointer: "/managed_config_yaml",
+          detail: `${rest.replace("managed_config", "")} ${problem.detail}`.trim(),
+        }
+      : { ...problem, pointer: `/${rest}` };
+  };
+
+const onePerPlace = (problems: readonly Problem[]): Problem[] =>
+  [...new Map(problems.toReversed().map((problem) => [problem.pointer, problem])).values()].toReversed();
