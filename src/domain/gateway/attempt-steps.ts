@@ -9,6 +9,7 @@ import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
 import { KeyChanges } from "./key-changes.ts";
 import {
   ATTEMPT_LEASE_MS,
+  dueKeys,
   isPermanent,
   type KeyRow,
   nextState,
@@ -55,8 +56,9 @@ export class AttemptSteps {
     const user = this.#activeUser(tx, userId);
     if (!user) return { row: undefined };
     const found = this.#changes.usable(tx, store.findKey(tx, userId), nowMs);
-    const { configurationDigest } = this.mode;
-    const reason = reasonToCall(found, { ...wish, nowMs, configurationDigest });
+    const { configurationDigest, settings } = this.mode;
+    const due = dueKeys(nowMs, settings.provisioner.reconcileTtlSeconds);
+    const reason = reasonToCall(found, { ...wish, nowMs, due, configurationDigest });
     if (!reason) return { row: found };
     const previous = wish.rotate ? null : previousOf(found);
     const makesKey = previous === null;

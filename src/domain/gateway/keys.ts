@@ -8,7 +8,14 @@ import type { User } from "../identity/service.ts";
 import { Attempts, type Outcome, type Wish } from "./attempts.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { KeyChanges } from "./key-changes.ts";
-import { type GatewayKeyStatus, type KeyRow, reasonToCall, toKeyStatus, VALIDATE_EVERY_MS } from "./model.ts";
+import {
+  dueKeys,
+  type GatewayKeyStatus,
+  type KeyRow,
+  reasonToCall,
+  toKeyStatus,
+  VALIDATE_EVERY_MS,
+} from "./model.ts";
 import { ProvisionerError } from "./provisioner.ts";
 import { createRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
@@ -139,7 +146,9 @@ export class GatewayKeys {
     const { db, clock, mode } = this.dependencies;
     const row = store.findKey(db.read, user.id);
     if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };
-    const occasion = { ...wish, nowMs: clock.nowMs(), configurationDigest: mode.configurationDigest };
+    const nowMs = clock.nowMs();
+    const due = dueKeys(nowMs, mode.settings.provisioner.reconcileTtlSeconds);
+    const occasion = { ...wish, nowMs, due, configurationDigest: mode.configurationDigest };
     const isRunning = this.#attempts.isRunning(user.id) && row?.state !== "ready";
     if (!isRunning && reasonToCall(row, occasion) === undefined) return this.#answer(user, row);
     const outcome = await within(ENSURE_WAIT_MS, this.#attempts.run(user.id, wish));

@@ -92,9 +92,31 @@ export function reconcileAtMs(
 export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs;
 
+/** Of retries: they differ by a fifth either way. */
+const LONGEST_RETRY_MS = RETRY_MAX_MS * 1.2;
+
+/** Due is what is planned for now, or for later than anything can be: then the clock has gone back since. */
+export interface DueTimes {
+  untilMs: number;
+  fromMs: number;
+}
+
+/** @returns the times at which a key is due */
+export const dueKeys = (nowMs: number, reconcileTtlSeconds: number): DueTimes => ({
+  untilMs: nowMs,
+  fromMs: nowMs + Math.max(reconcileTtlSeconds * SECOND_MS, REPLACEMENT_WINDOW_MS, LONGEST_RETRY_MS),
+});
+
+/** @returns the times at which a revocation is due */
+export const dueRevocations = (nowMs: number): DueTimes => ({
+  untilMs: nowMs,
+  fromMs: nowMs + Math.max(LONGEST_RETRY_MS, ATTEMPT_LEASE_MS),
+});
+
 /** What a look at a key is for. */
 export interface Occasion {
   nowMs: number;
+  due: DueTimes;
   configurationDigest: string;
   /** somebody asked for it: waits do not count */
   manual: boolean;
@@ -105,11 +127,12 @@ export interface Occasion {
 /** @returns why the provisioner must be called, or undefined when what is stored is the answer */
 export function reasonToCall(row: KeyRow | undefined, occasion: Occasion): ProvisionReason | undefined {
   if (!row) return "missing";
-  const { nowMs, configurationDigest, manual, force } = occasion;
+  const { nowMs, due, configurationDigest, manual, force } = occasion;
   if (row.recoveringUntilMs !== null && isAhead(row.recoveringUntilMs, { nowMs, mostMs: ATTEMPT_LEASE_MS }))
     return undefined;
   const isChanged = row.configurationDigest !== configurationDigest;
-  const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs;
+  const { nextAttemptAtMs } = row;
+  const isDue = nextAttemptAtMs !== null && (nextAttemptAtMs <= due.untilMs || nextAttemptAtMs > due.fromMs);
   if (row.state !== "ready") {
     if (row.state !== "recovering" && !manual && !isDue && !isChanged) return undefined;
     return row.invalidatedAtMs === null ? "missing" : "credential_invalidated";

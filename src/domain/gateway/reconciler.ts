@@ -5,7 +5,7 @@ import type { Actor } from "../actor.ts";
 import { type Attempts, asProvisionerError } from "./attempts.ts";
 import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
 import { systemActor } from "./key-changes.ts";
-import { retryDelayMs } from "./model.ts";
+import { dueKeys, dueRevocations, retryDelayMs } from "./model.ts";
 import type { ProvisionerError } from "./provisioner.ts";
 import * as store from "./store.ts";
 
@@ -57,12 +57,13 @@ export class Reconciler {
   /** @returns a function that gives the next user who is due, each once in a run: a key that stays due waits for the next */
   #dueUsers(): () => string | undefined {
     const { db, clock } = this.dependencies;
+    const { reconcileTtlSeconds } = this.mode.settings.provisioner;
     const seen = new Set<string>();
     let batch: string[] = [];
     return () => {
       if (batch.length === 0) {
-        const limit = DUE_BATCH;
-        const found = store.dueUsers(db.read, { nowMs: clock.nowMs(), limit });
+        const due = dueKeys(clock.nowMs(), reconcileTtlSeconds);
+        const found = store.dueUsers(db.read, due, DUE_BATCH);
         batch = found.filter((userId) => !seen.has(userId));
       }
       const userId = batch.shift();
@@ -73,7 +74,7 @@ export class Reconciler {
 
   async #drainRevocations(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.dependencies;
-    const due = store.dueRevocations(db.read, { nowMs: clock.nowMs(), limit: REVOCATION_BATCH });
+    const due = store.dueRevocations(db.read, dueRevocations(clock.nowMs()), REVOCATION_BATCH);
     const outcomes = await Promise.all(due.map((entry) => (signal.aborted ? false : this.#revoke(entry))));
     return outcomes.filter(Boolean).length;
   }

@@ -1,12 +1,16 @@
 // SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
-import { and, asc, count, eq, inArray, isNotNull, lte, ne, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, lte, ne, or, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
-import type { KeyRow } from "./model.ts";
+import type { DueTimes, KeyRow } from "./model.ts";
 import { gatewayKeys, gatewayRevocations } from "./tables.ts";
 
 export type NewKeyRow = typeof gatewayKeys.$inferInsert;
 export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
 export type Revocation = typeof gatewayRevocations.$inferSelect;
+
+const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
+  or(lte(column, untilMs), gt(column, fromMs));
 
 const keyOfUser = statement((connection) =>
   connection
@@ -32,14 +36,11 @@ export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>
   tx.delete(gatewayKeys).where(eq(gatewayKeys.userId, userId)).returning().get();
 
 /** Users whose key is to be looked at, the longest due first. */
-export const dueUsers = (
-  connection: Connection,
-  { nowMs, limit }: { nowMs: number; limit: number },
-): string[] =>
+export const dueUsers = (connection: Connection, due: DueTimes, limit: number): string[] =>
   connection
     .select({ userId: gatewayKeys.userId })
     .from(gatewayKeys)
-    .where(and(isNotNull(gatewayKeys.nextAttemptAtMs), lte(gatewayKeys.nextAttemptAtMs, nowMs)))
+    .where(and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(gatewayKeys.nextAttemptAtMs, due)))
     .orderBy(asc(gatewayKeys.nextAttemptAtMs))
     .limit(limit)
     .all()
@@ -76,14 +77,11 @@ export function queueRevocation(tx: Tx, revocation: Revocation): void {
   tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
 }
 
-export const dueRevocations = (
-  connection: Connection,
-  { nowMs, limit }: { nowMs: number; limit: number },
-): Revocation[] =>
+export const dueRevocations = (connection: Connection, due: DueTimes, limit: number): Revocation[] =>
   connection
     .select()
     .from(gatewayRevocations)
-    .where(lte(gatewayRevocations.nextAttemptAtMs, nowMs))
+    .where(isDue(gatewayRevocations.nextAttemptAtMs, due))
     .orderBy(asc(gatewayRevocations.nextAttemptAtMs))
     .limit(limit)
     .all();

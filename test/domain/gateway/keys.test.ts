@@ -25,7 +25,11 @@ const secretOf = (world: GatewayWorld, user: User): string | undefined => {
   return row && openCredential(world.sealing, row)?.reveal();
 };
 const outbox = (world: GatewayWorld) =>
-  store.dueRevocations(world.db.read, { nowMs: Number.MAX_SAFE_INTEGER, limit: 100 });
+  store.dueRevocations(
+    world.db.read,
+    { untilMs: Number.MAX_SAFE_INTEGER, fromMs: Number.MAX_SAFE_INTEGER },
+    100,
+  );
 
 const EVERY_MEMBER = [
   ...["enabled", "email", "status", "alias", "external_id", "expires_at", "last_reconciled_at", "error"],
