@@ -1,6 +1,6 @@
 // Statements on the table of jobs. Each change is one conditional statement, so that two processes cannot both
 // succeed; when to make which change is scheduler.ts's to decide.
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { Connection, Tx } from "./database.ts";
 import { type JobOutcome, type JobRow, jobs } from "./scheduler-table.ts";
 
@@ -24,6 +24,22 @@ export const listJobs = (connection: Connection, names: readonly string[]): Map<
       .all()
       .map((row) => [row.name, row]),
   );
+
+/** @returns every job there is a row of, by name; also of those that no process registers any more */
+export const listAllJobs = (connection: Connection): JobRow[] =>
+  connection.select().from(jobs).orderBy(asc(jobs.name)).limit(JOBS_MAX).all();
+
+export const findJob = (connection: Connection, name: string): JobRow | undefined =>
+  connection.select().from(jobs).where(eq(jobs.name, name)).get();
+
+/** Changes what an operator may say about a job. */
+export function changeJob(
+  tx: Tx,
+  name: string,
+  changes: Partial<Pick<JobRow, "nextRunAtMs" | "paused">>,
+): void {
+  tx.update(jobs).set(changes).where(eq(jobs.name, name)).run();
+}
 
 /** Gives a job that has no row its first due time. */
 export function addJob(tx: Tx, name: string, nextRunAtMs: number): void {

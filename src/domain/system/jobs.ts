@@ -1,0 +1,125 @@
+// What an operator sees of the scheduled jobs, and says about them: run now, pause, resume. The service runs them and looks at
+// their rows every second (platform/scheduler.ts); nothing is run here.
+import { type Clock, toRfc3339 } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import * as store from "../../platform/scheduler-store.ts";
+import type { JobOutcome, JobRow } from "../../platform/scheduler-table.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit, AuditSummary } from "../audit/service.ts";
+import { DomainError } from "../errors.ts";
+
+export interface JobView {
+  name: string;
+  /** `due`: the service takes it with its next turn */
+  state: "running" | "paused" | "due" | "waiting";
+  /** also while a run that began before goes on */
+  paused: boolean;
+  nextRunAtMs: number;
+  startedAtMs: number | null;
+  finishedAtMs: number | null;
+  outcome: JobOutcome | null;
+  error: string | null;
+}
+
+export interface JobAnswer {
+  changed: boolean;
+  job: JobView;
+}
+
+/** What an operator wants of a job. */
+interface JobChange {
+  action: "job.run" | "job.pause" | "job.resume";
+  /** @returns undefined where it is so already */
+  changes(row: JobRow, nowMs: number): Parameters<typeof store.changeJob>[2] | undefined;
+}
+
+/** @returns the operations on jobs; made once, in domain.ts */
+export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
+  const change = (actor: Actor, name: string, wanted: JobChange): Promise<JobAnswer> =>
+    db.write((tx) => {
+      const nowMs = clock.nowMs();
+      const before = existing(tx, name);
+      const changes = wanted.changes(before, nowMs);
+      if (!changes) return { changed: false, job: viewOf(before, nowMs) };
+      store.changeJob(tx, name, changes);
+      const after = { ...before, ...changes };
+      const summaries = { before: summaryOf(before), after: summaryOf(after) };
+      audit.record(tx, { actor, action: wanted.action, target: name, ...summaries });
+      return { changed: true, job: viewOf(after, nowMs) };
+    }, "jobs");
+
+  return {
+    /** @returns every job by name; none before the service ran for the first time */
+    list: (): JobView[] => store.listAllJobs(db.read).map((row) => viewOf(row, clock.nowMs())),
+
+    /**
+     * Makes a job due now. One that is due or running stays as it is.
+     * @throws DomainError `job.not_found`, `job.paused`
+     */
+    run: (actor: Actor, name: string) =>
+      change(actor, name, {
+        action: "job.run",
+        changes(row, nowMs) {
+          if (row.paused) throw jobPaused(name);
+          const isWaiting = viewOf(row, nowMs).state === "waiting";
+          return isWaiting ? { nextRunAtMs: nowMs } : undefined;
+        },
+      }),
+
+    /** Keeps a job from being run, at whatever time it is due; a run under way goes on. @throws DomainError `job.not_found` */
+    pause: (actor: Actor, name: string) =>
+      change(actor, name, {
+        action: "job.pause",
+        changes: ({ paused }) => (paused ? undefined : { paused: true }),
+      }),
+
+    /** Lets a paused job be run again, at once where its time has passed. @throws DomainError `job.not_found` */
+    resume: (actor: Actor, name: string) =>
+      change(actor, name, {
+        action: "job.resume",
+        changes: ({ paused }) => (paused ? { paused: false } : undefined),
+      }),
+  };
+}
+
+function existing(tx: Tx, name: string): JobRow {
+  const row = store.findJob(tx, name);
+  if (row) return row;
+  const names = store.listAllJobs(tx).map((job) => job.name);
+  throw new DomainError("not_found", "job.not_found", "there is no job of this name", {
+    hint:
+      names.length === 0
+        ? "the service makes its jobs when it first runs"
+        : `the jobs are: ${names.join(", ")}`,
+  });
+}
+
+const jobPaused = (name: string): DomainError =>
+  new DomainError("conflict", "job.paused", `the job ${name} is paused, and is not run until it is resumed`, {
+    hint: `quartermaster jobs resume ${name}`,
+  });
+
+function viewOf(row: JobRow, nowMs: number): JobView {
+  const { name, paused, nextRunAtMs, lastStartedAtMs, lastFinishedAtMs, lastOutcome, lastError } = row;
+  return {
+    name,
+    state: stateOf(row, nowMs),
+    paused,
+    nextRunAtMs,
+    startedAtMs: lastStartedAtMs,
+    finishedAtMs: lastFinishedAtMs,
+    outcome: lastOutcome,
+    error: lastError,
+  };
+}
+
+function stateOf({ leaseOwner, leaseUntilMs, paused, nextRunAtMs }: JobRow, nowMs: number): JobView["state"] {
+  if (leaseOwner !== null && (leaseUntilMs ?? 0) > nowMs) return "running";
+  if (paused) return "paused";
+  return nextRunAtMs <= nowMs ? "due" : "waiting";
+}
+
+const summaryOf = ({ paused, nextRunAtMs }: JobRow): AuditSummary => ({
+  paused,
+  next_run_at: toRfc3339(nextRunAtMs),
+});
