@@ -106,6 +106,19 @@ test("pages without a filter come in the order of an index, with nothing left to
   }
 });
 
+test("the last page is read from the end, and the first from the start", async () => {
+  await using explained = await createExplained();
+  const { log, world } = explained;
+  await world.addUsers(...Array.from({ length: 9 }, (_, at) => ({ userName: `u${at}`, active: true })));
+  const isBackwards = async (startIndex: number): Promise<boolean> => {
+    log.take();
+    await world.list("User", { startIndex, count: 3 });
+    return log.take().some(({ sql }) => sql.includes('"sequence" DESC'));
+  };
+  const directions = [await isBackwards(1), await isBackwards(4), await isBackwards(8)];
+  expect(directions).toEqual([false, false, true]);
+});
+
 test("memberships are not read where they are not shown", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;

@@ -263,6 +263,34 @@ describe("another organization", () => {
   });
 });
 
+describe("e-mails in one look-up", () => {
+  test.each([
+    ['emails[value eq "a@x" and primary eq true]', ["primary"]],
+    ['emails[value eq "a@x" and primary eq false]', ["other"]],
+    ['emails[value eq "a@x" and primary ne true]', ["other", "unsaid"]],
+    ['emails[value eq "a@x" and primary ne false]', ["primary", "unsaid"]],
+    ['emails[value eq "a@x" and primary pr]', ["primary", "other"]],
+    ['emails[value eq "a@x" and primary eq null]', ["unsaid"]],
+    ['emails[value eq "a@x" and display eq "MINE"]', ["unsaid"]],
+    ['emails[value eq "a@x" and type ne "work"]', ["primary", "unsaid"]],
+  ])("tell absent from false, and know what is not looked up by: %s", async (filter, expected) => {
+    await using world = await createSearchWorld();
+    await world.addUsers(
+      { userName: "primary", active: true, emails: [{ value: "A@x", primary: true }] },
+      { userName: "other", active: true, emails: [{ value: "a@X", type: "work", primary: false }] },
+      {
+        userName: "unsaid",
+        active: true,
+        emails: [
+          { value: "a@x", display: "Mine" },
+          { value: "b@x", type: "work" },
+        ],
+      },
+    );
+    expect(namesOf(await world.list("User", { filter }))).toEqual(expected);
+  });
+});
+
 describe("a search that no index helps", () => {
   test.each([
     [4, "200"],

@@ -3,7 +3,7 @@
 import type { AttributePath, ResolvedPath } from "../path.ts";
 import type { Attribute } from "../schema.ts";
 
-/** Characters of a filter, of a PATCH path, or of the path in `sortBy`. */
+/** Characters of a filter or of the path of a PATCH operation. */
 export const FILTER_LENGTH_MAX = 16_384;
 /** Comparisons and `pr` together. */
 export const FILTER_TESTS_MAX = 256;
