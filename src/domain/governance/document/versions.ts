@@ -1,7 +1,10 @@
 // Whether an installed version of a harness is one that a policy wants (control-api.md sections 7 and 10.2 step 5).
 
+import { parseVersion } from "../../exact-version.ts";
 import type { HarnessKey } from "../../harnesses.ts";
+import { quoted } from "../../problem-list.ts";
 import type { HarnessPolicy } from "../model.ts";
+import { generationOf, isBelowCeiling, versionRuleOf } from "./generations.ts";
 
 /**
  * @param policy of the harness; absent when the document has none
@@ -9,9 +12,17 @@ import type { HarnessPolicy } from "../model.ts";
  * @returns why the version does not do, a clause without the harness's name; nothing when it does
  */
 export const checkVersion = (
-  _policy: HarnessPolicy | undefined,
-  _harness: HarnessKey,
-  _version: string,
+  policy: HarnessPolicy | undefined,
+  harness: HarnessKey,
+  version: string,
 ): string | undefined => {
-  throw new Error("follows");
+  const parsed = parseVersion(version);
+  if (!parsed) return `${quoted(version)} is not a full version such as 2.0.12`;
+  const rule = versionRuleOf(policy);
+  if (rule.range && !rule.range.test(parsed))
+    return `version ${parsed.raw} does not satisfy the required ${policy?.version_requirement}`;
+  const generation = generationOf(harness, parsed);
+  if (!generation) return `version ${parsed.raw} is older than any that is known`;
+  if (isBelowCeiling(generation, rule, parsed)) return undefined;
+  return `version ${parsed.raw} is not certified; certified are versions below ${generation.facts.verifiedBefore}`;
 };
