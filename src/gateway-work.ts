@@ -7,8 +7,10 @@ import type { Scheduler } from "./platform/scheduler.ts";
 
 const RECONCILE_EVERY_MS = 10 * SECOND_MS;
 const RECONCILE_JITTER_MS = SECOND_MS;
-/** a run works until nothing is due; the next goes on where this one was ended */
-const RECONCILE_TIME_LIMIT_MS = 30 * MINUTE_MS;
+/** A run begins nothing more after this time; the next goes on where it ended. */
+const RECONCILE_RUN_MS = 90 * SECOND_MS;
+/** With the attempts that are under way by then; no longer, for it is how long a killed process keeps the job from others. */
+const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
 /** How long stopping waits for attempts: as long as a call usually may take. */
 export const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
@@ -36,7 +38,7 @@ export function registerGatewayJob(scheduler: Scheduler, { gateway: { reconciler
     jitterMs: RECONCILE_JITTER_MS,
     timeLimitMs: RECONCILE_TIME_LIMIT_MS,
     async run(signal) {
-      await reconciler.run(signal);
+      await reconciler.run(AbortSignal.any([signal, AbortSignal.timeout(RECONCILE_RUN_MS)]));
     },
   });
 }

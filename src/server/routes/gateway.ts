@@ -15,7 +15,7 @@ import { createRouter, type RouteContext } from "../router.ts";
 const EnsureRequest = Type.Object(
   {
     manual: Type.Optional(
-      Type.Boolean({ default: false, description: "a person asks: waits after failures do not count" }),
+      Type.Boolean({ description: "a person asks: waits after failures do not count; false when left out" }),
     ),
   },
   { additionalProperties: false },
