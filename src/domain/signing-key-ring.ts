@@ -18,6 +18,7 @@ import {
 import type { Actor } from "./actor.ts";
 import type { Audit } from "./audit/service.ts";
 import { DomainError, invariant } from "./errors.ts";
+import { signingKeyContext } from "./sealed-secrets.ts";
 
 export interface SigningKeyRow {
   kid: string;
@@ -195,7 +196,7 @@ export class SigningKeyRing {
       kid: publicJwk.kid,
       algorithm: publicJwk.alg,
       publicJwk: JSON.stringify(publicJwk),
-      sealedPrivateKey: sealing.seal(privateKey.reveal(), sealingContext(publicJwk.kid)),
+      sealedPrivateKey: sealing.seal(privateKey.reveal(), signingKeyContext(publicJwk)),
       createdAtMs: nowMs,
       retiredAtMs: null,
       verifiesUntilMs: null,
@@ -205,8 +206,6 @@ export class SigningKeyRing {
     return row;
   }
 }
-
-const sealingContext = (kid: string): string => `signing-key:${kid}`;
 
 const activeOf = (rows: readonly SigningKeyRow[]): SigningKeyRow | undefined =>
   rows.find(({ retiredAtMs }) => retiredAtMs === null);
@@ -219,9 +218,9 @@ function readKeySet(rows: readonly SigningKeyRow[], revision: number): KeySet {
   return { revision, active: activeOf(rows), keys: new Map(keys) };
 }
 
-function openPrivateKey(sealing: Sealing, { kid, sealedPrivateKey }: SigningKeyRow): Secret {
+function openPrivateKey(sealing: Sealing, row: SigningKeyRow): Secret {
   try {
-    return new Secret(sealing.open(sealedPrivateKey, sealingContext(kid)));
+    return new Secret(sealing.open(row.sealedPrivateKey, signingKeyContext(row)));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     throw new DomainError(

@@ -30,6 +30,7 @@ const SUFFIX = ".sealing-key";
 const NUMBER_DIGITS = 4;
 /** Names that the program gives; files sort by name, and the last one seals. */
 const NUMBERED = new RegExp(`^\\d{${NUMBER_DIGITS}}$`);
+const NONE = "0".repeat(NUMBER_DIGITS);
 /** Keys that follow each other in one directory. */
 const KEY_NUMBER_MAX = 10 ** NUMBER_DIGITS - 1;
 
@@ -74,15 +75,16 @@ export class SealingKeyFiles {
     return keyIn(path);
   }
 
-  /**
-   * Makes a key that seals from now on.
-   * @throws DomainError `sealing.names_foreign` where the next name is not ours to give
-   */
-  add(): SealingKey {
-    const newest = this.#list().at(-1)?.slice(0, -SUFFIX.length) ?? "0";
+  /** @throws DomainError `sealing.names_foreign` where no name of ours follows the newest */
+  nextPath(): string {
+    const newest = this.#list().at(-1)?.slice(0, -SUFFIX.length) ?? NONE;
     const number = Number(newest) + 1;
-    if ((newest !== "0" && !NUMBERED.test(newest)) || number > KEY_NUMBER_MAX) throw foreignNames(newest);
-    const path = this.#pathOf(number);
+    if (!NUMBERED.test(newest) || number > KEY_NUMBER_MAX) throw foreignNames(newest);
+    return this.#pathOf(number);
+  }
+
+  /** Makes a key of that path. */
+  add(path: string): SealingKey {
     this.#make(path);
     this.#flush();
     return keyIn(path);

@@ -18,6 +18,11 @@ export interface Sealing {
   /** @returns every key that opens, oldest first */
   keys(): readonly SealingKeyView[];
   /**
+   * @returns the file that `addKey` would make
+   * @throws DomainError what `addKey` would throw
+   */
+  nextPath(): string;
+  /**
    * Makes a key file that seals from now on, in every process.
    * @throws DomainError `sealing.key_provided`, `sealing.names_foreign`
    */
@@ -49,6 +54,10 @@ export function openSealing({ directory, ids, provided }: SealingOptions): Seali
   if (!given && files.look().length === 0) files.first();
   const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
   const find = (id: string): SealingKey | undefined => (given?.id === id ? given : files.find(id));
+  const nextPath = (): string => {
+    if (given) throw keyProvided();
+    return files.nextPath();
+  };
   return {
     seal: (secret, context) => sealUnder(active(), { secret, context, nonce: ids.bytes(NONCE_BYTES) }),
     open: (sealed, context) => openSealed(find(keyIdOf(sealed)), { sealed, context }),
@@ -58,10 +67,8 @@ export function openSealing({ directory, ids, provided }: SealingOptions): Seali
       const others = files.look().filter(({ id }) => id !== given?.id);
       return [...others, ...(given ? [given] : [])].map(viewOf);
     },
-    addKey() {
-      if (given) throw keyProvided();
-      return viewOf(files.add());
-    },
+    nextPath,
+    addKey: () => viewOf(files.add(nextPath())),
   };
 }
 

@@ -1,5 +1,5 @@
 // SQL of the signing keys. Which key signs, and until when an old one verifies, is for signing-keys.ts.
-import { and, desc, isNotNull, isNull, lte } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { signingKeys } from "./tables.ts";
 
@@ -22,6 +22,14 @@ export const add = (tx: Tx, row: SigningKeyRow): void => void tx.insert(signingK
 export function retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void {
   const retired = { ...times, sealedPrivateKey: "" };
   tx.update(signingKeys).set(retired).where(isNull(signingKeys.retiredAtMs)).run();
+}
+
+/** Replaces the wrapping of a private key. */
+export function reseal(
+  tx: Tx,
+  { kid, sealedPrivateKey }: Pick<SigningKeyRow, "kid" | "sealedPrivateKey">,
+): void {
+  tx.update(signingKeys).set({ sealedPrivateKey }).where(eq(signingKeys.kid, kid)).run();
 }
 
 const isDead = (nowMs: number) =>

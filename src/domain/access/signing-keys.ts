@@ -1,5 +1,6 @@
 // The keys that sign access tokens. How keys follow each other is signing-key-ring.ts; what a token says is access-tokens.ts.
-
+import type { Sealing } from "../../platform/sealing.ts";
+import { type SealedSecrets, sealedSigningKeys } from "../sealed-secrets.ts";
 import { SigningKeyRing, type SigningKeyRingOptions } from "../signing-key-ring.ts";
 import type { AccessSettings } from "./settings.ts";
 import * as store from "./signing-keys-store.ts";
@@ -29,3 +30,13 @@ export class SigningKeys extends SigningKeyRing {
     });
   }
 }
+
+/** @returns the private keys, for whoever replaces the sealing key */
+export const accessSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets =>
+  sealedSigningKeys({
+    noun: "signing_keys",
+    topic: "access",
+    sealing,
+    list: store.list,
+    reseal: store.reseal,
+  });

@@ -7,12 +7,13 @@ import type { KeyRow } from "./model.ts";
 
 type Place = Pick<KeyRow, "userId" | "credentialVersion">;
 
-const contextOf = ({ userId, credentialVersion }: Place): string =>
+/** What a credential is sealed for. */
+export const credentialContext = ({ userId, credentialVersion }: Place): string =>
   `gateway-key:${userId}:${credentialVersion}`;
 
 /** @returns the columns that hold the secret */
 export function sealCredential(sealing: Sealing, credential: Secret, place: Place) {
-  const sealedCredential = sealing.seal(credential.reveal(), contextOf(place));
+  const sealedCredential = sealing.seal(credential.reveal(), credentialContext(place));
   return { sealedCredential, sealingKeyId: sealing.keyIdOf(sealedCredential) };
 }
 
@@ -20,7 +21,7 @@ export function sealCredential(sealing: Sealing, credential: Secret, place: Plac
 export function openCredential(sealing: Sealing, row: KeyRow): Secret | undefined {
   if (row.sealedCredential === null) return undefined;
   try {
-    return new Secret(sealing.open(row.sealedCredential, contextOf(row)));
+    return new Secret(sealing.open(row.sealedCredential, credentialContext(row)));
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;

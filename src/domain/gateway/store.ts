@@ -104,22 +104,3 @@ export function forgetRevocation(tx: Tx, externalId: string): void {
 
 export const countRevocations = (connection: Connection): number =>
   connection.select({ total: count() }).from(gatewayRevocations).get()?.total ?? 0;
-
-/** Keys that are sealed under another key than this one. */
-export const sealedOtherwise = (
-  connection: Connection,
-  { sealingKeyId, limit }: { sealingKeyId: string; limit: number },
-): KeyRow[] =>
-  connection
-    .select()
-    .from(gatewayKeys)
-    .where(and(isNotNull(gatewayKeys.sealingKeyId), ne(gatewayKeys.sealingKeyId, sealingKeyId)))
-    .limit(limit)
-    .all();
-
-export const keysOf = (connection: Connection, userIds: readonly string[]): KeyRow[] =>
-  connection
-    .select()
-    .from(gatewayKeys)
-    .where(inArray(gatewayKeys.userId, [...userIds]))
-    .all();

@@ -1,0 +1,153 @@
+// The keys that everything sealed in the database lies under: which there are and what is under each, the next one, and sealing
+// anew under it what lies under older ones. Key files are platform/sealing-keys.ts's; an old one stays until somebody takes it
+// away, because copies of the database made before need it.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Tx } from "../../platform/database.ts";
+import { changeJob } from "../../platform/scheduler-store.ts";
+import type { Sealing, SealingKeyView } from "../../platform/sealing.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import { DomainError } from "../errors.ts";
+import type { SealedSecrets } from "../sealed-secrets.ts";
+
+/** Name of the service's job that calls `rewrap`. */
+export const REWRAP_JOB = "sealing-rewrap";
+/** Secrets that are sealed anew in one write: other writes wait for it. */
+export const REWRAP_BATCH = 200;
+
+export interface SealingKeyState {
+  id: string;
+  /** `old`: opens, and seals no more. `missing`: something lies under it, and it is not at hand */
+  state: "active" | "old" | "missing";
+  source: "file" | "configuration" | null;
+  path: string | null;
+  /** how much is sealed under it, by what it is; nothing is left out */
+  secrets: Readonly<Record<string, number>>;
+  total: number;
+}
+
+export interface Rewrapped {
+  rewrapped: number;
+  /** did not open, and lie where they lay */
+  unreadable: number;
+}
+
+export interface SealingKeysDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  sealing: Sealing;
+  /** everything that is sealed, whatever its area */
+  secrets: readonly SealedSecrets[];
+}
+
+export class SealingKeys {
+  constructor(private readonly own: SealingKeysDependencies) {}
+
+  /** @returns keys that are missing first, then those at hand, oldest first */
+  list(): SealingKeyState[] {
+    const { db, sealing, secrets } = this.own;
+    const counts = secrets.map(({ noun, count }) => [noun, count(db.read)] as const);
+    const keys = sealing.keys();
+    const isAtHand = (id: string): boolean => keys.some((key) => key.id === id);
+    const used = new Set(counts.flatMap(([, count]) => [...count.keys()]));
+    const missing = [...used].filter((id) => !isAtHand(id));
+    const activeId = sealing.activeKey().id;
+    const stateOf = (key: Pick<SealingKeyState, "id" | "state" | "source" | "path">): SealingKeyState => {
+      const amounts = counts.map(([noun, count]) => [noun, count.get(key.id) ?? 0] as const);
+      const total = amounts.reduce((sum, [, amount]) => sum + amount, 0);
+      return { ...key, secrets: Object.fromEntries(amounts), total };
+    };
+    return [
+      ...missing.map((id) => stateOf({ id, state: "missing", source: null, path: null })),
+      ...keys.map((key) => stateOf({ ...placeOf(key), state: key.id === activeId ? "active" : "old" })),
+    ];
+  }
+
+  /**
+   * @returns the file that `rotate` would make
+   * @throws DomainError what `rotate` would throw
+   */
+  checkRotate(): string {
+    const missing = this.list().find(({ state }) => state === "missing");
+    if (missing) throw keyMissing(missing);
+    return this.own.sealing.nextPath();
+  }
+
+  /**
+   * Makes a key file that seals from now on, in every process, and has what lies under older keys sealed anew by the service.
+   * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`
+   */
+  async rotate(actor: Actor): Promise<SealingKeyState | undefined> {
+    this.checkRotate();
+    const { db, clock, audit, sealing } = this.own;
+    // Under the lock for writing, where everything is sealed: whoever seals afterwards sees the new file.
+    const id = await db.write((tx) => {
+      const before = { id: sealing.activeKey().id };
+      const after = { id: sealing.addKey().id };
+      changeJob(tx, REWRAP_JOB, { nextRunAtMs: clock.nowMs() });
+      audit.record(tx, { actor, action: "sealing_key.rotate", target: after.id, before, after });
+      return after.id;
+    }, "jobs");
+    return this.list().find((key) => key.id === id);
+  }
+
+  /** Seals anew what lies under older keys, a batch for each write, until all is done or the signal aborts. */
+  async rewrap(actor: Actor, signal: AbortSignal): Promise<Rewrapped> {
+    const { db, sealing, secrets } = this.own;
+    const activeId = sealing.activeKey().id;
+    const old = new Set(sealing.keys().map(({ id }) => id));
+    old.delete(activeId);
+    const done = { rewrapped: 0, unreadable: 0 };
+    for (const kind of secrets) {
+      for (const from of kind.count(db.read).keys()) {
+        if (old.has(from)) await this.#rewrapKind(kind, { actor, from, signal, done });
+      }
+    }
+    return done;
+  }
+
+  async #rewrapKind(
+    kind: SealedSecrets,
+    { from, signal, done, actor }: { actor: Actor; from: string; signal: AbortSignal; done: Rewrapped },
+  ): Promise<void> {
+    let after: string | undefined;
+    do {
+      if (signal.aborted) return;
+      const part = { from, after, limit: REWRAP_BATCH };
+      const step = await this.own.db.write((tx) => {
+        const made = kind.rewrap(tx, part);
+        if (made.rewrapped > 0) this.#record(tx, { actor, kind, from, rewrapped: made.rewrapped });
+        return made;
+      }, kind.topic);
+      done.rewrapped += step.rewrapped;
+      done.unreadable += step.unreadable;
+      after = step.next;
+    } while (after !== undefined);
+  }
+
+  #record(
+    tx: Tx,
+    { actor, kind, from, rewrapped }: { actor: Actor; kind: SealedSecrets; from: string; rewrapped: number },
+  ): void {
+    const target = this.own.sealing.activeKey().id;
+    const after = { id: target, secrets: kind.noun, rewrapped };
+    this.own.audit.record(tx, { actor, action: "sealing_key.rewrap", target, before: { id: from }, after });
+  }
+}
+
+const placeOf = ({ id, path }: SealingKeyView): Pick<SealingKeyState, "id" | "source" | "path"> => ({
+  id,
+  source: path === undefined ? "configuration" : "file",
+  path: path ?? null,
+});
+
+const keyMissing = ({ id, total }: SealingKeyState): DomainError =>
+  new DomainError(
+    "conflict",
+    "sealing.key_missing",
+    `the sealing key ${id} is not at hand, and ${total} ${total === 1 ? "secret lies" : "secrets lie"} under it`,
+    {
+      hint: "name the configuration of the service with --config, or put the key file back; a lost key is made good by signing-keys rotate and keys reconcile",
+    },
+  );
