@@ -1,5 +1,5 @@
 // SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
-import { and, asc, count, eq, gt, inArray, isNotNull, lte, ne, or, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNotNull, lte, or, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import type { DueTimes, KeyRow } from "./model.ts";
