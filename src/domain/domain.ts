@@ -8,7 +8,7 @@ import type { Passwords } from "../platform/passwords.ts";
 import type { Sealing } from "../platform/sealing.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { OpenSnapshot } from "../platform/snapshot.ts";
-import { VERSION } from "../platform/version.ts";
+import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
@@ -88,7 +88,7 @@ export function openDomain({
       ...shared,
       identity,
       catalog,
-      settings: { gatewayType: gatewayMode?.settings.type, serverVersion: VERSION },
+      settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
     }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({

@@ -6,6 +6,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocum
 import { type Problem, pointerOf } from "../domain/errors.ts";
 import { readSmallFile } from "./config-read.ts";
 import { KEYS_WITHOUT_EFFECT, keysOf, SECTIONS, SETTING_NAMES } from "./config-table.ts";
+import { referenceIn } from "./references.ts";
 
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
 /** one slip in YAML can draw many messages after it; more than these do not help */
@@ -16,7 +17,6 @@ const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
 const GROUPS = new Set([...KEYS, ...KEYS_WITHOUT_EFFECT].flatMap(groupsAbove));
 const LEAVES = new Set([...KEYS, ...KEYS_WITHOUT_EFFECT, ...SECTIONS]);
 const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS];
-const REFERENCE = /^(?:os\.environ\/|env:\/\/)(.+)$/;
 
 /** The YAML library's own messages quote the file, which may hold secrets; these never do. */
 const SYNTAX_ADVICE: Readonly<Record<string, string>> = {
@@ -32,10 +32,6 @@ function groupsAbove(key: string): string[] {
   const tokens = key.split(".");
   return tokens.slice(1).map((_, index) => tokens.slice(0, index + 1).join("."));
 }
-
-/** @returns the environment variable that `os.environ/NAME` or `env://NAME` refers to */
-export const referenceIn = (value: unknown): string | undefined =>
-  typeof value === "string" ? REFERENCE.exec(value.trim())?.[1] : undefined;
 
 /** A configuration file without faults of form. */
 export interface ConfigFile {

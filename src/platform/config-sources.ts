@@ -2,10 +2,11 @@
 // service manager, secret file, environment (with a warning), file. Types are in config-types.ts, the file in config-file.ts.
 import { join, resolve } from "node:path";
 import { type Problem, pointerOf } from "../domain/errors.ts";
-import { type ConfigFile, referenceIn } from "./config-file.ts";
+import type { ConfigFile } from "./config-file.ts";
 import { readSmallFile } from "./config-read.ts";
 import { attributeOf, fileKeyOf, flagOf, type SettingName, settingOf, variableOf } from "./config-table.ts";
 import { path as pathType } from "./config-types.ts";
+import { referenceIn } from "./references.ts";
 
 export const SECRET_FILE_BYTES_MAX = 64 * 1024;
 

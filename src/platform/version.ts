@@ -10,6 +10,9 @@ const DEVELOPMENT = "development";
 /** semantic version of package.json */
 export const VERSION = typeof QUARTERMASTER_VERSION === "string" ? QUARTERMASTER_VERSION : DEVELOPMENT;
 
+/** VERSION where it has to be SemVer: from source the lowest there is */
+export const SEMANTIC_VERSION = VERSION === DEVELOPMENT ? "0.0.0" : VERSION;
+
 /** full commit id, with `-modified` after it when the tree had changes */
 export const COMMIT = typeof QUARTERMASTER_COMMIT === "string" ? QUARTERMASTER_COMMIT : DEVELOPMENT;
 

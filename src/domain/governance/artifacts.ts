@@ -1,17 +1,18 @@
 // Whether the archives that packages name by artifact are ours and are the promised bytes (control-api.md section 8.5).
+
+import type { Catalog } from "../catalog/service.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import type { GovernanceConfig } from "./model.ts";
 
 type Source = Readonly<{ artifact_id?: string; sha256: string }>;
 
-/**
- * @param idOf the organization's artifact of a digest in lower case
- * @returns one problem for each reference that leads nowhere, or to other bytes
- */
-export function missingArtifacts(
-  packages: GovernanceConfig["packages"],
-  idOf: (sha256: string) => string | undefined,
+/** @returns one problem for each reference that leads nowhere, or to other bytes */
+export function artifactProblems(
+  catalog: Pick<Catalog, "findArtifact">,
+  organizationId: string,
+  { packages }: Pick<GovernanceConfig, "packages">,
 ): Problem[] {
+  const idOf = (sha256: string) => catalog.findArtifact(organizationId, sha256)?.id;
   const places = packages.flatMap((managed, at): [string, Source][] => [
     [pointerOf(["packages", at]), managed],
     ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]): [string, Source] => [

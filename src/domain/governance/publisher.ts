@@ -1,11 +1,9 @@
 // The one way to a new revision, whoever its author: begun from the revision that is in force, stamped and judged as a
 // whole, compared again inside the transaction that adds it. What an author may change is publishing.ts's.
-import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
-import type { Ids } from "../../platform/ids.ts";
+import type { Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
-import type { Audit } from "../audit/service.ts";
 import type { Problem } from "../errors.ts";
+import type { GovernanceDependencies } from "./dependencies.ts";
 import { type Change, diffDocuments } from "./diff.ts";
 import { checkDocument } from "./document/read.ts";
 import { stamp, unstamped } from "./document/stamp.ts";
@@ -23,22 +21,6 @@ import type { Revisions } from "./revisions.ts";
 import * as store from "./store.ts";
 import type { Origin } from "./wire.ts";
 
-export interface PublisherDependencies {
-  db: Db;
-  clock: Clock;
-  ids: Ids;
-  audit: Audit;
-  revisions: Revisions;
-  settings: GovernanceSettings;
-}
-
-export interface GovernanceSettings {
-  /** undefined where gateway mode is off */
-  gatewayType: "litellm" | undefined;
-  /** SemVer of this program */
-  serverVersion: string;
-}
-
 /** A revision that somebody wants, stamped and judged. */
 export interface Proposal {
   document: GovernanceConfig;
@@ -49,7 +31,7 @@ export interface Proposal {
 }
 
 export class Publisher {
-  constructor(private readonly dependencies: PublisherDependencies) {}
+  constructor(private readonly dependencies: GovernanceDependencies & { revisions: Revisions }) {}
 
   /**
    * @returns the revision in force, from which the author began
@@ -128,7 +110,7 @@ export class Publisher {
   #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
     const deployment = store.findDeployment(tx, organizationId);
     if (!deployment || deployment.conflicts.length === 0) return;
-    const sides = { current: unstamped(document), wanted: deployment.baseline };
+    const sides = { current: authored(document), wanted: deployment.baseline };
     const conflicts = standingConflicts(deployment.conflicts, sides);
     if (conflicts.length < deployment.conflicts.length) store.putDeployment(tx, { ...deployment, conflicts });
   }
@@ -145,10 +127,22 @@ export class Publisher {
   }
 }
 
-/** @returns whether publishing would say what is said already; the order of members does not count */
-export const isUnchanged = (base: Revision, { document, audiences }: Proposal): boolean =>
-  isSame({ ...base.document, revision: "" }, { ...document, revision: "" }) &&
-  isSame(base.audiences, audiences);
+/**
+ * @returns whether publishing would say what is said already. What stamping puts in does not count: it follows from the
+ *   rest, and from the version of this program
+ */
+const isUnchanged = (base: Revision, { document, audiences }: Proposal): boolean =>
+  isSameDocument(base.document, document) && isSame(base.audiences, audiences);
+
+/** @returns whether two stamped documents say the same to administrators */
+export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
+  isSame(authored(one), authored(other)) && isSame(one.gateway, other.gateway);
+
+/** @returns what administrators wrote, without what each revision has of its own */
+export const authored = (document: GovernanceConfig): GovernanceConfig => ({
+  ...unstamped(document),
+  revision: "",
+});
 
 const originOf = ({ kind }: Actor): Origin => (kind === "operator" ? "operator" : "dashboard");
 

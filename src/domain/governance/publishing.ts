@@ -1,14 +1,13 @@
 // What administrators publish: the policy without its extensions, the extensions, one harness, a whole document, a former
 // revision. Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
 import type { Actor } from "../actor.ts";
-import type { Catalog } from "../catalog/service.ts";
 import { DomainError, type Problem, pointerOf } from "../errors.ts";
 import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
-import type { Identity } from "../identity/service.ts";
 import { ProblemList } from "../problem-list.ts";
 import { readYamlText } from "../yaml-text.ts";
-import { missingArtifacts } from "./artifacts.ts";
+import { artifactProblems } from "./artifacts.ts";
 import { type AudienceInput, carriedOver, readAudiences } from "./audiences.ts";
+import type { GovernanceParts } from "./dependencies.ts";
 import { readDraft } from "./document/read.ts";
 import { unstamped } from "./document/stamp.ts";
 import { readDocumentText } from "./document/text.ts";
@@ -16,12 +15,6 @@ import { refuseProblems } from "./errors.ts";
 import { DOCUMENT_BYTES_MAX, type Revision } from "./model.ts";
 import { foreignMembers, withExtensions } from "./ownership.ts";
 import { isMapping } from "./paths.ts";
-import { Publisher, type PublisherDependencies } from "./publisher.ts";
-
-export interface PublishingDependencies extends PublisherDependencies {
-  identity: Identity;
-  catalog: Catalog;
-}
 
 interface Publication {
   /** id of the revision that the author began from */
@@ -56,25 +49,21 @@ export interface HarnessPublication extends Publication {
 const SETTINGS_TOKENS_MAX = 200_000;
 
 export class Publishing {
-  protected readonly publisher: Publisher;
-
-  constructor(protected readonly dependencies: PublishingDependencies) {
-    this.publisher = new Publisher(dependencies);
-  }
+  constructor(private readonly parts: GovernanceParts) {}
 
   /**
    * Replaces all that is not an extension; harnesses left out disappear, but for their MCP servers and overrides.
    * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`
    */
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
-    const base = this.publisher.begin(actor, publication.baseRevision);
+    const base = this.parts.publisher.begin(actor, publication.baseRevision);
     const text = readDocumentText(publication.managedYaml);
     const within = (problems: readonly Problem[]) => refuseProblems(text.locate(problems));
     refuseProblems(text.problems);
     const draft = readDraft(text.input);
     within(onePerPlace([...foreignMembers(text.input), ...draft.problems]));
     const problems: Problem[] = [];
-    const document = this.publisher.finish(withExtensions(draft.document, base.document), problems);
+    const document = this.parts.publisher.finish(withExtensions(draft.document, base.document), problems);
     within(problems);
     const audiences = carriedOver(base.audiences, document.packages);
     return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
@@ -89,15 +78,18 @@ export class Publishing {
     const { packageOverrides = {}, mcp = {} } = publication;
     const draft = readDraft(extensionsAlone(publication));
     const place = (problems: readonly Problem[]) => problems.map(inExtensions(mcp, packageOverrides));
-    const problems = [...draft.problems, ...this.artifactProblems(organizationId, draft.document)];
-    if (draft.problems.length === 0) this.publisher.finish(draft.document, problems);
+    const problems = [
+      ...draft.problems,
+      ...artifactProblems(this.parts.catalog, organizationId, draft.document),
+    ];
+    if (draft.problems.length === 0) this.parts.publisher.finish(draft.document, problems);
     refuseProblems(place(problems));
 
-    const base = this.publisher.begin(actor, publication.baseRevision);
+    const base = this.parts.publisher.begin(actor, publication.baseRevision);
     const audiences = this.#audiencesIn(actor, publication, { draft: draft.document, base });
     const whole: Problem[] = [];
     const wanted = withExtensions(unstamped(base.document), draft.document);
-    const document = this.publisher.finish(wanted, whole);
+    const document = this.parts.publisher.finish(wanted, whole);
     refuseProblems(place(whole));
     return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
   }
@@ -109,7 +101,7 @@ export class Publishing {
   async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
     const { harness, allowUnverifiedVersions = false, comment } = publication;
     const managedConfig = settingsIn(publication.managedConfigYaml);
-    const base = this.publisher.begin(actor, publication.baseRevision);
+    const base = this.parts.publisher.begin(actor, publication.baseRevision);
     const key = readHarnessKey(harness);
     const requirement = publication.versionRequirement?.trim();
     const before = unstamped(base.document);
@@ -125,7 +117,7 @@ export class Publishing {
     const place = (problems: readonly Problem[]) => problems.map(inHarness(key));
     refuseProblems(place(draft.problems));
     const problems: Problem[] = [];
-    const document = this.publisher.finish(draft.document, problems);
+    const document = this.parts.publisher.finish(draft.document, problems);
     refuseProblems(place(problems));
     return await this.#publish(actor, base, { document, audiences: base.audiences, comment });
   }
@@ -139,13 +131,13 @@ export class Publishing {
     actor: Actor,
     { to, baseRevision, comment }: { to: string } & Publication,
   ): Promise<Revision> {
-    const target = this.dependencies.revisions.show(actor.organizationId, to);
-    const base = this.publisher.begin(actor, baseRevision);
+    const target = this.parts.revisions.show(actor.organizationId, to);
+    const base = this.parts.publisher.begin(actor, baseRevision);
     const problems: Problem[] = [];
-    const document = this.publisher.finish(unstamped(target.document), problems);
+    const document = this.parts.publisher.finish(unstamped(target.document), problems);
     refuseProblems(problems);
     const { audiences } = target;
-    return await this.publisher.publish(actor, base, {
+    return await this.parts.publisher.publish(actor, base, {
       document,
       audiences,
       comment: comment ?? `rollback to ${to}`,
@@ -153,18 +145,12 @@ export class Publishing {
     });
   }
 
-  /** @returns what names an artifact that we do not have (control-api.md section 8.5) */
-  protected artifactProblems(organizationId: string, document: Revision["document"]): Problem[] {
-    const { catalog } = this.dependencies;
-    return missingArtifacts(document.packages, (sha256) => catalog.findArtifact(organizationId, sha256)?.id);
-  }
-
   #publish(
     actor: Actor,
     base: Revision,
     next: Pick<Revision, "document" | "audiences"> & { comment: string | undefined },
   ) {
-    return this.publisher.publish(actor, base, { ...next, action: "policy.publish" });
+    return this.parts.publisher.publish(actor, base, { ...next, action: "policy.publish" });
   }
 
   #audiencesIn(
@@ -172,7 +158,7 @@ export class Publishing {
     { packageAudiences = {} }: ExtensionsPublication,
     { draft, base }: { draft: Revision["document"]; base: Revision },
   ): Revision["audiences"] {
-    const { identity, db } = this.dependencies;
+    const { identity, db } = this.parts;
     const problems: Problem[] = [];
     const check = {
       organizationId,

@@ -1,43 +1,44 @@
-// The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them,
-// and the deployment file as a second author. What a document may say is checked in document/.
-import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
-import type { Ids } from "../../platform/ids.ts";
-import type { Audit } from "../audit/service.ts";
-import type { Catalog } from "../catalog/service.ts";
-import type { Identity } from "../identity/service.ts";
+// The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and
+// the deployment file as a second author. What a document may say is checked in document/.
+
+import type { Actor } from "../actor.ts";
+import { DomainError } from "../errors.ts";
+import { parseVersion } from "../exact-version.ts";
+import type { GovernanceDependencies } from "./dependencies.ts";
+import { Deployments } from "./deployment.ts";
+import { type Change, diffDocuments } from "./diff.ts";
+import { Documents } from "./documents.ts";
+import { type Explanation, explain } from "./explain.ts";
 import type { Revision } from "./model.ts";
+import { Publisher } from "./publisher.ts";
+import { Publishing, readHarnessKey } from "./publishing.ts";
 import { Revisions } from "./revisions.ts";
 import type { RevisionSummary } from "./store.ts";
 
+export { everyAudience, hiddenPackages, withoutPackages } from "./audiences.ts";
+export type { Variable } from "./authored.ts";
+export type { GovernanceDependencies, GovernanceSettings } from "./dependencies.ts";
+export type { DeploymentOutcome, DeploymentSection } from "./deployment.ts";
+export type { Change } from "./diff.ts";
+export type { DocumentPlan, DocumentSource } from "./documents.ts";
+export type { Explanation } from "./explain.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
+export { readHarnessKey } from "./publishing.ts";
 export type { RevisionSummary } from "./store.ts";
-
-export interface GovernanceSettings {
-  /** undefined where gateway mode is off */
-  gatewayType: "litellm" | undefined;
-  /** of this program, as in src/platform/version.ts */
-  serverVersion: string;
-}
-
-export interface GovernanceDependencies {
-  db: Db;
-  clock: Clock;
-  ids: Ids;
-  audit: Audit;
-  identity: Identity;
-  catalog: Catalog;
-  settings: GovernanceSettings;
-}
 
 export type Governance = ReturnType<typeof createGovernance>;
 
 /** @returns the operations of the area; made once, in domain.ts */
 export function createGovernance(dependencies: GovernanceDependencies) {
   const revisions = new Revisions(dependencies.db);
+  const publisher = new Publisher({ ...dependencies, revisions });
+  const parts = { ...dependencies, revisions, publisher };
   return {
     /** @returns the revision in force, the same object as long as it is; nothing before the first start */
     current: (organizationId: string): Revision | undefined => revisions.current(organizationId),
+
+    /** @throws DomainError `governance.no_policy` */
+    inForce: (organizationId: string): Revision => revisions.inForce(organizationId),
 
     /** @returns the revision of that id, current or former; kept in memory for the few asked for most recently */
     find: (organizationId: string, id: string): Revision | undefined => revisions.find(organizationId, id),
@@ -50,5 +51,32 @@ export function createGovernance(dependencies: GovernanceDependencies) {
 
     /** @returns the newest revisions whole, the one in force first */
     recent: (organizationId: string, limit: number): Revision[] => revisions.recent(organizationId, limit),
+
+    /** @returns every place where one says something else than the other */
+    diff: (before: Revision, after: Revision): Change[] => diffDocuments(before.document, after.document),
+
+    publishing: new Publishing(parts),
+    documents: new Documents(parts),
+    deployments: new Deployments(parts),
+
+    /**
+     * @returns what the policy in force means for a user on a harness
+     * @throws DomainError `governance.no_policy`, `governance.unknown_harness`, `governance.bad_version`
+     */
+    explain(
+      { organizationId }: Pick<Actor, "organizationId">,
+      { userId, harness, version }: { userId: string; harness: string; version?: string | undefined },
+    ): Explanation {
+      const key = readHarnessKey(harness);
+      if (version !== undefined && !parseVersion(version)) throw badVersion(version);
+      return explain(revisions.inForce(organizationId), { userId, harness: key, version });
+    },
   };
 }
+
+const badVersion = (version: string) =>
+  new DomainError(
+    "invalid",
+    "governance.bad_version",
+    `${JSON.stringify(version)} is no version such as 1.2.3`,
+  );

@@ -1,0 +1,80 @@
+// A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
+// and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
+import { referenceIn } from "../../platform/references.ts";
+import { type Problem, pointerOf } from "../errors.ts";
+import { artifactProblems } from "./artifacts.ts";
+import type { GovernanceParts } from "./dependencies.ts";
+import { readDraft } from "./document/read.ts";
+import { readDocumentText } from "./document/text.ts";
+import type { GovernanceConfig } from "./model.ts";
+import { isMapping } from "./paths.ts";
+import { authored } from "./publisher.ts";
+
+/** @returns the text of an environment variable */
+export type Variable = (name: string) => string | undefined;
+
+export interface Authored {
+  /** without stamps */
+  document: GovernanceConfig;
+  /** as it would be published; only good without problems */
+  stamped: GovernanceConfig;
+  /** pointers from the root of the input */
+  problems: Problem[];
+}
+
+type Judges = Pick<GovernanceParts, "publisher" | "catalog">;
+
+/** Judges a document that was read from a file already. */
+export function readAuthored(
+  { publisher, catalog }: Judges,
+  organizationId: string,
+  { input, variable }: { input: unknown; variable: Variable },
+): Authored {
+  const problems: Problem[] = ownGateway(input);
+  const draft = readDraft(withVariables(input, variable, { pointer: "", problems }));
+  problems.push(...draft.problems);
+  const document = authored(draft.document);
+  if (problems.length > 0) return { document, stamped: draft.document, problems };
+  problems.push(...artifactProblems(catalog, organizationId, document));
+  return { document, stamped: publisher.finish(document, problems), problems };
+}
+
+/** The same for text in YAML or JSON; problems have lines. */
+export function readAuthoredText(
+  judges: Judges,
+  organizationId: string,
+  { text, variable }: { text: string | Uint8Array; variable: Variable },
+): Partial<Authored> & Pick<Authored, "problems"> {
+  const source = readDocumentText(text);
+  if (source.problems.length > 0) return { problems: source.problems };
+  const found = readAuthored(judges, organizationId, { input: source.input, variable });
+  return { ...found, problems: source.locate(found.problems) };
+}
+
+/** control-api.md section 5.4 step 1 */
+function ownGateway(input: unknown): Problem[] {
+  if (!isMapping(input) || input.gateway === undefined) return [];
+  return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];
+}
+
+/** control-api.md section 16 */
+function withVariables(
+  value: unknown,
+  variable: Variable,
+  { pointer, problems }: { pointer: string; problems: Problem[] },
+): unknown {
+  const within = (key: string | number) => ({ pointer: pointer + pointerOf([key]), problems });
+  if (Array.isArray(value)) return value.map((item, at) => withVariables(item, variable, within(at)));
+  if (isMapping(value)) {
+    const members = Object.entries(value).map(([key, item]) => [
+      key,
+      withVariables(item, variable, within(key)),
+    ]);
+    return Object.fromEntries(members);
+  }
+  const name = referenceIn(value);
+  if (name === undefined) return value;
+  const text = variable(name);
+  if (text === undefined) problems.push({ pointer, detail: `refers to ${name}, which is not set` });
+  return text ?? "";
+}

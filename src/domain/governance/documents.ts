@@ -1,0 +1,65 @@
+// Whole documents from files, as operators apply them: packages, MCP servers and overrides included. Audiences are not
+// part of a document and carry over.
+import type { Actor } from "../actor.ts";
+import type { Problem } from "../errors.ts";
+import { carriedOver } from "./audiences.ts";
+import { readAuthoredText, type Variable } from "./authored.ts";
+import type { GovernanceParts } from "./dependencies.ts";
+import { type Change, diffDocuments } from "./diff.ts";
+import { refuseProblems } from "./errors.ts";
+import type { GovernanceConfig, Revision } from "./model.ts";
+import { isSameDocument } from "./publisher.ts";
+
+export interface DocumentSource {
+  /** YAML or JSON: a document, or a file with a section `governance` */
+  text: string | Uint8Array;
+  /** for references to the environment */
+  variable: Variable;
+}
+
+/** What publishing a document would do. */
+export interface DocumentPlan {
+  /** in force */
+  base: Revision;
+  /** stamped */
+  document: GovernanceConfig;
+  /** against what is in force; none where publishing would change nothing */
+  changes: Change[];
+}
+
+export class Documents {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /** @returns everything that keeps the document from being published, with lines */
+  check(organizationId: string, source: DocumentSource): Problem[] {
+    return readAuthoredText(this.parts, organizationId, source).problems;
+  }
+
+  /** @throws DomainError `governance.invalid`, `governance.no_policy` */
+  plan(organizationId: string, source: DocumentSource): DocumentPlan {
+    const { stamped: document, problems } = readAuthoredText(this.parts, organizationId, source);
+    refuseProblems(problems);
+    const base = this.parts.revisions.inForce(organizationId);
+    if (!document || isSameDocument(base.document, document))
+      return { base, document: base.document, changes: [] };
+    return { base, document, changes: diffDocuments(base.document, document) };
+  }
+
+  /**
+   * Publishes what `plan` gave, unless somebody else has published since.
+   * @throws DomainError `governance.stale_revision`, `governance.invalid`
+   */
+  async apply(
+    actor: Actor,
+    { base, document }: DocumentPlan,
+    { comment }: { comment: string | undefined },
+  ): Promise<Revision> {
+    const audiences = carriedOver(base.audiences, document.packages);
+    return await this.parts.publisher.publish(actor, base, {
+      document,
+      audiences,
+      comment,
+      action: "policy.apply",
+    });
+  }
+}
