@@ -222,6 +222,14 @@ const harnessByKey: ReadonlyMap<string, Harness> = new Map(HARNESSES.map((entry)
 /** @returns whether the text is a canonical harness key; aliases are not */
 export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.has(text);
 
+/** @returns why the text is no canonical key, and which to write instead */
+export const unknownHarness = (name: string): string => {
+  const harness = HARNESSES.find(({ aliases }) => aliases.includes(name));
+  return harness
+    ? `is only an alias; write ${harness.key}`
+    : `is not a harness; the harnesses are ${HARNESS_KEYS.join(", ")}`;
+};
+
 /** @returns the registry entry of a canonical key */
 export const getHarness = (key: HarnessKey): Harness => {
   const found = harnessByKey.get(key);

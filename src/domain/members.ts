@@ -111,6 +111,24 @@ export class Members {
     return this.text(name, charactersMax);
   }
 
+  /** Absent and null are the same. @returns nothing when absent or wrong */
+  flag(name: string): boolean | undefined {
+    const value = this.value(name);
+    if (value == null || typeof value === "boolean") return value ?? undefined;
+    this.report(`must be true or false, not ${kindOf(value)}`, name);
+    return undefined;
+  }
+
+  /** Absent and null are the same. @returns a whole number within the bounds, both included; nothing when absent or wrong */
+  integer(name: string, { min, max }: { min: number; max: number }): number | undefined {
+    const value = this.value(name);
+    if (value == null) return undefined;
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    const found = typeof value === "number" ? value : kindOf(value);
+    this.report(`must be a whole number from ${min} to ${max}, not ${found}`, name);
+    return undefined;
+  }
+
   /** @returns the entries of an open map in their order; none when absent or wrong */
   entries(name: string, countMax: number): [key: string, Place][] {
     const value = this.value(name);

@@ -6,10 +6,10 @@ import {
   COMPONENTS,
   type Component,
   getHarness,
-  HARNESS_KEYS,
   type HarnessKey,
   isHarnessKey,
   refusalsOf,
+  unknownHarness,
 } from "../harnesses.ts";
 import { Members, type Place, readText } from "../members.ts";
 import { type ProblemList, quoted } from "../problem-list.ts";
@@ -182,13 +182,6 @@ const readAdapter = (place: Place, key: HarnessKey, problems: ProblemList): Pack
     ...(availability?.before ? { before: availability.before.raw } : {}),
   };
   return { ...bounds, ...layout, ...(variants.length > 0 ? { variants } : {}) };
-};
-
-const unknownHarness = (name: string): string => {
-  const harness = HARNESS_KEYS.find((key) => getHarness(key).aliases.includes(name));
-  return harness
-    ? `is only an alias; write ${harness}`
-    : `is not a harness; the harnesses are ${HARNESS_KEYS.join(", ")}`;
 };
 
 /** Reads `adapters` of a package. @returns the usable ones in the answer's shape, keyed by harness */

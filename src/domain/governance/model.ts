@@ -8,6 +8,20 @@ import type { Origin } from "./wire.ts";
 /** Bytes of a document as JSON. */
 export const DOCUMENT_BYTES_MAX = 2 * 1024 * 1024;
 export const MCP_SERVERS_MAX = 128;
+/** arguments of one MCP server, and variables of one */
+export const MCP_ARGUMENTS_MAX = 256;
+/** of a command, an argument, a variable */
+export const MCP_TEXT_CHARACTERS_MAX = 32_768;
+/** of revision, capability, version, name and transport of an MCP server */
+export const LABEL_CHARACTERS_MAX = 256;
+/** of a setting of a harness that is a text by contract, such as the model */
+export const SETTING_CHARACTERS_MAX = 1_024;
+export const URL_CHARACTERS_MAX = 2_048;
+export const CAPABILITIES_MAX = 64;
+/** entries of `harnesses` and of `allowed_harnesses` that are looked at */
+export const HARNESSES_MAX = 64;
+/** of one harness; as many as packages of a list */
+export const OVERRIDES_MAX = 5_000;
 export const TTL_SECONDS_MAX = 86_400;
 export const AUDIENCE_USERS_MAX = 10_000;
 export const COMMENT_LENGTH_MAX = 500;

@@ -1,5 +1,90 @@
-// The registry of harnesses as it is published (control-api.md section 7).
+// The registry of harnesses as it is published: shape and content of GET /harness-metadata (control-api.md section 7).
 
-export const harnessMetadata = (): unknown => {
-  throw new Error("follows");
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  CAPABILITIES,
+  COMPONENTS,
+  HARNESS_KEYS,
+  HARNESSES,
+  type Harness,
+  type HarnessGeneration,
+} from "../../harnesses.ts";
+import { CONTRACT_GENERATION } from "../wire.ts";
+
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  Type.Union(names.map((name) => Type.Literal(name)));
+
+const ComponentRules = Type.Object({
+  agents_require_plugin: Type.Boolean(),
+  hooks_require_plugin: Type.Boolean(),
+  hooks_as_plugin_modules: Type.Boolean(),
+});
+
+const Generation = Type.Object({
+  profile: Type.String(),
+  introduced: Type.String({ description: "Inclusive." }),
+  before: Type.Union([Type.String(), Type.Null()], {
+    description: "Exclusive; null for the newest generation.",
+  }),
+  verified_before: Type.String({ description: "Exclusive ceiling of certified releases." }),
+  lifecycle: oneOf(["supported", "deprecated"]),
+  capabilities: Type.Array(oneOf(CAPABILITIES)),
+  component_rules: ComponentRules,
+  allowed_components: Type.Array(oneOf(COMPONENTS), {
+    description:
+      "What a package may carry here; `component_rules` says which of it needs a plugin_dir beside it.",
+  }),
+});
+
+export const HarnessMetadata = Type.Object({
+  contract_version: Type.Integer({ description: "Highest governance contract the server publishes." }),
+  harnesses: Type.Array(
+    Type.Object({
+      key: oneOf(HARNESS_KEYS),
+      aliases: Type.Array(Type.String()),
+      label: Type.String(),
+      description: Type.String(),
+      binary_names: Type.Array(Type.String()),
+      install_command_template: Type.String({ description: "Contains `{version}` exactly once." }),
+      capabilities: Type.Array(oneOf(CAPABILITIES), { description: "Sorted union over all generations." }),
+      component_rules: ComponentRules,
+      generations: Type.Array(Generation, {
+        minItems: 1,
+        description: "Oldest first; intervals are contiguous.",
+      }),
+    }),
+  ),
+});
+export type HarnessMetadata = Static<typeof HarnessMetadata>;
+
+const publishedGeneration = (generation: HarnessGeneration): Static<typeof Generation> => ({
+  profile: generation.profile,
+  introduced: generation.introduced,
+  before: generation.before,
+  verified_before: generation.verifiedBefore,
+  lifecycle: generation.lifecycle,
+  capabilities: [...generation.capabilities],
+  component_rules: generation.componentRules,
+  allowed_components: COMPONENTS.filter((name) => !generation.refuses.includes(name)),
+});
+
+const published = ({ generations, ...harness }: Harness): HarnessMetadata["harnesses"][number] => {
+  const newest = generations.at(-1) ?? generations[0];
+  return {
+    key: harness.key,
+    aliases: [...harness.aliases],
+    label: harness.label,
+    description: harness.description,
+    binary_names: [...harness.binaryNames],
+    install_command_template: harness.installCommandTemplate,
+    capabilities: [...new Set(generations.flatMap(({ capabilities }) => capabilities))].toSorted(),
+    component_rules: newest.componentRules,
+    generations: generations.map(publishedGeneration),
+  };
 };
+
+/** @returns the whole registry in its own order; static for a build of the program */
+export const harnessMetadata = (): HarnessMetadata => ({
+  contract_version: CONTRACT_GENERATION,
+  harnesses: HARNESSES.map(published),
+});

@@ -1,47 +1,65 @@
-// Reads a policy document from outside and judges it as a whole: shape and places in draft.ts, what its members must be
-// to each other in check.ts. Text is read in text.ts; what becomes of a good document is publishing's.
+// Reads a policy document from outside and judges it as a whole: each place in draft.ts, what its members must be to each
+// other in check.ts. Text is read in text.ts; what becomes of a good document is publishing's.
 
 import type { Problem } from "../../errors.ts";
+import { ProblemList } from "../../problem-list.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { checkDemands, checkPackagesOf, type DocumentOptions } from "./check.ts";
+import { checkAllReach } from "./coverage.ts";
+import { readDraft } from "./draft.ts";
 
-export interface DocumentOptions {
-  /** whether the document may carry a `gateway` block: the service runs in gateway mode */
-  gateway: boolean;
-}
-
-/** What could be read of an input. */
-export interface Draft {
-  /** in the shape of the answer, with defaults; lacks what the problems are about */
-  document: GovernanceConfig;
-  /** with pointers from the root of the document */
-  problems: Problem[];
-}
-
-/**
- * Reads shape, defaults and everything that concerns one place; unknown members are refused.
- * What stamp() can still supply is not missed here, so: readDraft, merge, stamp, checkDocument.
- * @source control-api.md sections 4.1 and 8.2; section 20 items 30 and 31
- */
-export const readDraft = (_input: unknown): Draft => {
-  throw new Error("follows");
-};
+export type { DocumentOptions } from "./check.ts";
+export { type Draft, readDraft } from "./draft.ts";
 
 /**
  * Judges what the members of a stamped document must be to each other.
  * @returns all problems, with pointers from the root of the document
  * @source control-api.md sections 4.2 and 8.4; only allowed harnesses are judged for ranges (section 20 item 29)
  */
-export const checkDocument = (_document: GovernanceConfig, _options: DocumentOptions): Problem[] => {
-  throw new Error("follows");
+export const checkDocument = (document: GovernanceConfig, options: DocumentOptions): Problem[] => {
+  const problems = new ProblemList();
+  checkDemands(problems, document, options);
+  checkPackagesOf(problems, document);
+  return problems.list();
 };
+
+/**
+ * Judges the ranges of a document against the versions that are certified today; asked of administrators, while at start
+ * it is only told, so that an old policy does not keep the service from starting.
+ * @source control-api.md section 4.2, last paragraph
+ */
+export const checkRanges = (document: GovernanceConfig): Problem[] => {
+  const problems = new ProblemList();
+  checkAllReach(problems, document);
+  return problems.list();
+};
+
+/** @returns whether one of two places holds the other */
+const isRelated = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 
 /**
  * Reads and judges a whole document that says everything itself: a deployment file's, or a stamped one.
  * @returns the document only when there are no problems; its `revision` is the input's
  */
 export const readDocument = (
-  _input: unknown,
-  _options: DocumentOptions,
+  input: unknown,
+  options: DocumentOptions,
 ): { document: GovernanceConfig | undefined; problems: Problem[] } => {
-  throw new Error("follows");
+  const { document, problems } = readDraft(input);
+  const isWrong = (root: string) => problems.some(({ pointer }) => isRelated(pointer, root));
+  const found = new ProblemList();
+  checkDemands(found, document, options);
+  // What could not be read is missing in the draft, and would be missed a second time here.
+  if (!["/packages", "/harnesses", "/allowed_harnesses"].some(isWrong)) {
+    checkPackagesOf(found, document);
+    checkAllReach(found, document);
+  }
+  const further = found.list().filter(({ pointer }) => pointer === "" || !isWrong(pointer));
+  const all = withoutRepeats([...problems, ...further]);
+  return { document: all.length === 0 ? document : undefined, problems: all };
 };
+
+const withoutRepeats = (problems: readonly Problem[]): Problem[] => [
+  ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
+];

@@ -1,21 +1,61 @@
-// What a document demands of clients, worked out from the document itself and written into it on publishing
-// (control-api.md section 4.3). Nothing stays behind once its cause is gone (section 20 item 28).
+// What a document demands of clients, written into it on publishing (control-api.md section 4.3), and taken out again
+// before the next change: nothing stays behind once its cause is gone (section 20 item 28).
 
+import { parseVersion } from "../../exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { CONTRACT_GENERATION } from "../wire.ts";
+import { demandsOf } from "./demands.ts";
+import { inOrder } from "./order.ts";
 
 export interface StampOptions {
   /** gateway mode: the block is projected into the document, else removed */
   gateway: boolean;
-  /** SemVer, without a leading v */
+  /** SemVer, without a leading v; anything else, as a development build has, counts as 0.0.0 */
   serverVersion: string;
 }
 
-/** Takes out what stamping has put in, so that only what administrators wrote is left; call it before changing a revision. */
-export const unstamped = (_document: GovernanceConfig): GovernanceConfig => {
-  throw new Error("follows");
+const CONTRACT_VERSION_DEFAULT = 1;
+const FIRST_VERSION = "0.0.0";
+
+const needsNewestContract = (document: GovernanceConfig): boolean =>
+  document.gateway !== undefined || demandsOf(document).isVersionAware;
+
+/**
+ * Takes out what stamping has put in, so that only what administrators wrote is left; call it before changing a revision.
+ * The minimum client version stays: it binds no client, and who wrote it cannot be told.
+ */
+export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
+  const { capabilities } = demandsOf(document);
+  const { gateway: _projected, required_capabilities = [], ...rest } = document;
+  const extras = required_capabilities.filter(
+    (name) => ![...capabilities.keys()].some((one) => one === name),
+  );
+  return inOrder({
+    ...rest,
+    ...(needsNewestContract(document) ? { contract_version: CONTRACT_VERSION_DEFAULT } : {}),
+    ...(extras.length > 0 ? { required_capabilities: extras } : {}),
+  });
 };
 
-/** @returns the document with contract version, capabilities, minimum client version and gateway block as it needs them */
-export const stamp = (_document: GovernanceConfig, _options: StampOptions): GovernanceConfig => {
-  throw new Error("follows");
+/**
+ * Capabilities that the document names already are kept, needed or not: administrators may ask for more.
+ * @returns the document with contract version, capabilities, minimum client version and gateway block as it needs them
+ */
+export const stamp = (
+  document: GovernanceConfig,
+  { gateway, serverVersion }: StampOptions,
+): GovernanceConfig => {
+  const { gateway: _former, required_capabilities = [], ...rest } = document;
+  const projected: GovernanceConfig = gateway
+    ? { ...rest, gateway: { type: "litellm", auth_style: "bearer" } }
+    : rest;
+  const { isVersionAware, capabilities } = demandsOf(projected);
+  const named = [...new Set([...required_capabilities, ...capabilities.keys()])];
+  const oldest = parseVersion(serverVersion)?.raw ?? FIRST_VERSION;
+  return inOrder({
+    ...projected,
+    ...(needsNewestContract(projected) ? { contract_version: CONTRACT_GENERATION } : {}),
+    ...(named.length > 0 ? { required_capabilities: named } : {}),
+    ...(isVersionAware ? { minimum_client_version: document.minimum_client_version ?? oldest } : {}),
+  });
 };

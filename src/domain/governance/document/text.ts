@@ -1,6 +1,14 @@
 // A policy document as text, YAML or JSON: finds the document in it and the line of each place. What it must be is read.ts.
 
 import type { Problem } from "../../errors.ts";
+import { ProblemList } from "../../problem-list.ts";
+import { locate, readYamlText } from "../../yaml-text.ts";
+import { DOCUMENT_BYTES_MAX } from "../model.ts";
+
+/** of words and marks of YAML; a document of DOCUMENT_BYTES_MAX with ordinary packages has some 480,000 */
+export const DOCUMENT_TOKENS_MAX = 600_000;
+const SECTION = "governance";
+const BOUNDS = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: DOCUMENT_TOKENS_MAX };
 
 /** A document as text, not yet judged. */
 export interface DocumentText {
@@ -17,6 +25,18 @@ export interface DocumentText {
 }
 
 /** Reads at most DOCUMENT_BYTES_MAX of text, hostile or not, in bounded time. */
-export const readDocumentText = (_text: string | Uint8Array): DocumentText => {
-  throw new Error("follows");
+export const readDocumentText = (text: string | Uint8Array): DocumentText => {
+  const problems = new ProblemList();
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const { content, lineOf } = readYamlText(bytes, problems, BOUNDS);
+  const isSection = typeof content === "object" && content !== null && Object.hasOwn(content, SECTION);
+  const root = isSection ? `/${SECTION}` : "";
+  const part = { root, lineOf: (pointer: string) => lineOf(root + pointer) };
+  return {
+    input: isSection ? Reflect.get(content, SECTION) : content,
+    root,
+    otherSections: isSection ? Object.keys(content).filter((name) => name !== SECTION) : [],
+    problems: problems.list(),
+    locate: (found) => locate(part, found),
+  };
 };

@@ -1,13 +1,24 @@
 // A document as YAML text: whole and canonical, and the part that an administrator edits.
 
+import { HARNESS_KEYS } from "../../harnesses.ts";
+import { yamlText } from "../../yaml-write.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { inOrder } from "./order.ts";
+import { unstamped } from "./stamp.ts";
 
 /** @returns the canonical text of the whole document: the same document gives the same text */
-export const documentYaml = (_document: GovernanceConfig): string => {
-  throw new Error("follows");
-};
+export const documentYaml = (document: GovernanceConfig): string => yamlText(inOrder(document));
 
-/** @returns the text to edit and send back: without extension-owned parts (control-api.md section 5.3) and without stamps */
-export const managedYaml = (_document: GovernanceConfig): string => {
-  throw new Error("follows");
+/**
+ * @returns the text to edit and send back: without extension-owned parts, and without what stamping adds again
+ * @source control-api.md section 5.3
+ */
+export const managedYaml = (document: GovernanceConfig): string => {
+  const { packages: _packages, contract_version, harnesses, revision, ...rest } = unstamped(document);
+  const own = HARNESS_KEYS.flatMap((key) => {
+    const { mcp: _mcp, package_overrides: _overrides, ...policy } = harnesses[key] ?? {};
+    return harnesses[key] ? [[key, policy] as const] : [];
+  });
+  const contract = contract_version === 1 ? {} : { contract_version };
+  return yamlText({ ...inOrder({ revision, ...contract, ...rest }), harnesses: Object.fromEntries(own) });
 };

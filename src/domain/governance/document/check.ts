@@ -1,0 +1,56 @@
+// What the members of a policy document must be to each other (control-api.md sections 4.2 and 8.4). Each place by itself
+// is draft.ts's to judge.
+
+import { pointerOf } from "../../errors.ts";
+import { HARNESS_KEYS } from "../../harnesses.ts";
+import { type ProblemList, quoted } from "../../problem-list.ts";
+import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../model.ts";
+import { checkCoverage } from "./coverage.ts";
+import { demandsOf } from "./demands.ts";
+
+export interface DocumentOptions {
+  /** whether the document may carry a `gateway` block: the service runs in gateway mode */
+  gateway: boolean;
+}
+
+/** Reports what the document demands of clients without saying so, and what the installation does not offer. */
+export const checkDemands = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  { gateway }: DocumentOptions,
+): void => {
+  if (document.gateway && !gateway)
+    problems.add(
+      "/gateway",
+      "belongs to gateway mode, which is off; remove it, or set gateway.type of the service",
+    );
+  const { isVersionAware, capabilities } = demandsOf(document);
+  const named = document.required_capabilities ?? [];
+  for (const [name, cause] of capabilities)
+    if (!named.includes(name)) problems.add("/required_capabilities", `must name ${name}, because ${cause}`);
+  if (isVersionAware && document.minimum_client_version === undefined)
+    problems.add(
+      "/minimum_client_version",
+      "is missing; something in the document depends on versions of harnesses",
+    );
+  const sizeBytes = Buffer.byteLength(JSON.stringify(document));
+  if (sizeBytes > DOCUMENT_BYTES_MAX)
+    problems.add("", `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`);
+};
+
+const checkOverrides = (problems: ProblemList, { harnesses, packages }: GovernanceConfig): void => {
+  const ids = new Set(packages.map(({ id }) => id));
+  for (const key of HARNESS_KEYS)
+    for (const id of Object.keys(harnesses[key]?.package_overrides ?? {}))
+      if (!ids.has(id))
+        problems.add(
+          pointerOf(["harnesses", key, "package_overrides", id]),
+          `${quoted(id)} is not a package of this policy; select it first, or remove the override`,
+        );
+};
+
+/** Reports overrides without a package, and what packages and ranges are to each other. */
+export const checkPackagesOf = (problems: ProblemList, document: GovernanceConfig): void => {
+  checkOverrides(problems, document);
+  checkCoverage(problems, document);
+};

@@ -1,0 +1,106 @@
+// What a document says of one harness: versions, settings, MCP servers and package overrides (control-api.md section 4.1).
+
+import { readFreeObject } from "../../free-object.ts";
+import { type HarnessKey, isHarnessKey, unknownHarness } from "../../harnesses.ts";
+import { Members, readText } from "../../members.ts";
+import { quoted } from "../../problem-list.ts";
+import { HARNESSES_MAX, type HarnessPolicy, OVERRIDES_MAX, SETTING_CHARACTERS_MAX } from "../model.ts";
+import { readMcpServers } from "./mcp.ts";
+import { parseRequirement, REQUIREMENT_CHARACTERS_MAX } from "./requirement.ts";
+
+const POLICY_MEMBERS = [
+  "version_requirement",
+  "allow_unverified_versions",
+  "managed_config",
+  "mcp",
+  "package_overrides",
+];
+const OVERRIDE_MEMBERS = ["enabled", "settings"];
+/** settings with a type of their own; all others are the harness's business */
+const TEXT_SETTINGS = ["model", "approval_policy", "sandbox_mode", "reasoning_effort"];
+const FLAG_SETTINGS = ["auto_approve", "fast_mode"];
+
+const readRequirement = (members: Members): string | undefined => {
+  const text = members.text("version_requirement", REQUIREMENT_CHARACTERS_MAX);
+  if (text === undefined || parseRequirement(text)) return text;
+  members.report(
+    `${quoted(text)} is not a version requirement such as ">=2.0.12, <3"`,
+    "version_requirement",
+  );
+  return undefined;
+};
+
+const readAllowsUnverified = (members: Members): boolean => {
+  const name = "allow_unverified_versions";
+  const isAllowed = members.flag(name) === true;
+  if (isAllowed && !members.has("version_requirement"))
+    members.report("needs version_requirement beside it, to say which versions", name);
+  return isAllowed;
+};
+
+/** Null means absent for settings with a type, and is a value like any other for the rest. */
+const readManagedConfig = (members: Members): HarnessPolicy["managed_config"] => {
+  const { problems } = members;
+  const config = readFreeObject(members, "managed_config");
+  const typed = Members.read(
+    { value: config, pointer: members.at("managed_config") },
+    problems,
+    Object.keys(config),
+  );
+  for (const name of TEXT_SETTINGS) typed?.text(name, SETTING_CHARACTERS_MAX);
+  for (const name of FLAG_SETTINGS) typed?.flag(name);
+  const isAbsent = ([name, value]: [string, unknown]) =>
+    value === null && [...TEXT_SETTINGS, ...FLAG_SETTINGS].includes(name);
+  return Object.fromEntries(Object.entries(config).filter((entry) => !isAbsent(entry)));
+};
+
+/** Whether the packages exist is judged with the whole document. */
+const readOverrides = (members: Members): HarnessPolicy["package_overrides"] =>
+  Object.fromEntries(
+    members.entries("package_overrides", OVERRIDES_MAX).flatMap(([id, place]) => {
+      const override = Members.read(place, members.problems, OVERRIDE_MEMBERS);
+      if (!override) return [];
+      const enabled = override.flag("enabled");
+      const settings = readFreeObject(override, "settings");
+      return [[id, { ...(enabled === undefined ? {} : { enabled }), settings }]];
+    }),
+  );
+
+const readPolicy = (members: Members): HarnessPolicy => {
+  const requirement = readRequirement(members);
+  const allowsUnverified = readAllowsUnverified(members);
+  return {
+    ...(requirement === undefined ? {} : { version_requirement: requirement }),
+    ...(allowsUnverified ? { allow_unverified_versions: true as const } : {}),
+    managed_config: readManagedConfig(members),
+    mcp: readMcpServers(members),
+    package_overrides: readOverrides(members),
+  };
+};
+
+/** Reads `harnesses` of a document. @returns what is said of each harness, by canonical key */
+export const readHarnesses = (members: Members): { [Key in HarnessKey]?: HarnessPolicy } => {
+  const harnesses: { [Key in HarnessKey]?: HarnessPolicy } = {};
+  for (const [name, place] of members.entries("harnesses", HARNESSES_MAX)) {
+    if (!isHarnessKey(name)) {
+      members.problems.add(place.pointer, unknownHarness(name));
+      continue;
+    }
+    const policy = Members.read(place, members.problems, POLICY_MEMBERS);
+    if (policy) harnesses[name] = readPolicy(policy);
+  }
+  return harnesses;
+};
+
+/** Reads `allowed_harnesses` of a document. @returns each canonical key once, in its first place */
+export const readAllowedHarnesses = (members: Members): HarnessKey[] => {
+  const { problems } = members;
+  const keys = members.items("allowed_harnesses", HARNESSES_MAX).flatMap((place) => {
+    const name = readText(place, problems, SETTING_CHARACTERS_MAX);
+    if (name === undefined) return [];
+    if (isHarnessKey(name)) return [name];
+    problems.add(place.pointer, `${quoted(name)} ${unknownHarness(name)}`);
+    return [];
+  });
+  return [...new Set(keys)];
+};
