@@ -23,12 +23,13 @@ CREATE TABLE governance_deployments (
   updated_at_ms INTEGER NOT NULL
 ) STRICT;
 
--- What each workstation reported last. The verdict is about `verdict_revision`; another one makes it due again.
+-- What each workstation reported last. What lists look at stands first and in an index of its own, the large texts last.
 CREATE TABLE client_reports (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations (id),
   user_id TEXT NOT NULL REFERENCES users (id),
   instance_id TEXT NOT NULL,
+  login_session_id TEXT NOT NULL,
   grant_id TEXT,
   hostname TEXT,
   client_version TEXT NOT NULL,
@@ -37,16 +38,16 @@ CREATE TABLE client_reports (
   config_revision TEXT,
   applied INTEGER NOT NULL,
   files_ok INTEGER NOT NULL,
-  harnesses TEXT NOT NULL,
-  packages TEXT NOT NULL,
+  verdict TEXT NOT NULL CONSTRAINT client_reports_verdict CHECK (verdict IN ('matches', 'differs', 'unknown')),
+  judged_by TEXT NOT NULL,
+  harness_names TEXT NOT NULL,
+  first_seen_at_ms INTEGER NOT NULL,
+  last_seen_at_ms INTEGER NOT NULL,
   error TEXT,
   attempt TEXT,
-  verdict TEXT NOT NULL CONSTRAINT client_reports_verdict CHECK (verdict IN ('matches', 'differs', 'unknown')),
   reasons TEXT NOT NULL,
-  health TEXT NOT NULL CONSTRAINT client_reports_health CHECK (health IN ('current', 'outdated', 'attention')),
-  verdict_revision TEXT,
-  first_seen_at_ms INTEGER NOT NULL,
-  last_seen_at_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+  harnesses TEXT NOT NULL,
+  packages TEXT NOT NULL
+) STRICT;
 CREATE UNIQUE INDEX client_reports_instance ON client_reports (user_id, instance_id);
-CREATE INDEX client_reports_seen ON client_reports (organization_id, last_seen_at_ms);
+CREATE INDEX client_reports_seen ON client_reports (organization_id, last_seen_at_ms, verdict, config_revision, harness_names);

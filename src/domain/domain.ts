@@ -9,16 +9,18 @@ import type { Sealing } from "../platform/sealing.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { OpenSnapshot } from "../platform/snapshot.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
-import { endLogins } from "./access/end-logins.ts";
+import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { createAudit } from "./audit/service.ts";
 import { createCatalog } from "./catalog/service.ts";
+import { createClients } from "./clients/service.ts";
 import { createGroupsChanged } from "./gateway/due.ts";
 import { createInference } from "./gateway/inference.ts";
 import { createRetirement } from "./gateway/retire.ts";
 import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway/service.ts";
+import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
@@ -80,15 +82,23 @@ export function openDomain({
     groupsOf: (connection, userId) => groupNamesOf(connection, { userId }),
     observe: observeProvisioner,
   });
+  const governance = createGovernance({
+    ...shared,
+    identity,
+    catalog,
+    settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
+  });
   return {
     identity,
     access,
     catalog,
-    governance: createGovernance({
+    governance,
+    clients: createClients({
       ...shared,
       identity,
-      catalog,
-      settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
+      governance,
+      checkVersion,
+      endLogin: { session: endLoginSession, grant: endGrant },
     }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({

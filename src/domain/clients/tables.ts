@@ -6,6 +6,8 @@ export const clientReports = sqliteTable("client_reports", {
   organizationId: text("organization_id").notNull(),
   userId: text("user_id").notNull(),
   instanceId: text("instance_id").notNull(),
+  /** the login that reported last: what `clients revoke` ends */
+  loginSessionId: text("login_session_id").notNull(),
   /** the grant whose token reported last; null for a browser */
   grantId: text("grant_id"),
   hostname: text("hostname"),
@@ -15,18 +17,20 @@ export const clientReports = sqliteTable("client_reports", {
   configRevision: text("config_revision"),
   applied: integer("applied", { mode: "boolean" }).notNull(),
   filesOk: integer("files_ok", { mode: "boolean" }).notNull(),
-  /** JSON lists, as reported */
-  harnesses: text("harnesses").notNull(),
-  packages: text("packages").notNull(),
+  /** about the revision that the report names; health also depends on the one in force, and is worked out when it is read */
+  verdict: text("verdict", { enum: ["matches", "differs", "unknown"] }).notNull(),
+  /** the rules of the program that gave the verdict; others make it due again */
+  judgedBy: text("judged_by").notNull(),
+  /** JSON list, sorted and distinct: what filters and facets know of `harnesses` */
+  harnessNames: text("harness_names").notNull(),
+  firstSeenAtMs: integer("first_seen_at_ms").notNull(),
+  lastSeenAtMs: integer("last_seen_at_ms").notNull(),
   error: text("error"),
   /** JSON of a reconciliation attempt that failed */
   attempt: text("attempt"),
-  verdict: text("verdict", { enum: ["matches", "differs", "unknown"] }).notNull(),
   /** JSON list of sentences */
   reasons: text("reasons").notNull(),
-  health: text("health", { enum: ["current", "outdated", "attention"] }).notNull(),
-  /** the current revision when verdict and health were worked out */
-  verdictRevision: text("verdict_revision"),
-  firstSeenAtMs: integer("first_seen_at_ms").notNull(),
-  lastSeenAtMs: integer("last_seen_at_ms").notNull(),
+  /** JSON lists, as reported */
+  harnesses: text("harnesses").notNull(),
+  packages: text("packages").notNull(),
 });

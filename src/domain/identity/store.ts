@@ -11,6 +11,7 @@ import {
   notInArray,
   or,
   type SQL,
+  type SQLWrapper,
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
@@ -190,6 +191,42 @@ export const listActiveExcept = (
   )
     .limit(limit)
     .all();
+
+/** A query that gives user ids, as one area's statement hands it to another's. */
+export type UserIdQuery = SQLWrapper;
+
+/** @param text folded @returns a query for all whose address contains it, whatever their status */
+export const idsByAddress = (connection: Connection, organizationId: string, text: string): UserIdQuery =>
+  connection
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.organizationId, organizationId), contains(emailKey, text)));
+
+export interface AmongUsers {
+  ids: UserIdQuery;
+  /** folded */
+  q: string | undefined;
+  /** stands first, whether it contains `q` or not */
+  selectedId: string | undefined;
+  limit: number;
+}
+
+/** @returns users that the query gives, whatever their status, by folded address */
+export const listAmong = (
+  connection: Connection,
+  organizationId: string,
+  { ids, q, selectedId, limit }: AmongUsers,
+): { id: string; email: string }[] => {
+  const isSelected = eq(users.id, selectedId ?? "");
+  const fits = q === undefined ? undefined : or(isSelected, contains(emailKey, q));
+  return connection
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(and(eq(users.organizationId, organizationId), inArray(users.id, ids), fits))
+    .orderBy(desc(isSelected), asc(emailKey), asc(users.id))
+    .limit(limit)
+    .all();
+};
 
 /** Finds the text as it is; folded columns need folded text, ASCII case does not matter either way. */
 export const contains = (column: SQLiteColumn, text: string): SQL =>

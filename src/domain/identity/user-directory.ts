@@ -95,6 +95,21 @@ export class UserDirectory {
     };
     return [...selected, ...store.listActiveExcept(read, organizationId, search)];
   }
+
+  /** @returns a query for the ids of all whose address contains the text in any case, for the statement of another area */
+  idsByAddress(organizationId: string, text: string): store.UserIdQuery {
+    return store.idsByAddress(this.dependencies.db.read, organizationId, emailKey(text));
+  }
+
+  /**
+   * Finds users among those that another area's query gives, whatever their status.
+   * @param wanted `q` is part of an address in any case; the user of `selectedId` stands first, whether `q` fits or not
+   * @returns by folded address
+   */
+  among(organizationId: string, wanted: store.AmongUsers): { id: string; email: string }[] {
+    const q = wanted.q === undefined ? undefined : emailKey(wanted.q);
+    return store.listAmong(this.dependencies.db.read, organizationId, { ...wanted, q });
+  }
 }
 
 const readUserFilter = (query: UserQuery, problems: Problem[]): store.UserFilter => ({

@@ -8,6 +8,7 @@ import type { RouteContext, RouteOptions } from "../router.ts";
 import { createAdmission } from "../scim/admission.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { clientRoutes } from "./clients.ts";
 import { closedRoutes } from "./closed.ts";
 import { deviceRoutes } from "./device.ts";
 import { discoveryRoutes } from "./discovery.ts";
@@ -47,6 +48,7 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     .use(pageRoutes(context))
     .use(meRoutes(context))
     .use(catalogRoutes(context))
+    .use(clientRoutes(context))
     .use(userRoutes(context))
     .use(invitationRoutes(context))
     .use(identityRoutes(context))

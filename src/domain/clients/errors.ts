@@ -1,0 +1,28 @@
+// What callers of this area can expect to go wrong.
+import { DomainError, type Problem } from "../errors.ts";
+
+/** @throws DomainError `client_report.invalid` with everything that is wrong, unless nothing is */
+export function refuseReport(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw invalid("client_report.invalid", problems);
+}
+
+/** @throws DomainError `client.invalid` with everything that is wrong, unless nothing is */
+export function refuseQuery(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw invalid("client.invalid", problems);
+}
+
+function invalid(reason: string, problems: readonly Problem[]): DomainError {
+  const message = problems.map(({ detail }) => detail).join("; ");
+  return new DomainError("invalid", reason, message, { problems });
+}
+
+export const clientNotFound = (): DomainError =>
+  new DomainError("not_found", "client.not_found", "there is no such client in the inventory", {
+    hint: "see `quartermaster clients list`",
+  });
+
+/** @param ids of those that the reference fits */
+export const clientAmbiguous = (ids: readonly string[]): DomainError =>
+  new DomainError("conflict", "client.ambiguous", `${ids.length} clients have this name`, {
+    hint: `name one by its id: ${ids.join(", ")}`,
+  });

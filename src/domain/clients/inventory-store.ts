@@ -1,0 +1,166 @@
+// SQL of the inventory: what lists, facets and counts look at. What health means stands here, once, for all of them.
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  lt,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from "drizzle-orm";
+import type { Connection } from "../../platform/database.ts";
+import { likePattern } from "../page.ts";
+import { CLIENTS_PER_USER_MAX } from "./caps.ts";
+import { HEALTHS, type Health, type Sort } from "./model.ts";
+import type { RowId } from "./store.ts";
+import { clientReports } from "./tables.ts";
+
+const { judgedBy, harnessNames, attempt, ...shown } = getTableColumns(clientReports);
+const { verdict, configRevision, lastSeenAtMs } = shown;
+
+/**
+ * An unknown revision is none to rely on, so it counts as outdated; one place for value and filter alike
+ * (control-api.md sections 10.3 and 20.2.26). It is worked out when it is read, so that publishing a revision changes
+ * the health of a whole fleet at once and writes nothing.
+ * @param inForce id of the revision in force
+ */
+const healthSince = (inForce: string | null): SQL<Health> => sql`CASE
+  WHEN ${verdict} = 'differs' THEN 'attention'
+  WHEN ${verdict} = 'matches' AND ${configRevision} = ${inForce} THEN 'current'
+  ELSE 'outdated' END`;
+
+export interface InventoryFilter {
+  q?: { text: string; userIds: SQLWrapper } | undefined;
+  userId?: string | undefined;
+  harness?: string | undefined;
+  health?: Health | undefined;
+  seenFromMs?: number | undefined;
+  seenBeforeMs?: number | undefined;
+}
+
+export interface InventorySlice {
+  filter: InventoryFilter;
+  inForce: string | null;
+  sort: Sort;
+  offset: number;
+  limit: number;
+}
+
+/** A record with its health, as the table has it otherwise. */
+export type InventoryRow = ReturnType<typeof selectShown>[number];
+
+/** Ordered by the time of the last report, then id. */
+export function listReports(
+  connection: Connection,
+  organizationId: string,
+  { filter, inForce, sort, offset, limit }: InventorySlice,
+): { items: InventoryRow[]; total: number } {
+  const matching = and(eq(clientReports.organizationId, organizationId), ...conditionsOf(filter, inForce));
+  const total = connection.select({ total: count() }).from(clientReports).where(matching).get()?.total ?? 0;
+  return { items: selectShown(connection, { matching, inForce, sort, offset, limit }), total };
+}
+
+interface Selection extends Omit<InventorySlice, "filter"> {
+  matching: SQL | undefined;
+}
+
+function selectShown(connection: Connection, { matching, inForce, sort, offset, limit }: Selection) {
+  const direction = sort === "last_seen_asc" ? asc : desc;
+  return connection
+    .select({ ...shown, health: healthSince(inForce) })
+    .from(clientReports)
+    .where(matching)
+    .orderBy(direction(lastSeenAtMs), direction(shown.id))
+    .limit(limit)
+    .offset(offset)
+    .all();
+}
+
+const conditionsOf = (filter: InventoryFilter, inForce: string | null): (SQL | undefined)[] => [
+  filter.q &&
+    or(
+      contains(shown.hostname, filter.q.text),
+      contains(shown.instanceId, filter.q.text),
+      inArray(shown.userId, filter.q.userIds),
+    ),
+  filter.userId === undefined ? undefined : eq(shown.userId, filter.userId),
+  filter.harness === undefined
+    ? undefined
+    : sql`EXISTS (SELECT 1 FROM json_each(${harnessNames}) WHERE value = ${filter.harness})`,
+  filter.health === undefined ? undefined : eq(healthSince(inForce), filter.health),
+  filter.seenFromMs === undefined ? undefined : gte(lastSeenAtMs, filter.seenFromMs),
+  filter.seenBeforeMs === undefined ? undefined : lt(lastSeenAtMs, filter.seenBeforeMs),
+];
+
+const contains = (column: SQLWrapper, text: string): SQL =>
+  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
+
+/** @returns the records whose id, installation or host name (in any case) that is, the last seen first */
+export function findReports(
+  connection: Connection,
+  { organizationId, id: reference }: RowId,
+  { inForce, limit }: Pick<InventorySlice, "inForce" | "limit">,
+): InventoryRow[] {
+  const matching = and(
+    eq(clientReports.organizationId, organizationId),
+    or(
+      eq(shown.id, reference),
+      eq(shown.instanceId, reference),
+      sql`${shown.hostname} = ${reference} COLLATE NOCASE`,
+    ),
+  );
+  return selectShown(connection, { matching, inForce, sort: "last_seen_desc", offset: 0, limit });
+}
+
+/** @returns other records that report by the same login session, the last seen first */
+export const listCompanions = (
+  connection: Connection,
+  { id, userId, loginSessionId }: Pick<InventoryRow, "id" | "userId" | "loginSessionId">,
+): { id: string; hostname: string | null }[] =>
+  connection
+    .select({ id: shown.id, hostname: shown.hostname })
+    .from(clientReports)
+    .where(and(eq(shown.userId, userId), eq(shown.loginSessionId, loginSessionId), sql`${shown.id} <> ${id}`))
+    .orderBy(desc(lastSeenAtMs))
+    .limit(CLIENTS_PER_USER_MAX)
+    .all();
+
+/** @returns how many there are of each health; none are left out */
+export const countByHealth = (
+  connection: Connection,
+  { organizationId, inForce }: { organizationId: string; inForce: string | null },
+): { health: Health; clients: number }[] =>
+  connection
+    .select({ health: healthSince(inForce), clients: count() })
+    .from(clientReports)
+    .where(eq(clientReports.organizationId, organizationId))
+    .groupBy(healthSince(inForce))
+    .limit(HEALTHS.length)
+    .all();
+
+/** @returns the names of reported harnesses, sorted. Few combinations of them occur, so those are found first. */
+export function listHarnessNames(connection: Connection, organizationId: string, limit: number): string[] {
+  const combinations = connection
+    .selectDistinct({ names: harnessNames })
+    .from(clientReports)
+    .where(eq(clientReports.organizationId, organizationId))
+    .as("combinations");
+  return connection
+    .selectDistinct({ name: sql<string>`json_each.value` })
+    .from(combinations)
+    .innerJoin(sql`json_each(${combinations.names})`, sql`true`)
+    .orderBy(sql`json_each.value`)
+    .limit(limit)
+    .all()
+    .map(({ name }) => name);
+}
+
+/** @returns a query for the ids of all who have reported, for the statement of another area */
+export const reporterIds = (connection: Connection): SQLWrapper =>
+  connection.select({ id: shown.userId }).from(clientReports);

@@ -1,0 +1,199 @@
+// The inventory as administrators see it: lists, facets, one record. Reports come in through service.ts; taking records
+// away is in strike.ts.
+import type { Static } from "@sinclair/typebox";
+import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database.ts";
+import { type DayRangeQuery, readDayRange } from "../days.ts";
+import type { Problem } from "../errors.ts";
+import type { Identity } from "../identity/service.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../page.ts";
+import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX, STALE_AFTER_DAYS } from "./caps.ts";
+import { clientAmbiguous, clientNotFound, refuseQuery } from "./errors.ts";
+import * as store from "./inventory-store.ts";
+import {
+  type Activity,
+  type AdminClientStatus,
+  type ClientFacets,
+  HEALTHS,
+  type Health,
+  SORTS,
+} from "./model.ts";
+
+export interface InventoryDependencies {
+  db: Db;
+  clock: Clock;
+  identity: Pick<Identity, "users" | "findUserById">;
+  /** @returns id of the revision in force, nothing before the first start */
+  revisionInForce(organizationId: string): string | undefined;
+}
+
+/** One workstation as its user's records have it. */
+export interface ClientView extends Omit<store.InventoryRow, "harnesses" | "packages" | "reasons"> {
+  userEmail: string;
+  activity: Activity;
+  harnesses: readonly unknown[];
+  packages: readonly unknown[];
+  reasons: readonly string[];
+}
+
+export interface ClientQuery extends PageQuery {
+  userId?: string | undefined;
+  harness?: string | undefined;
+  health?: string | undefined;
+  lastSeen?: DayRangeQuery | undefined;
+  /** UTC milliseconds; those seen then or later are left out */
+  seenBeforeMs?: number | undefined;
+  sort?: string | undefined;
+}
+
+export interface ClientPage extends Page<ClientView> {
+  /** null before anything was published */
+  currentRevision: string | null;
+}
+
+export interface FacetQuery {
+  userQ?: string | undefined;
+  selectedUserId?: string | undefined;
+}
+
+export class Inventory {
+  constructor(private readonly own: InventoryDependencies) {}
+
+  /**
+   * @returns clients by the time of their last report; `q` searches host name, installation and address of the user
+   * @throws DomainError `client.invalid`
+   * @source control-api.md sections 3 and 10.3
+   */
+  list(organizationId: string, query: ClientQuery): ClientPage {
+    const problems: Problem[] = [];
+    const request = readPageQuery(query, problems);
+    const filter = this.#readFilter(organizationId, { ...query, q: request.q }, problems);
+    const sort = readWord(query.sort, { name: "sort", words: SORTS, problems }) ?? SORTS[0];
+    refuseQuery(problems);
+    const { page, perPage } = request;
+    const currentRevision = this.#inForce(organizationId);
+    const slice = { filter, sort, inForce: currentRevision, offset: offsetOf(request), limit: perPage };
+    const { items, total } = store.listReports(this.own.db.read, organizationId, slice);
+    return { page, perPage, total, items: items.map((row) => this.#viewOf(row)), currentRevision };
+  }
+
+  /**
+   * @returns users who have reported, at most FACET_USERS_MAX, the selected one first; and every reported harness
+   * @throws DomainError `client.invalid`
+   * @source control-api.md sections 3 and 20.2.39
+   */
+  facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): ClientFacets {
+    const problems: Problem[] = [];
+    const q = readSearchText(userQ, problems);
+    readUuid(selectedId, "selected_user_id", problems);
+    refuseQuery(problems);
+    const { identity, db } = this.own;
+    const wanted = { ids: store.reporterIds(db.read), q, selectedId, limit: FACET_USERS_MAX };
+    return {
+      users: identity.users.among(organizationId, wanted),
+      harnesses: store.listHarnessNames(db.read, organizationId, FACET_HARNESSES_MAX),
+    };
+  }
+
+  /**
+   * @param reference id, installation, or host name in any case
+   * @throws DomainError `client.not_found`, `client.ambiguous`
+   */
+  find(organizationId: string, reference: string): ClientView {
+    const wanted = { inForce: this.#inForce(organizationId), limit: REFERENCE_MATCHES_MAX };
+    const found = store.findReports(this.own.db.read, { organizationId, id: reference }, wanted);
+    const [row, ...others] = found.filter(({ id }) => id === reference).concat(found);
+    if (!row) throw clientNotFound();
+    if (row.id !== reference && others.some(({ id }) => id !== row.id))
+      throw clientAmbiguous(found.map(({ id }) => id));
+    return this.#viewOf(row);
+  }
+
+  /** @returns other clients whose login the same sign-in in a browser has approved */
+  companions(client: ClientView): { id: string; hostname: string | null }[] {
+    return store.listCompanions(this.own.db.read, client);
+  }
+
+  /** @returns how many clients are of each health */
+  counts(organizationId: string): ReadonlyMap<Health, number> {
+    const asked = { organizationId, inForce: this.#inForce(organizationId) };
+    const found = new Map(
+      store.countByHealth(this.own.db.read, asked).map(({ health, clients }) => [health, clients]),
+    );
+    return new Map(HEALTHS.map((health) => [health, found.get(health) ?? 0]));
+  }
+
+  #inForce(organizationId: string): string | null {
+    return this.own.revisionInForce(organizationId) ?? null;
+  }
+
+  #readFilter(organizationId: string, query: ClientQuery, problems: Problem[]): store.InventoryFilter {
+    const { q, userId, harness, lastSeen = {}, seenBeforeMs } = query;
+    readUuid(userId, "user_id", problems);
+    const days = readDayRange(lastSeen, { name: "last_seen", problems });
+    return {
+      q:
+        q === undefined
+          ? undefined
+          : { text: q, userIds: this.own.identity.users.idsByAddress(organizationId, q) },
+      userId,
+      harness,
+      health: readWord(query.health, { name: "health", words: HEALTHS, problems }),
+      seenFromMs: days.fromMs,
+      seenBeforeMs: seenBeforeMs ?? days.beforeMs,
+    };
+  }
+
+  #viewOf({ harnesses, packages, reasons, ...row }: store.InventoryRow): ClientView {
+    const { identity, db, clock } = this.own;
+    const isStale = clock.nowMs() - row.lastSeenAtMs >= STALE_AFTER_DAYS * DAY_MS;
+    return {
+      ...row,
+      userEmail: identity.findUserById(db.read, row.userId)?.email ?? "",
+      activity: isStale ? "stale" : "recent",
+      harnesses: JSON.parse(harnesses),
+      packages: JSON.parse(packages),
+      reasons: JSON.parse(reasons),
+    };
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function readUuid(text: string | undefined, name: string, problems: Problem[]): void {
+  if (text !== undefined && !UUID.test(text))
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
+}
+
+function readWord<Word extends string>(
+  text: string | undefined,
+  { name, words, problems }: { name: string; words: readonly Word[]; problems: Problem[] },
+): Word | undefined {
+  if (text === undefined) return undefined;
+  const word = words.find((candidate) => candidate === text);
+  if (word === undefined)
+    problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
+  return word;
+}
+
+/** @returns the record as both faces show it (openapi.yaml AdminClientStatus) */
+export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
+  id: client.id,
+  user_email: client.userEmail,
+  instance_id: client.instanceId,
+  hostname: client.hostname,
+  client_version: client.clientVersion,
+  platform: client.platform,
+  architecture: client.architecture,
+  config_revision: client.configRevision,
+  applied: client.applied,
+  files_ok: client.filesOk,
+  harnesses: [...client.harnesses],
+  packages: [...client.packages],
+  error: client.error,
+  status: client.health,
+  status_reasons: [...client.reasons],
+  first_seen_at: toRfc3339(client.firstSeenAtMs),
+  last_seen_at: toRfc3339(client.lastSeenAtMs),
+  activity_status: client.activity,
+});

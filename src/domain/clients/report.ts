@@ -1,0 +1,145 @@
+// Reads what a workstation sent beyond its shape: what must not be blank, and how much of everything is taken. The shape is
+// the schema's (model.ts), the verdict is given in verdict.ts.
+import type { Problem } from "../errors.ts";
+import {
+  ENTRY_BYTES_MAX,
+  ERROR_LENGTH_MAX,
+  HARNESS_NAME_LENGTH_MAX,
+  HARNESSES_MAX,
+  HOSTNAME_LENGTH_MAX,
+  INSTANCE_ID_LENGTH_MAX,
+  INVENTORY_BYTES_MAX,
+  PACKAGES_MAX,
+  PLATFORM_LENGTH_MAX,
+  REVISION_LENGTH_MAX,
+  VERSION_LENGTH_MAX,
+} from "./caps.ts";
+import { refuseReport } from "./errors.ts";
+import type { Attempt, ClientStatusReport, Reported, Reporter } from "./model.ts";
+
+/** A report ready to be judged and kept; the lists also as the text that is kept. */
+export interface ReadReport extends Reported {
+  loginSessionId: string;
+  grantId: string | null;
+  instanceId: string;
+  hostname: string | null;
+  clientVersion: string;
+  harnessesText: string;
+  packagesText: string;
+  /** JSON list, sorted and distinct */
+  harnessNames: string;
+}
+
+/**
+ * @returns the report with its defaults; a list that was left out is empty (control-api.md section 20.2.42)
+ * @throws DomainError `client_report.invalid`
+ * @source control-api.md section 10.1
+ */
+export function readReport(reporter: Reporter, report: ClientStatusReport): ReadReport {
+  const problems: Problem[] = [];
+  const harnesses = report.harnesses ?? [];
+  const packages = report.packages ?? [];
+  const read = {
+    ...reporter,
+    instanceId: present(report.instance_id, { at: "instance_id", max: INSTANCE_ID_LENGTH_MAX, problems }),
+    hostname: bounded(report.hostname, { at: "hostname", max: HOSTNAME_LENGTH_MAX, problems }),
+    clientVersion: present(report.client_version, {
+      at: "client_version",
+      max: VERSION_LENGTH_MAX,
+      problems,
+    }),
+    platform: report.platform,
+    architecture: bounded(report.architecture, { at: "architecture", max: PLATFORM_LENGTH_MAX, problems }),
+    configRevision: bounded(report.config_revision, {
+      at: "config_revision",
+      max: REVISION_LENGTH_MAX,
+      problems,
+    }),
+    applied: report.applied,
+    filesOk: report.files_ok,
+    error: bounded(report.error, { at: "error", max: ERROR_LENGTH_MAX, problems }),
+    attempt: readAttempt(report, problems),
+    harnesses,
+    packages,
+    harnessesText: inventoryText(harnesses, { at: "harnesses", max: HARNESSES_MAX, problems }),
+    packagesText: inventoryText(packages, { at: "packages", max: PACKAGES_MAX, problems }),
+    harnessNames: namesText(harnesses, problems),
+  };
+  bounded(report.platform, { at: "platform", max: PLATFORM_LENGTH_MAX, problems });
+  refuseReport(problems);
+  return read;
+}
+
+interface Bound {
+  /** member, or path of members */
+  at: string;
+  max: number;
+  problems: Problem[];
+}
+
+function bounded(text: string | null | undefined, { at, max, problems }: Bound): string | null {
+  if (text && text.length > max)
+    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${max} characters` });
+  return text ?? null;
+}
+
+function present(text: string, bound: Bound): string {
+  const { at, problems } = bound;
+  if (isBlank(text)) problems.push({ pointer: `/${at}`, detail: `${at} must not be blank` });
+  bounded(text, bound);
+  return text;
+}
+
+const isBlank = (text: string): boolean => text.trim() === "";
+
+function readAttempt(
+  { reconciliation_attempt: sent, error }: ClientStatusReport,
+  problems: Problem[],
+): Attempt | null {
+  if (!sent) return null;
+  if (isBlank(error ?? ""))
+    problems.push({ pointer: "/error", detail: "error must say why the reconciliation failed" });
+  const at = "reconciliation_attempt";
+  return {
+    harness: present(sent.harness, { at: `${at}/harness`, max: HARNESS_NAME_LENGTH_MAX, problems }),
+    revision: present(sent.revision, { at: `${at}/revision`, max: REVISION_LENGTH_MAX, problems }),
+  };
+}
+
+/** Each entry is written out once: for its size, and for what is kept. */
+function inventoryText(entries: readonly unknown[], { at, max, problems }: Bound): string {
+  const refuse = (pointer: string, detail: string) => void problems.push({ pointer, detail });
+  if (entries.length > max) {
+    refuse(`/${at}`, `${at} may have at most ${max} entries`);
+    return "";
+  }
+  const texts = entries.map((entry) => JSON.stringify(entry));
+  for (const [place, text] of texts.entries()) {
+    if (Buffer.byteLength(text) > ENTRY_BYTES_MAX)
+      refuse(`/${at}/${place}`, `an entry of ${at} may have at most ${ENTRY_BYTES_MAX} bytes`);
+  }
+  const list = `[${texts.join(",")}]`;
+  if (Buffer.byteLength(list) > INVENTORY_BYTES_MAX)
+    refuse(`/${at}`, `${at} may have at most ${INVENTORY_BYTES_MAX} bytes`);
+  return list;
+}
+
+function namesText(harnesses: readonly unknown[], problems: Problem[]): string {
+  const names = new Set<string>();
+  for (const [place, entry] of harnesses.slice(0, HARNESSES_MAX).entries()) {
+    const at = typeof entry === "string" ? `harnesses/${place}` : `harnesses/${place}/name`;
+    const name = bounded(harnessNameOf(entry), { at, max: HARNESS_NAME_LENGTH_MAX, problems });
+    if (name !== null) names.add(name);
+  }
+  return JSON.stringify([...names].sort());
+}
+
+/** @returns the name of a reported harness: the entry itself, or its member; nothing when it has none */
+export function harnessNameOf(entry: unknown): string | undefined {
+  const name = hasMembers(entry) ? entry.name : entry;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** @returns whether members can be asked for; what they hold is as it was sent */
+export const hasMembers = (entry: unknown): entry is Readonly<Record<string, unknown>> =>
+  typeof entry === "object" && entry !== null;

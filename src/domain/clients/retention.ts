@@ -1,0 +1,79 @@
+// The jobs of the inventory, a bounded batch per transaction: forgetting clients that never came back, and renewing verdicts
+// that an earlier build of the program has given. When they run is the scheduler's business.
+import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import { BATCH_ROWS } from "./caps.ts";
+import { type Judge, RULES } from "./judging.ts";
+import type { Reported } from "./model.ts";
+import * as store from "./store.ts";
+
+export interface RetentionDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  judge: Judge;
+}
+
+/**
+ * Removes clients without a report for that many days; an audit entry counts those of each batch.
+ * @param signal ends the run between two batches
+ * @returns how many
+ * @source control-api.md sections 20.3.48 and 20.3.57
+ */
+export async function forgetUnseen(
+  { db, clock, audit }: RetentionDependencies,
+  actor: Actor,
+  { retentionDays, signal }: { retentionDays: number; signal: AbortSignal },
+): Promise<number> {
+  const { organizationId } = actor;
+  const seenBeforeMs = clock.nowMs() - retentionDays * DAY_MS;
+  const after = { seen_before: toRfc3339(seenBeforeMs) };
+  let removed = 0;
+  while (!signal.aborted) {
+    const batch = await db.write((tx) => {
+      const rows = store.removeUnseen(tx, { organizationId, seenBeforeMs, limit: BATCH_ROWS });
+      const event = { actor, action: "client.forget", target: organizationId };
+      if (rows > 0) audit.record(tx, { ...event, after: { ...after, removed: rows } });
+      return rows;
+    }, "clients");
+    removed += batch;
+    if (batch < BATCH_ROWS) break;
+  }
+  return removed;
+}
+
+/**
+ * Judges reports again that other rules have judged, as after an update of the program. A report that came meanwhile keeps its
+ * own verdict.
+ * @param signal ends the run between two batches
+ * @returns how many were judged
+ * @source control-api.md section 20.2.27
+ */
+export async function renewVerdicts(
+  { db, judge }: RetentionDependencies,
+  signal: AbortSignal,
+): Promise<number> {
+  let judged = 0;
+  let after = "";
+  while (!signal.aborted) {
+    const rows = store.listJudgedOtherwise(db.read, { after, rules: RULES, limit: BATCH_ROWS });
+    const renewed = rows.map((row) => ({ row, ...judge(reportedIn(row)) }));
+    await db.write((tx) => {
+      for (const { row, verdict, reasons } of renewed)
+        store.rejudge(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: RULES });
+    }, "clients");
+    judged += rows.length;
+    after = rows.at(-1)?.id ?? "";
+    if (rows.length < BATCH_ROWS) break;
+  }
+  return judged;
+}
+
+const reportedIn = ({ attempt, harnesses, packages, ...row }: store.ReportRow): Reported => ({
+  ...row,
+  attempt: attempt === null ? null : JSON.parse(attempt),
+  harnesses: JSON.parse(harnesses),
+  packages: JSON.parse(packages),
+});

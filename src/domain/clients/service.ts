@@ -1,0 +1,79 @@
+// The inventory of workstations: what each one reports, how that compares with the policy, and taking clients off the list.
+// Joins the files of the area; a report comes in here.
+
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Governance } from "../governance/service.ts";
+import type { Identity } from "../identity/service.ts";
+import type { CheckVersion } from "./expectations.ts";
+import { Inventory } from "./inventory.ts";
+import { createJudge, RULES } from "./judging.ts";
+import type { ClientStatusReport, Reporter } from "./model.ts";
+import { type ReadReport, readReport } from "./report.ts";
+import { forgetUnseen, renewVerdicts } from "./retention.ts";
+import * as store from "./store.ts";
+import { type EndLogin, Strikes } from "./strike.ts";
+
+export type { ClientPage, ClientQuery, ClientView, FacetQuery } from "./inventory.ts";
+export type { Strike } from "./strike.ts";
+
+export interface ClientsDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  identity: Pick<Identity, "users" | "findUserById">;
+  governance: Pick<Governance, "current" | "find">;
+  checkVersion: CheckVersion;
+  endLogin: EndLogin;
+}
+
+export type Clients = ReturnType<typeof createClients>;
+
+/** @returns the operations of the area; made once, in domain.ts */
+export function createClients(dependencies: ClientsDependencies) {
+  const { db, clock, ids, governance } = dependencies;
+  const findRevision = governance.find.bind(governance);
+  const judge = createJudge({ ...dependencies, findRevision });
+  const inventory = new Inventory({
+    ...dependencies,
+    revisionInForce: (organizationId) => governance.current(organizationId)?.id,
+  });
+  return {
+    inventory,
+    strikes: new Strikes(dependencies),
+
+    /**
+     * Takes in what a workstation reports: one durable write for each report, an unchanged one too, because its time is
+     * what tells that the workstation lives.
+     * @throws DomainError `client_report.invalid`
+     * @source control-api.md sections 10.1 and 10.2
+     */
+    async report(reporter: Reporter, report: ClientStatusReport): Promise<void> {
+      const read = readReport(reporter, report);
+      const { verdict, reasons } = judge(read);
+      const nowMs = clock.nowMs();
+      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: RULES };
+      const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
+      await db.write((tx) => {
+        if (store.put(tx, row)) store.removeSurplus(tx, row.userId);
+      }, "clients");
+    },
+
+    /** Forgets clients that never came back: see retention.ts. */
+    forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
+      forgetUnseen({ ...dependencies, judge }, actor, run),
+
+    /** Renews verdicts of earlier builds: see retention.ts. */
+    renewVerdicts: (signal: AbortSignal): Promise<number> =>
+      renewVerdicts({ ...dependencies, judge }, signal),
+  };
+}
+
+const rowOf = (read: ReadReport) => {
+  const { harnessesText: harnesses, packagesText: packages, attempt, ...row } = read;
+  return { ...row, harnesses, packages, attempt: attempt && JSON.stringify(attempt) };
+};

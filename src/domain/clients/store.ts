@@ -1,0 +1,163 @@
+// SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
+import { clientReports } from "./tables.ts";
+
+export type ReportRow = typeof clientReports.$inferSelect;
+
+const named = sql.placeholder;
+
+/** An installation keeps its id and its first time; all else is as it was reported last. */
+const upsert = statement((connection) => {
+  const {
+    id: _id,
+    firstSeenAtMs: _first,
+    userId: _user,
+    instanceId: _instance,
+    ...changing
+  } = getTableColumns(clientReports);
+  const set = Object.entries(changing).map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]);
+  return connection
+    .insert(clientReports)
+    .values({
+      id: named("id"),
+      organizationId: named("organizationId"),
+      userId: named("userId"),
+      instanceId: named("instanceId"),
+      loginSessionId: named("loginSessionId"),
+      grantId: named("grantId"),
+      hostname: named("hostname"),
+      clientVersion: named("clientVersion"),
+      platform: named("platform"),
+      architecture: named("architecture"),
+      configRevision: named("configRevision"),
+      applied: named("applied"),
+      filesOk: named("filesOk"),
+      verdict: named("verdict"),
+      judgedBy: named("judgedBy"),
+      harnessNames: named("harnessNames"),
+      firstSeenAtMs: named("firstSeenAtMs"),
+      lastSeenAtMs: named("lastSeenAtMs"),
+      error: named("error"),
+      attempt: named("attempt"),
+      reasons: named("reasons"),
+      harnesses: named("harnesses"),
+      packages: named("packages"),
+    })
+    .onConflictDoUpdate({
+      target: [clientReports.userId, clientReports.instanceId],
+      set: Object.fromEntries(set),
+    })
+    .returning({ id: clientReports.id })
+    .prepare();
+});
+
+/** @returns whether the installation was not in the inventory */
+export const put = (tx: Tx, row: ReportRow): boolean => upsert(tx).get(row)?.id === row.id;
+
+const deleteSurplus = statement((connection) => {
+  const surplus = connection
+    .select({ id: clientReports.id })
+    .from(clientReports)
+    .where(eq(clientReports.userId, named("userId")))
+    .orderBy(desc(clientReports.lastSeenAtMs), desc(clientReports.id))
+    .limit(BATCH_ROWS)
+    .offset(CLIENTS_PER_USER_MAX);
+  return connection.delete(clientReports).where(inArray(clientReports.id, surplus)).prepare();
+});
+
+/** Removes records of a user beyond the CLIENTS_PER_USER_MAX that were seen last. */
+export const removeSurplus = (tx: Tx, userId: string): void => void deleteSurplus(tx).run({ userId });
+
+/** One record and the organization it must belong to. */
+export interface RowId {
+  organizationId: string;
+  id: string;
+}
+
+/** @returns the record that was there */
+export const take = (tx: Tx, { organizationId, id }: RowId): ReportRow | undefined =>
+  tx
+    .delete(clientReports)
+    .where(and(eq(clientReports.organizationId, organizationId), eq(clientReports.id, id)))
+    .returning()
+    .get();
+
+/** Records that were not seen since a time. */
+export interface Unseen {
+  organizationId: string;
+  seenBeforeMs: number;
+  limit: number;
+}
+
+const isUnseen = ({ organizationId, seenBeforeMs }: Unseen) =>
+  and(eq(clientReports.organizationId, organizationId), lt(clientReports.lastSeenAtMs, seenBeforeMs));
+
+/** @returns ids of those seen longest ago, oldest first */
+const unseenIds = (connection: Connection, unseen: Unseen) =>
+  connection
+    .select({ id: clientReports.id })
+    .from(clientReports)
+    .where(isUnseen(unseen))
+    .orderBy(asc(clientReports.lastSeenAtMs), asc(clientReports.id))
+    .limit(unseen.limit);
+
+/** @returns the records that were removed */
+export const takeUnseen = (tx: Tx, unseen: Unseen): ReportRow[] =>
+  tx
+    .delete(clientReports)
+    .where(inArray(clientReports.id, unseenIds(tx, unseen)))
+    .returning()
+    .all();
+
+/** @returns how many were removed */
+export const removeUnseen = (tx: Tx, unseen: Unseen): number =>
+  tx
+    .delete(clientReports)
+    .where(inArray(clientReports.id, unseenIds(tx, unseen)))
+    .returning({ id: clientReports.id })
+    .all().length;
+
+/** @returns whether another record that was seen since then reports by the same login session */
+export const isLoginInUse = (
+  tx: Tx,
+  { userId, loginSessionId, seenSinceMs }: { userId: string; loginSessionId: string; seenSinceMs: number },
+): boolean =>
+  tx
+    .select({ id: clientReports.id })
+    .from(clientReports)
+    .where(
+      and(
+        eq(clientReports.userId, userId),
+        eq(clientReports.loginSessionId, loginSessionId),
+        gte(clientReports.lastSeenAtMs, seenSinceMs),
+      ),
+    )
+    .limit(1)
+    .get() !== undefined;
+
+/** @returns records behind `after`, by id, that other rules have judged */
+export const listJudgedOtherwise = (
+  connection: Connection,
+  { after, rules, limit }: { after: string; rules: string; limit: number },
+): ReportRow[] =>
+  connection
+    .select()
+    .from(clientReports)
+    .where(and(gt(clientReports.id, after), ne(clientReports.judgedBy, rules)))
+    .orderBy(asc(clientReports.id))
+    .limit(limit)
+    .all();
+
+/** A report that came meanwhile has its own verdict. */
+export function rejudge(
+  tx: Tx,
+  { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
+  judgement: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,
+): void {
+  tx.update(clientReports)
+    .set(judgement)
+    .where(and(eq(clientReports.id, id), eq(clientReports.lastSeenAtMs, lastSeenAtMs)))
+    .run();
+}
