@@ -20,7 +20,7 @@ const refusal = (reason: string, message: string) => new DomainError("unauthenti
 
 /** @param state of the key, as its owner sees it */
 export const keyMissing = (state: string) =>
-  new DomainError("conflict", "gateway.key_missing", `there is no usable gateway key; it is ${state}`, {
+  new DomainError("conflict", "gateway.key_missing", `there is no usable gateway key: its state is ${state}`, {
     hint: "the gateway command of the workstation client says why, and asks for one",
   });
 
