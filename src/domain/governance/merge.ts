@@ -20,7 +20,7 @@ export interface Merge<T> {
 
 /**
  * Takes every change of the file that the dashboard has not contradicted. Mappings are joined by member, packages by
- * id, MCP servers by name; any other list is one value.
+ * id, MCP servers by name, in the order that is in force; any other list is one value.
  */
 export function mergeDocuments<T extends object>(versions: Versions<T>): Merge<T> {
   const conflicts: string[] = [];

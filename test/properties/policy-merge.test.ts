@@ -1,0 +1,200 @@
+// Random documents of two authors: the three-way merge never loses what the dashboard changed, takes what only the file
+// changed, and forgets no conflict, over one merge and over a life of many.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { diffDocuments } from "../../src/domain/governance/diff.ts";
+import { mergeDocuments, standingConflicts } from "../../src/domain/governance/merge.ts";
+import { isSame, partsOf, valueAt } from "../../src/domain/governance/paths.ts";
+
+/** Few names and values, so that authors meet often. */
+const scalar = fc.constantFrom<unknown>("a", "b", 1, true, null);
+const name = fc.constantFrom("one", "two", "a/b", "~");
+const settings: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", maxDepth: 3 },
+    scalar,
+    fc.array(scalar, { maxLength: 2 }),
+    fc.dictionary(name, tie("value"), { maxKeys: 3, noNullPrototype: true }),
+  ),
+})).value;
+const entries = (member: string) =>
+  fc
+    .uniqueArray(
+      fc.record({
+        key: name,
+        rest: fc.dictionary(fc.constantFrom("x", "y"), settings, { maxKeys: 2, noNullPrototype: true }),
+      }),
+      { selector: ({ key }) => key, maxLength: 3 },
+    )
+    .map((list) => list.map(({ key, rest }) => ({ [member]: key, ...rest })));
+const harness = fc.record(
+  { managed_config: settings, mcp: entries("name"), version_requirement: scalar },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const document = fc.record(
+  {
+    required: fc.boolean(),
+    ttl_seconds: scalar,
+    allowed: fc.array(scalar, { maxLength: 2 }),
+    packages: entries("id"),
+    harnesses: fc.dictionary(fc.constantFrom("codex", "kimi"), harness, { noNullPrototype: true }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+/** Two documents that grew out of a third: most of what is in them is still the same. */
+const versions = fc
+  .tuple(document, document, document, fc.array(fc.nat(2), { minLength: 5, maxLength: 5 }))
+  .map(([baseline, ours, theirs, picks]) => {
+    const members = ["required", "ttl_seconds", "allowed", "packages", "harnesses"] as const;
+    const from = (own: object, chosen: number): object =>
+      Object.fromEntries(
+        members.flatMap((member, at) => {
+          const value = valueAt((picks[at] ?? 0) === chosen ? baseline : own, `/${member}`);
+          return value === undefined ? [] : [[member, value]];
+        }),
+      );
+    return { baseline, current: from(ours, 1), wanted: from(theirs, 2) };
+  });
+
+const within = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
+const touches = (conflicts: readonly string[], path: string): boolean =>
+  conflicts.some((conflict) => within(path, conflict) || within(conflict, path));
+
+const tokensOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+/** What has no named parts is changed as a whole. */
+const isWhole = (document: unknown, pointer: string): boolean =>
+  partsOf(tokensOf(pointer), valueAt(document, pointer)) === undefined;
+
+const namesAt = (document: unknown, pointer: string): string[] => [
+  ...(partsOf(tokensOf(pointer), valueAt(document, pointer))?.keys() ?? []),
+];
+/** The same entries in another order: none of them was changed, so the file may change or take away any. */
+const isReordered = (path: string, { baseline, current }: { baseline: unknown; current: unknown }): boolean =>
+  Array.isArray(valueAt(baseline, path)) &&
+  !isWhole(baseline, path) &&
+  !isWhole(current, path) &&
+  isSame(namesAt(baseline, path).toSorted(), namesAt(current, path).toSorted());
+
+/** Every place that can be named, from the root down. */
+function placesOf(value: unknown, path: readonly string[] = []): string[] {
+  const parts = partsOf(path, value);
+  const own = path.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return [own, ...[...(parts ?? [])].flatMap(([key, part]) => placesOf(part, [...path, key]))];
+}
+
+const RUNS = { numRuns: 500 };
+
+describe("one merge", () => {
+  test("never loses a dashboard change: what the dashboard changed, added or removed is there as it is in force", () => {
+    fc.assert(
+      fc.property(versions, ({ baseline, current, wanted }) => {
+        const { merged } = mergeDocuments({ baseline, current, wanted });
+        for (const { path } of diffDocuments(baseline, current)) {
+          if (isReordered(path, { baseline, current })) {
+            const [ours = [], left = []] = [current, merged].map((side) => namesAt(side, path));
+            const kept = left.filter((entry) => ours.includes(entry));
+            expect(kept).toEqual(ours.filter((entry) => kept.includes(entry)));
+            continue;
+          }
+          const changed = placesOf(current).filter((place) => within(place, path));
+          const gone = changed.length === 0 ? [path] : [];
+          // Below a place that both have made, a part that only the file has may stand beside.
+          for (const place of [...gone, ...changed.filter((at) => isWhole(current, at))]) {
+            expect([place, valueAt(merged, place)]).toEqual([place, valueAt(current, place)]);
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("takes every change of the file that no conflict names", () => {
+    fc.assert(
+      fc.property(versions, ({ baseline, current, wanted }) => {
+        const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
+        for (const { path } of diffDocuments(baseline, wanted)) {
+          if (isSame(valueAt(merged, path), valueAt(wanted, path))) continue;
+          const isOurs = diffDocuments(baseline, current).some(
+            (ours) => within(ours.path, path) || within(path, ours.path),
+          );
+          expect([path, touches(conflicts, path) || isOurs]).toEqual([path, true]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("names a conflict exactly where both changed the same place differently, and keeps the dashboard's there", () => {
+    fc.assert(
+      fc.property(versions, ({ baseline, current, wanted }) => {
+        const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
+        for (const path of conflicts) {
+          const [before, ours, theirs] = [baseline, current, wanted].map((side) => valueAt(side, path));
+          expect(isSame(before, ours) || isSame(before, theirs) || isSame(ours, theirs)).toBe(false);
+          expect(isSame(valueAt(merged, path), ours)).toBe(true);
+        }
+        const both = placesOf(baseline)
+          .concat(placesOf(current), placesOf(wanted))
+          .filter((path) => {
+            const [before, ours, theirs] = [baseline, current, wanted].map((side) => valueAt(side, path));
+            const isLeaf = isWhole(current, path) && isWhole(wanted, path);
+            return isLeaf && !isSame(before, ours) && !isSame(before, theirs) && !isSame(ours, theirs);
+          });
+        for (const path of both) expect([path, touches(conflicts, path)]).toEqual([path, true]);
+      }),
+      RUNS,
+    );
+  });
+
+  test("changes nothing where only one author changed something, whichever", () => {
+    fc.assert(
+      fc.property(document, document, (baseline, changed) => {
+        expect(mergeDocuments({ baseline, current: changed, wanted: baseline })).toEqual({
+          merged: changed,
+          conflicts: [],
+        });
+        expect(mergeDocuments({ baseline, current: baseline, wanted: changed })).toEqual({
+          merged: changed,
+          conflicts: [],
+        });
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("a life of many merges", () => {
+  const step = fc.oneof(
+    fc.record({ author: fc.constant("dashboard" as const), document }),
+    fc.record({ author: fc.constant("file" as const), document }),
+    fc.record({ author: fc.constant("restart" as const), document: fc.constant({}) }),
+  );
+
+  test("no conflict is forgotten while the authors disagree there, and none is kept once they agree", () => {
+    fc.assert(
+      fc.property(document, fc.array(step, { maxLength: 12 }), (first, steps) => {
+        let [file, current, conflicts] = [first as object, first as object, [] as string[]];
+        let open = new Set<string>(); // the naive model: every conflict ever found and not yet settled
+        for (const { author, document: said } of steps) {
+          if (author === "dashboard") {
+            current = said;
+            conflicts = standingConflicts(conflicts, { current, wanted: file });
+          } else {
+            const wanted = author === "file" ? said : file;
+            const { merged, conflicts: found } = mergeDocuments({ baseline: file, current, wanted });
+            conflicts = standingConflicts([...conflicts, ...found], { current: merged, wanted });
+            for (const path of found) open.add(path);
+            [file, current] = [wanted, merged];
+          }
+          open = new Set([...open].filter((path) => !isSame(valueAt(current, path), valueAt(file, path))));
+          expect(new Set(conflicts)).toEqual(open);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
