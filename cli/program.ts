@@ -8,8 +8,11 @@ import * as config from "./commands/config.ts";
 import * as groups from "./commands/groups.ts";
 import * as help from "./commands/help.ts";
 import * as invitations from "./commands/invitations.ts";
+import * as jobs from "./commands/jobs.ts";
+import * as keys from "./commands/keys.ts";
 import * as logins from "./commands/logins.ts";
 import * as scim from "./commands/scim.ts";
+import * as sealingKeys from "./commands/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys.ts";
@@ -34,8 +37,11 @@ const NOUNS: readonly Noun[] = [
   groups,
   invitations,
   logins,
-  signingKeys,
+  keys,
   scim,
+  signingKeys,
+  sealingKeys,
+  jobs,
   version,
   help,
 ];

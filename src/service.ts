@@ -5,6 +5,7 @@ import type { Actor } from "./domain/actor.ts";
 import type { SeedPlan } from "./domain/catalog/service.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { BootstrapResult } from "./domain/identity/service.ts";
+import { REWRAP_JOB } from "./domain/system/sealing-keys.ts";
 import { refuseUnfitExecutable } from "./gateway-mode.ts";
 import { watchKeys, watchProvisioner } from "./gateway-watch.ts";
 import { beginGatewayWork, drainAttempts, registerGatewayJob } from "./gateway-work.ts";
@@ -114,7 +115,7 @@ async function startBehind(
   watchKeys(metrics, installation.domain.gateway);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
-  registerJobs(scheduler, installation, actor);
+  registerJobs(scheduler, installation, { actor, log });
   door.open(serverOf(installation, { ...options, metrics, scheduler, baseUrl }));
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
@@ -199,10 +200,15 @@ async function reloadCatalog(
 
 const SWEEP_EVERY_MS = 10 * MINUTE_MS;
 const ROTATION_CHECK_EVERY_MS = HOUR_MS;
+const REWRAP_CHECK_EVERY_MS = MINUTE_MS;
 const JOB_TIME_LIMIT_MS = MINUTE_MS;
 const JITTER_MS = 30 * SECOND_MS;
 
-function registerJobs(scheduler: Scheduler, { domain }: Installation, actor: Actor): void {
+function registerJobs(
+  scheduler: Scheduler,
+  { domain }: Installation,
+  { actor, log }: { actor: Actor; log: Log },
+): void {
   const shared = { jitterMs: JITTER_MS, timeLimitMs: JOB_TIME_LIMIT_MS };
   scheduler.register({
     ...shared,
@@ -221,6 +227,15 @@ function registerJobs(scheduler: Scheduler, { domain }: Installation, actor: Act
         await keys?.rotateIfDue(actor);
         await keys?.dropDead();
       }
+    },
+  });
+  scheduler.register({
+    ...shared,
+    name: REWRAP_JOB,
+    everyMs: REWRAP_CHECK_EVERY_MS,
+    async run(signal) {
+      const done = await domain.sealingKeys.rewrap(actor, signal);
+      if (done.rewrapped > 0) log.info("sealing.rewrapped", { ...done });
     },
   });
   registerGatewayJob(scheduler, domain);

@@ -1,10 +1,10 @@
 // `quartermaster config`: shows and checks the settings without starting anything. Settings are resolved in
 // src/platform/config.ts; where the service may connect to is listed in outgoing.ts.
+import { destinationsOf } from "../../src/outgoing.ts";
 import type { Config } from "../../src/platform/config.ts";
 import type { Destination } from "../../src/platform/outbound.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { destinationsOf } from "../../src/outgoing.ts";
 import { outputFor } from "../output.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 import type { Column } from "../table.ts";

@@ -13,17 +13,21 @@ import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
+import { accessSecrets } from "./access/signing-keys.ts";
 import { createAudit } from "./audit/service.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { createClients } from "./clients/service.ts";
 import { createGroupsChanged } from "./gateway/due.ts";
 import { createInference } from "./gateway/inference.ts";
 import { createRetirement } from "./gateway/retire.ts";
+import { gatewaySecrets } from "./gateway/rewrap.ts";
 import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway/service.ts";
 import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import { createJobs } from "./system/jobs.ts";
+import { SealingKeys } from "./system/sealing-keys.ts";
 import { createBranding } from "./system/service.ts";
 
 export interface DomainOptions {
@@ -111,5 +115,10 @@ export function openDomain({
     }),
     gateway,
     inference: createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin }),
+    jobs: createJobs(shared),
+    sealingKeys: new SealingKeys({
+      ...shared,
+      secrets: [accessSecrets(machine), ...gatewaySecrets(machine)],
+    }),
   };
 }

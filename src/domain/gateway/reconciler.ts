@@ -33,14 +33,14 @@ export class Reconciler {
     return db.write((tx) => store.makeOutdatedDue(tx, { digest, nowMs: clock.nowMs() }), "gateway");
   }
 
-  /** Works until nothing is due, or until the signal; attempts under way are waited for. */
-  async run(signal: AbortSignal): Promise<Reconciled> {
+  /** Works until nothing is due, or until the signal; attempts under way are waited for. @param onKey told after each key */
+  async run(signal: AbortSignal, onKey: () => void = () => {}): Promise<Reconciled> {
     const revocations = await this.#drainRevocations(signal);
-    const keys = await this.#reconcileDue(signal);
+    const keys = await this.#reconcileDue(signal, onKey);
     return { keys, revocations };
   }
 
-  async #reconcileDue(signal: AbortSignal): Promise<number> {
+  async #reconcileDue(signal: AbortSignal, onKey: () => void): Promise<number> {
     const due = this.#dueUsers();
     let done = 0;
     const work = async (): Promise<void> => {
@@ -48,6 +48,7 @@ export class Reconciler {
         const actor = this.#actor();
         await this.attempts.run(userId, { actor, manual: false, force: false, replace: true });
         done += 1;
+        onKey();
       }
     };
     await Promise.all(Array.from({ length: this.attempts.width }, work));

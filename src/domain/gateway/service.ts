@@ -1,10 +1,12 @@
 // Gateway keys of users: joins the files of the area. Each part says in its own file what it does.
+import { KeyAdministration } from "./administration.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys.ts";
 import { Reconciler } from "./reconciler.ts";
 import * as store from "./store.ts";
 
 export type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
+export type { KeyView } from "./key-directory.ts";
 export type { KeyAnswer } from "./keys.ts";
 export type { GatewayKeyStatus } from "./model.ts";
 export type { GatewaySettings } from "./settings.ts";
@@ -15,11 +17,14 @@ export type Gateway = ReturnType<typeof createGateway>;
 export function createGateway(dependencies: GatewayDependencies) {
   const { mode } = dependencies;
   const keys = new GatewayKeys(dependencies);
+  const reconciler = mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts);
   return {
     mode,
     keys,
     /** undefined where gateway mode is off */
-    reconciler: mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts),
+    reconciler,
+    /** what operators see and do */
+    administration: new KeyAdministration(dependencies, { keys, reconciler }),
     /** @returns how many keys are in each stored state, and how many are yet to be revoked at the gateway */
     figures: () => ({
       keys: store.countStates(dependencies.db.read),

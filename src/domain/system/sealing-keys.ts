@@ -7,7 +7,7 @@ import { changeJob } from "../../platform/scheduler-store.ts";
 import type { Sealing, SealingKeyView } from "../../platform/sealing.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
-import { DomainError } from "../errors.ts";
+import { DomainError, invariant } from "../errors.ts";
 import type { SealedSecrets } from "../sealed-secrets.ts";
 
 /** Name of the service's job that calls `rewrap`. */
@@ -78,7 +78,7 @@ export class SealingKeys {
    * Makes a key file that seals from now on, in every process, and has what lies under older keys sealed anew by the service.
    * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`
    */
-  async rotate(actor: Actor): Promise<SealingKeyState | undefined> {
+  async rotate(actor: Actor): Promise<SealingKeyState> {
     this.checkRotate();
     const { db, clock, audit, sealing } = this.own;
     // Under the lock for writing, where everything is sealed: whoever seals afterwards sees the new file.
@@ -89,7 +89,9 @@ export class SealingKeys {
       audit.record(tx, { actor, action: "sealing_key.rotate", target: after.id, before, after });
       return after.id;
     }, "jobs");
-    return this.list().find((key) => key.id === id);
+    const key = this.list().find((one) => one.id === id);
+    invariant(key, "a key that was just made is at hand");
+    return key;
   }
 
   /** Seals anew what lies under older keys, a batch for each write, until all is done or the signal aborts. */
