@@ -61,6 +61,8 @@ export interface ConnectionOptions {
   readonly?: true;
   /** instead of BUSY_TIMEOUT_MS */
   busyTimeoutMs?: number;
+  /** instead of PAGE_CACHE_KIB */
+  pageCacheKib?: number;
 }
 
 /**
@@ -82,7 +84,7 @@ export function openDatabase(file: string, options: { busyTimeoutMs?: number } =
  * @throws DomainError `storage.*` when the file cannot be opened or is not a database
  */
 export function openConnection(file: string, options: ConnectionOptions): Database {
-  const { busyTimeoutMs = BUSY_TIMEOUT_MS, ...flags } = options;
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, pageCacheKib = PAGE_CACHE_KIB, ...flags } = options;
   let connection: Database | undefined;
   try {
     if (flags.create) makeOwnerOnly(file);
@@ -91,7 +93,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
     if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
-    connection.run(`PRAGMA cache_size=-${PAGE_CACHE_KIB}`);
+    connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {

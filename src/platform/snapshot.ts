@@ -9,6 +9,9 @@ export interface Snapshot {
   close(): void;
 }
 
+/** It is read from one end to the other: pages that were read are not wanted again. */
+const PAGE_CACHE_KIB = 2_048;
+
 export type OpenSnapshot = () => Snapshot;
 
 /**
@@ -16,7 +19,7 @@ export type OpenSnapshot = () => Snapshot;
  * @throws DomainError `storage.*` when the file cannot be opened
  */
 export function openSnapshot(file: string): Snapshot {
-  const own = openConnection(file, { readonly: true });
+  const own = openConnection(file, { readonly: true, pageCacheKib: PAGE_CACHE_KIB });
   own.run("BEGIN");
   return {
     connection: drizzleOver(own),

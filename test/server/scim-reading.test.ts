@@ -49,6 +49,19 @@ describe("a body", () => {
     expect([scimType, detail]).toEqual(["invalidSyntax", expect.stringContaining(`"${name}"`)]);
   });
 
+  test.each([7, 8, 9, 10, 1_000])(
+    "with %d names in an object is read, and refused with one of them twice",
+    (count) => {
+      const names = Array.from({ length: count }, (_, at) => `"n${at}":{"x":[{"n0":1}]}`);
+      const objectOf = (...more: string[]) => `{${[...names, ...more].join(",")}}`;
+      expect(refusalOf(() => refuseDeepOrDoubled(objectOf()))).toBeUndefined();
+      for (const twice of [0, count - 1]) {
+        const [, detail] = refusalOf(() => refuseDeepOrDoubled(objectOf(`"N${twice}":1`))) ?? [];
+        expect(detail).toContain(`"N${twice}"`);
+      }
+    },
+  );
+
   test.each([
     "{}",
     '{"a":"b","b":"a"}',

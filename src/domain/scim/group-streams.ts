@@ -2,10 +2,14 @@
 // for each, and only few at a time. All slices are made before the first is handed out: whoever reads slowly, or not at
 // all, holds back text (200 bytes a member) and neither the snapshot nor the turn of another.
 import { setImmediate } from "node:timers/promises";
+import type { Connection } from "../../platform/database.ts";
 import type { OpenSnapshot, Snapshot } from "../../platform/snapshot.ts";
 import { ScimError, scimNotFound } from "./errors.ts";
 import { groupOf } from "./groups-store.ts";
+import { type MemberTexts, memberTexts } from "./member-texts-store.ts";
 import { memberSlice } from "./members-store.ts";
+import { locationOf } from "./messages.ts";
+import type { Named } from "./model.ts";
 import { groupFrame } from "./render.ts";
 import type { View } from "./view.ts";
 
@@ -93,15 +97,30 @@ async function* slices(
   const row = groupOf(connection, group);
   if (!row) throw scimNotFound();
   const { before, member, after } = groupFrame(row, view, baseUrl);
+  const read = view.isDefault ? writtenSlice : composedSlice;
   let text = before;
   let last: string | undefined = "";
   while (member && last !== undefined) {
-    const slice = memberSlice(connection, { groupId: row.id, after: last, limit: SLICE_MEMBERS });
-    const comma = last === "" || slice.length === 0 ? "" : ",";
-    yield text + comma + slice.map(member).join(",");
+    const asked = { groupId: row.id, after: last, limit: SLICE_MEMBERS };
+    const slice = read(connection, asked, { member, baseUrl });
+    yield last === "" || slice.last === undefined ? text + slice.text : `${text},${slice.text}`;
     text = "";
-    last = slice.at(-1)?.id;
+    last = slice.last;
     await setImmediate();
   }
   yield text + after;
 }
+
+type ReadSlice = (
+  connection: Connection,
+  asked: { groupId: string; after: string; limit: number },
+  shown: { member: (member: Named) => string; baseUrl: string },
+) => MemberTexts;
+
+const writtenSlice: ReadSlice = (connection, asked, { baseUrl }) =>
+  memberTexts(connection, { ...asked, usersUrl: locationOf("User", "", baseUrl) });
+
+const composedSlice: ReadSlice = (connection, asked, { member }) => {
+  const members = memberSlice(connection, asked);
+  return { text: members.map(member).join(","), last: members.at(-1)?.id };
+};

@@ -8,12 +8,16 @@ export const SCIM_DEPTH_MAX = 32;
 /** Characters of a member's name that an error repeats. */
 const NAME_SHOWN_MAX = 100;
 
+/** Names that are compared one by one. */
+const FEW_NAMES = 8;
+
 /**
  * @param json text that is valid JSON
  * @throws ScimError 400 `invalidSyntax`
  */
 export function refuseDeepOrDoubled(json: string): void {
-  const open: (Set<string> | undefined)[] = []; // the names of each open object; undefined for a list
+  const open: (Names | undefined)[] = []; // undefined for a list
+  const byDepth: Names[] = [];
   let isNameNext = false;
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
@@ -22,15 +26,45 @@ export function refuseDeepOrDoubled(json: string): void {
       if (isNameNext) addName(open.at(-1), json.slice(at, end + 1));
       at = end;
     } else if (character === "{" || character === "[") {
-      open.push(character === "{" ? new Set() : undefined);
-      if (open.length > SCIM_DEPTH_MAX) throw tooDeep();
       isNameNext = character === "{";
+      open.push(isNameNext ? emptyNames(byDepth, open.length) : undefined);
+      if (open.length > SCIM_DEPTH_MAX) throw tooDeep();
     } else if (character === "}" || character === "]") {
       open.pop();
     } else if (character === "," || character === ":") {
       isNameNext = character === "," && open.at(-1) !== undefined;
     }
   }
+}
+
+/**
+ * The names of an open object. Objects of one depth share one: a large group has an object for each member, and a set for
+ * each of them would take ten times the room of the body.
+ */
+class Names {
+  #few: string[] = [];
+  #many: Set<string> | undefined;
+
+  clear(): void {
+    this.#few.length = 0;
+    this.#many = undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#many?.has(name) ?? this.#few.includes(name);
+  }
+
+  add(name: string): void {
+    if (this.#few.length < FEW_NAMES) this.#few.push(name);
+    else this.#many = (this.#many ?? new Set(this.#few)).add(name);
+  }
+}
+
+function emptyNames(byDepth: Names[], depth: number): Names {
+  const names = byDepth[depth] ?? new Names();
+  byDepth[depth] = names;
+  names.clear();
+  return names;
 }
 
 /** @returns the index of the quote that closes the string which `start` opens */
@@ -42,7 +76,7 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-function addName(names: Set<string> | undefined, quoted: string): void {
+function addName(names: Names | undefined, quoted: string): void {
   const name: string = quoted.includes("\\") ? JSON.parse(quoted) : quoted.slice(1, -1);
   const key = name.toLowerCase();
   if (names?.has(key)) {

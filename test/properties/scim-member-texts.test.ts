@@ -1,0 +1,71 @@
+// Whatever members are called, SQLite writes them as render.ts does.
+import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import fc from "fast-check";
+import { memberTexts } from "../../src/domain/scim/member-texts-store.ts";
+import { memberSlice } from "../../src/domain/scim/members-store.ts";
+import { locationOf } from "../../src/domain/scim/messages.ts";
+import type { GroupRow } from "../../src/domain/scim/model.ts";
+import { groupFrame } from "../../src/domain/scim/render.ts";
+import { scimUsers } from "../../src/domain/scim/tables.ts";
+import { readView } from "../../src/domain/scim/view.ts";
+import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
+import { createWorld } from "../support/world.ts";
+
+const MEMBERS = 5;
+const BASE_URLS = ["https://control.example.org", 'http://[::1]:8080/a"b\\'];
+
+const hostile = fc.constantFrom(
+  '"',
+  "\\",
+  "\u0000",
+  "\u001f",
+  "\u007f",
+  "\u2028",
+  "',",
+  "é",
+  "😀",
+  "}",
+  "' || ''",
+);
+const name = fc.oneof(
+  fc.constant(null),
+  fc.string({ unit: "binary" }),
+  fc.array(hostile).map((pieces) => pieces.join("")),
+);
+
+test("members are written by SQLite as they are composed one by one, to the byte", async () => {
+  await using world = await createWorld();
+  const ids: string[] = [];
+  for (let at = 0; at < MEMBERS; at += 1) ids.push(await addProvisionedUser(world, `user${at}@example.com`));
+  const groupId = await addProvisionedGroup(world, "Engineering", { members: ids });
+  const row: GroupRow = {
+    id: groupId,
+    externalId: null,
+    displayName: "Engineering",
+    memberCount: MEMBERS,
+    version: 1,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+  };
+  const names = fc.array(name, { minLength: MEMBERS, maxLength: MEMBERS });
+  await fc.assert(
+    fc.asyncProperty(names, fc.constantFrom(...BASE_URLS), async (displays, baseUrl) => {
+      await world.db.write((tx) => {
+        for (const [at, id] of ids.entries())
+          tx.update(scimUsers)
+            .set({ display: displays[at] ?? null })
+            .where(eq(scimUsers.accountId, id))
+            .run();
+      });
+      const asked = { groupId, after: "", limit: MEMBERS - 1 };
+      const { member } = groupFrame(row, readView("Group", {}), baseUrl);
+      const members = memberSlice(world.db.read, asked);
+      const written = memberTexts(world.db.read, { ...asked, usersUrl: locationOf("User", "", baseUrl) });
+      expect(written).toEqual({
+        text: members.map((one) => member?.(one)).join(","),
+        last: ids.at(-2),
+      });
+    }),
+  );
+});
