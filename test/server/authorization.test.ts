@@ -329,6 +329,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/gateway\/jwks$/, "nobody"],
   [/^\/gateway\//, "governance:read"],
   [/^\/auth\/me$/, "anyone"],
+  [/^\/harness-metadata$/, "governance:read"],
   [/^\/client-status$/, "client-status:write"],
   [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
   [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],

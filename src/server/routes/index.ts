@@ -14,6 +14,7 @@ import { deviceRoutes } from "./device.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { gatewayRoutes } from "./gateway.ts";
 import { gatewayProxyRoutes } from "./gateway-proxy.ts";
+import { harnessRoutes } from "./harnesses.ts";
 import { identityRoutes } from "./identity.ts";
 import { inferenceRoutes } from "./inference.ts";
 import { invitationRoutes } from "./invitations.ts";
@@ -48,6 +49,7 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     .use(pageRoutes(context))
     .use(meRoutes(context))
     .use(catalogRoutes(context))
+    .use(harnessRoutes(context))
     .use(clientRoutes(context))
     .use(userRoutes(context))
     .use(invitationRoutes(context))

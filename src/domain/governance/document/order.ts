@@ -23,6 +23,8 @@ const NAMES: readonly string[] = DOCUMENT_MEMBERS;
 
 /** @returns the same members in their order */
 export const inOrder = <Part extends Partial<GovernanceConfig>>(part: Part): Part => {
-  const entries = Object.entries(part).toSorted(([one], [other]) => NAMES.indexOf(one) - NAMES.indexOf(other));
+  const entries = Object.entries(part).toSorted(
+    ([one], [other]) => NAMES.indexOf(one) - NAMES.indexOf(other),
+  );
   return Object.assign({}, Object.fromEntries(entries), part);
 };
