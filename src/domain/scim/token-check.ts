@@ -30,6 +30,8 @@ type Presented = Pick<
 /** Tells tokens from anything else; made once, with the tokens. */
 export class TokenCheck {
   readonly #configured: Buffer | undefined;
+  /** the configured token, as it was when it was looked up last */
+  #known: Presented | undefined;
   /** tokens whose last use is on its way to the disk */
   readonly #noting = new Set<string>();
 
@@ -46,8 +48,8 @@ export class TokenCheck {
   authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
     const token = presented?.trim() ?? "";
     const isSane = token !== "" && token.length <= PRESENTED_LENGTH_MAX;
-    const row = isSane ? this.#find(sha256Hex(token)) : undefined;
     const nowMs = this.own.clock.nowMs();
+    const row = isSane ? this.#find(sha256Hex(token), nowMs) : undefined;
     if (row === undefined || !isLive(row, nowMs)) throw unauthenticated();
     this.#noteUse(row, nowMs);
     const { id, organizationId, label, profile } = row;
@@ -62,15 +64,17 @@ export class TokenCheck {
    * The index does not compare in constant time and need not: that tells of the digest of what was sent, and from there
    * nobody gets to a long random token. The configured one may be neither long nor random.
    */
-  #find(digest: string): Presented | undefined {
+  #find(digest: string, nowMs: number): Presented | undefined {
     const isConfigured = this.#configured && timingSafeEqual(this.#configured, Buffer.from(digest));
-    return isConfigured ? this.#configuredToken() : store.findOpen(this.own.db.read, digest);
+    return isConfigured ? this.#configuredToken(nowMs) : store.findOpen(this.own.db.read, digest);
   }
 
-  #configuredToken(): Presented | undefined {
+  /** Nobody can revoke it: it is looked up only when another use has to be noted. */
+  #configuredToken(nowMs: number): Presented | undefined {
+    if (this.#known && isNoted(this.#known, nowMs)) return this.#known;
     const organizationId = this.own.organization();
     if (organizationId === undefined) return undefined;
-    return {
+    this.#known = {
       id: CONFIGURED,
       organizationId,
       label: CONFIGURED,
@@ -78,12 +82,13 @@ export class TokenCheck {
       expiresAtMs: null,
       lastUsedAtMs: store.findConfigured(this.own.db.read)?.lastUsedAtMs ?? null,
     };
+    return this.#known;
   }
 
   /** Nobody waits for the write. */
-  #noteUse({ id, organizationId, lastUsedAtMs }: Presented, nowMs: number): void {
-    const isFresh = lastUsedAtMs !== null && nowMs - lastUsedAtMs < USE_NOTED_EVERY_MS;
-    if (isFresh || this.#noting.has(id)) return;
+  #noteUse(token: Presented, nowMs: number): void {
+    const { id, organizationId } = token;
+    if (isNoted(token, nowMs) || this.#noting.has(id)) return;
     this.#noting.add(id);
     this.own.db
       .write((tx) => {
@@ -96,6 +101,9 @@ export class TokenCheck {
       .finally(() => this.#noting.delete(id));
   }
 }
+
+const isNoted = ({ lastUsedAtMs }: Presented, nowMs: number): boolean =>
+  lastUsedAtMs !== null && nowMs - lastUsedAtMs < USE_NOTED_EVERY_MS;
 
 const unauthenticated = (): ScimError =>
   new ScimError(
