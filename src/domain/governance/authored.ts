@@ -22,11 +22,14 @@ export interface Authored {
   problems: Problem[];
 }
 
-type Judges = Pick<GovernanceParts, "publisher" | "catalog">;
+interface Judges extends Pick<GovernanceParts, "catalog"> {
+  /** stamps and judges the whole */
+  finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
+}
 
 /** Judges a document that was read from a file already. */
 export function readAuthored(
-  { publisher, catalog }: Judges,
+  { catalog, finish }: Judges,
   organizationId: string,
   { input, variable }: { input: unknown; variable: Variable },
 ): Authored {
@@ -36,7 +39,7 @@ export function readAuthored(
   const document = authored(draft.document);
   if (problems.length > 0) return { document, stamped: draft.document, problems };
   problems.push(...artifactProblems(catalog, organizationId, document));
-  return { document, stamped: publisher.finish(document, problems), problems };
+  return { document, stamped: finish(document, problems), problems };
 }
 
 /** The same for text in YAML or JSON; problems have lines. */

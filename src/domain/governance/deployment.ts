@@ -7,6 +7,7 @@ import type { Problem } from "../errors.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthored, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
+import { checkRanges } from "./document/read.ts";
 import { safeDefault } from "./document/safe-default.ts";
 import { refuseProblems } from "./errors.ts";
 import { mergeDocuments, standingConflicts } from "./merge.ts";
@@ -35,6 +36,8 @@ export interface DeploymentOutcome {
   /** every place where the file is not followed */
   conflicts: readonly string[];
   problems: readonly Problem[];
+  /** ranges that no certified version satisfies; told, not refused */
+  warnings: readonly Problem[];
 }
 
 export class Deployments {
@@ -58,7 +61,9 @@ export class Deployments {
   }
 
   #read(organizationId: string, { input, variable, lineOf }: DeploymentSection): GovernanceConfig {
-    const { document, problems } = readAuthored(this.parts, organizationId, { input, variable });
+    const { catalog, publisher } = this.parts;
+    const finish = publisher.finishAsIs.bind(publisher);
+    const { document, problems } = readAuthored({ catalog, finish }, organizationId, { input, variable });
     const located = problems.map(({ pointer, detail }) => {
       const inFile = `/governance${pointer}`;
       const line = lineOf(inFile);
@@ -71,7 +76,7 @@ export class Deployments {
   #begin(tx: Tx, actor: Actor, wanted: GovernanceConfig | undefined): DeploymentOutcome {
     const baseline = wanted ?? authored(safeDefault());
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finish(baseline, problems);
+    const document = this.parts.publisher.finishAsIs(baseline, problems);
     refuseProblems(problems);
     const next = {
       document,
@@ -82,7 +87,7 @@ export class Deployments {
     } as const;
     const { id } = this.parts.publisher.add(tx, actor, next);
     this.#remember(tx, actor, { baseline, conflicts: [] });
-    return { outcome: "bootstrap", revision: id, conflicts: [], problems: [] };
+    return { outcome: "bootstrap", revision: id, conflicts: [], problems, warnings: checkRanges(document) };
   }
 
   #join(
@@ -101,13 +106,14 @@ export class Deployments {
     const sides = { current: merged, wanted: wanted ?? baseline };
     const conflicts = standingConflicts([...(known?.conflicts ?? []), ...found], sides);
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finish(merged, problems);
-    if (problems.length > 0) return { outcome: "kept", revision: current.id, conflicts, problems };
+    const document = this.parts.publisher.finishAsIs(merged, problems);
+    const warnings = checkRanges(document);
+    if (problems.length > 0) return { outcome: "kept", revision: current.id, conflicts, problems, warnings };
 
     const isChanged = !isSameDocument(current.document, document);
     const { id } = isChanged ? this.#publish(tx, actor, { current, document }) : current;
     if (wanted) this.#remember(tx, actor, { baseline: wanted, conflicts });
-    return { outcome: isChanged ? "deployed" : "unchanged", revision: id, conflicts, problems };
+    return { outcome: isChanged ? "deployed" : "unchanged", revision: id, conflicts, problems, warnings };
   }
 
   #publish(tx: Tx, actor: Actor, { current, document }: { current: Revision; document: GovernanceConfig }) {

@@ -32,17 +32,18 @@ export class Documents {
 
   /** @returns everything that keeps the document from being published, with lines */
   check(organizationId: string, source: DocumentSource): Problem[] {
-    return readAuthoredText(this.parts, organizationId, source).problems;
+    return this.#read(organizationId, source).problems;
   }
 
   /** @throws DomainError `governance.invalid`, `governance.no_policy` */
   plan(organizationId: string, source: DocumentSource): DocumentPlan {
-    const { stamped: document, problems } = readAuthoredText(this.parts, organizationId, source);
+    const { document: written, stamped, problems } = this.#read(organizationId, source);
     refuseProblems(problems);
     const base = this.parts.revisions.inForce(organizationId);
-    if (!document || isSameDocument(base.document, document))
-      return { base, document: base.document, changes: [] };
-    return { base, document, changes: diffDocuments(base.document, document) };
+    if (!written || !stamped) return { base, document: base.document, changes: [] };
+    const document = withFormerMinimum(written, { stamped, base: base.document });
+    const isSame = isSameDocument(base.document, document);
+    return { base, document, changes: isSame ? [] : diffDocuments(base.document, document) };
   }
 
   /**
@@ -62,4 +63,20 @@ export class Documents {
       action: "policy.apply",
     });
   }
+
+  #read(organizationId: string, source: DocumentSource) {
+    const { catalog, publisher } = this.parts;
+    const finish = publisher.finish.bind(publisher);
+    return readAuthoredText({ catalog, finish }, organizationId, source);
+  }
 }
+
+/** Where the file says none, the version of this program may have gone up since: the same file stays the same policy. */
+const withFormerMinimum = (
+  written: GovernanceConfig,
+  { stamped, base }: { stamped: GovernanceConfig; base: GovernanceConfig },
+): GovernanceConfig => {
+  const { minimum_client_version: former } = base;
+  const isOurs = written.minimum_client_version === undefined && stamped.minimum_client_version !== undefined;
+  return isOurs && former !== undefined ? { ...stamped, minimum_client_version: former } : stamped;
+};

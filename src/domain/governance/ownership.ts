@@ -8,7 +8,6 @@ import { isMapping } from "./paths.ts";
 const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
 /** of a harness, and set elsewhere in a document */
 const FOREIGN_MEMBERS = ["session_upload", "gateway"] as const;
-const DELIVERY_MEMBERS = ["proxy_url", "token"] as const;
 
 export interface Extensions {
   packages: GovernanceConfig["packages"];
@@ -22,7 +21,6 @@ export function foreignMembers(input: unknown): Problem[] {
   return [
     ...present(input, ["packages"]).map(elsewhere([])),
     ...(isMapping(gateway) ? present(gateway, ["model"]).map(elsewhere(["gateway"])) : []),
-    ...(isMapping(gateway) ? present(gateway, DELIVERY_MEMBERS).map(forDelivery) : []),
     ...Object.entries(isMapping(harnesses) ? harnesses : {}).flatMap(([key, policy]) =>
       isMapping(policy)
         ? present(policy, [...EXTENSION_MEMBERS, ...FOREIGN_MEMBERS]).map(elsewhere(["harnesses", key]))
@@ -52,8 +50,3 @@ const elsewhere =
     pointer: pointerOf([...above, name]),
     detail: "is not part of this text; it is published by another operation",
   });
-
-const forDelivery = (name: string): Problem => ({
-  pointer: pointerOf(["gateway", name]),
-  detail: "is given to each workstation with its policy and never published",
-});

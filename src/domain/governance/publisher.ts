@@ -5,7 +5,7 @@ import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
 import { type Change, diffDocuments } from "./diff.ts";
-import { checkDocument } from "./document/read.ts";
+import { checkDocument, checkRanges } from "./document/read.ts";
 import { stamp, unstamped } from "./document/stamp.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "./errors.ts";
 import { standingConflicts } from "./merge.ts";
@@ -46,11 +46,21 @@ export class Publisher {
   }
 
   /**
-   * Stamps what an author wrote, and judges the whole.
+   * Stamps what an administrator wrote, and judges the whole.
    * @param document without stamps
    * @param problems gets everything that is wrong, with pointers into the document
    */
   finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig {
+    const stamped = this.finishAsIs(document, problems);
+    problems.push(...checkRanges(stamped));
+    return stamped;
+  }
+
+  /**
+   * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
+   * file, must not be refused because other versions are certified today (control-api.md section 4.2, last paragraph).
+   */
+  finishAsIs(document: GovernanceConfig, problems: Problem[]): GovernanceConfig {
     const { gatewayType, serverVersion } = this.dependencies.settings;
     const gateway = gatewayType !== undefined;
     const stamped = stamp(document, { gateway, serverVersion });

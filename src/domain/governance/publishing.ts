@@ -61,7 +61,7 @@ export class Publishing {
     const within = (problems: readonly Problem[]) => refuseProblems(text.locate(problems));
     refuseProblems(text.problems);
     const draft = readDraft(text.input);
-    within(onePerPlace([...foreignMembers(text.input), ...draft.problems]));
+    within([...foreignMembers(text.input), ...draft.problems]);
     const problems: Problem[] = [];
     const document = this.parts.publisher.finish(withExtensions(draft.document, base.document), problems);
     within(problems);
@@ -134,7 +134,7 @@ export class Publishing {
     const target = this.parts.revisions.show(actor.organizationId, to);
     const base = this.parts.publisher.begin(actor, baseRevision);
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finish(unstamped(target.document), problems);
+    const document = this.parts.publisher.finishAsIs(unstamped(target.document), problems);
     refuseProblems(problems);
     const { audiences } = target;
     return await this.parts.publisher.publish(actor, base, {
@@ -239,6 +239,3 @@ const inHarness =
         }
       : { ...problem, pointer: `/${rest}` };
   };
-
-const onePerPlace = (problems: readonly Problem[]): Problem[] =>
-  [...new Map(problems.toReversed().map((problem) => [problem.pointer, problem])).values()].toReversed();
