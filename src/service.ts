@@ -1,6 +1,7 @@
 // The running service: one data directory, its background work and its listener, started and stopped in order.
 // What it says to a person is the command's (cli/commands/serve.ts).
 import { readCatalogFile } from "./catalog-file.ts";
+import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import type { Actor } from "./domain/actor.ts";
 import type { SeedPlan } from "./domain/catalog/service.ts";
 import { DomainError } from "./domain/errors.ts";
@@ -116,6 +117,8 @@ async function startBehind(
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   registerJobs(scheduler, installation, { actor, log });
+  registerClientJobs(scheduler, installation.domain, { actor, log, config });
+  addClientFigures(metrics, installation.domain, actor);
   door.open(serverOf(installation, { ...options, metrics, scheduler, baseUrl }));
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));

@@ -38,6 +38,8 @@ export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
 export const SCIM_PAGE = { min: 100, max: 1000 };
 export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
+/** a year by default: longer than any leave, and as long as yearly reviews look back; who comes back is listed anew */
+export const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
 /** attempts that one window may allow */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
@@ -121,6 +123,11 @@ export const SETTINGS = {
   ),
   "bootstrap.organization_name": always(text, "Development", "name of the first organization"),
   "catalog.file": optional(path, "catalog of packages read at start"),
+  "clients.retention_days": always(
+    integer(CLIENT_RETENTION_DAYS),
+    "365",
+    "days after its last report at which a workstation leaves the inventory",
+  ),
   "scim.token": sealed("scim-token", "bearer token of the identity provider that pushes users"),
   "scim.group_role_mappings": always(
     map(choice("admin", "member")),

@@ -1,5 +1,6 @@
 // The jobs of the inventory, a bounded batch per transaction: forgetting clients that never came back, and renewing verdicts
 // that an earlier build of the program has given. When they run is the scheduler's business.
+import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
@@ -13,7 +14,6 @@ export interface RetentionDependencies {
   db: Db;
   clock: Clock;
   audit: Audit;
-  judge: Judge;
 }
 
 /**
@@ -45,30 +45,38 @@ export async function forgetUnseen(
 }
 
 /**
- * Judges reports again that other rules have judged, as after an update of the program. A report that came meanwhile keeps its
- * own verdict.
- * @param signal ends the run between two batches
- * @returns how many were judged
+ * Judges reports again that other rules have judged, as after an update of the program; once all are done, there is nothing to
+ * look for as long as this program runs. A report that came meanwhile keeps its own verdict.
  * @source control-api.md section 20.2.27
  */
-export async function renewVerdicts(
-  { db, judge }: RetentionDependencies,
-  signal: AbortSignal,
-): Promise<number> {
-  let judged = 0;
-  let after = "";
-  while (!signal.aborted) {
-    const rows = store.listJudgedOtherwise(db.read, { after, rules: RULES, limit: BATCH_ROWS });
-    const renewed = rows.map((row) => ({ row, ...judge(reportedIn(row)) }));
-    await db.write((tx) => {
+export class VerdictRenewal {
+  #isDone = false;
+
+  constructor(private readonly own: { db: Db; judge: Judge }) {}
+
+  /** @param signal ends the run between two batches. @returns how many reports were judged */
+  async run(signal: AbortSignal): Promise<number> {
+    let judged = 0;
+    let after = "";
+    while (!this.#isDone && !signal.aborted) {
+      const rows = store.listFrom(this.own.db.read, { after, limit: BATCH_ROWS });
+      judged += await this.#renew(rows.filter(({ judgedBy }) => judgedBy !== RULES));
+      after = rows.at(-1)?.id ?? "";
+      this.#isDone = rows.length < BATCH_ROWS;
+    }
+    return judged;
+  }
+
+  async #renew(rows: readonly store.ReportRow[]): Promise<number> {
+    await setImmediate(); // others get their turn between two batches
+    if (rows.length === 0) return 0;
+    const renewed = rows.map((row) => ({ row, ...this.own.judge(reportedIn(row)) }));
+    await this.own.db.write((tx) => {
       for (const { row, verdict, reasons } of renewed)
         store.rejudge(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: RULES });
     }, "clients");
-    judged += rows.length;
-    after = rows.at(-1)?.id ?? "";
-    if (rows.length < BATCH_ROWS) break;
+    return rows.length;
   }
-  return judged;
 }
 
 const reportedIn = ({ attempt, harnesses, packages, ...row }: store.ReportRow): Reported => ({

@@ -13,7 +13,7 @@ import { Inventory } from "./inventory.ts";
 import { createJudge, RULES } from "./judging.ts";
 import type { ClientStatusReport, Reporter } from "./model.ts";
 import { type ReadReport, readReport } from "./report.ts";
-import { forgetUnseen, renewVerdicts } from "./retention.ts";
+import { forgetUnseen, VerdictRenewal } from "./retention.ts";
 import * as store from "./store.ts";
 import { type EndLogin, Strikes } from "./strike.ts";
 
@@ -65,11 +65,9 @@ export function createClients(dependencies: ClientsDependencies) {
 
     /** Forgets clients that never came back: see retention.ts. */
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
-      forgetUnseen({ ...dependencies, judge }, actor, run),
+      forgetUnseen(dependencies, actor, run),
 
-    /** Renews verdicts of earlier builds: see retention.ts. */
-    renewVerdicts: (signal: AbortSignal): Promise<number> =>
-      renewVerdicts({ ...dependencies, judge }, signal),
+    verdictRenewal: new VerdictRenewal({ db, judge }),
   };
 }
 

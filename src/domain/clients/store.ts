@@ -1,5 +1,5 @@
 // SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
 import { clientReports } from "./tables.ts";
@@ -137,15 +137,15 @@ export const isLoginInUse = (
     .limit(1)
     .get() !== undefined;
 
-/** @returns records behind `after`, by id, that other rules have judged */
-export const listJudgedOtherwise = (
+/** @returns records behind `after`, by id */
+export const listFrom = (
   connection: Connection,
-  { after, rules, limit }: { after: string; rules: string; limit: number },
+  { after, limit }: { after: string; limit: number },
 ): ReportRow[] =>
   connection
     .select()
     .from(clientReports)
-    .where(and(gt(clientReports.id, after), ne(clientReports.judgedBy, rules)))
+    .where(gt(clientReports.id, after))
     .orderBy(asc(clientReports.id))
     .limit(limit)
     .all();
