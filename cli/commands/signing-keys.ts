@@ -9,7 +9,7 @@ import { addDirectoryOptions } from "../settings.ts";
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("signing-keys")
-    .description("Shows and rotates the keys that sign access tokens.")
+    .description("Shows and rotates the keys that sign access tokens and inference tokens.")
     .examples("quartermaster signing-keys list", "quartermaster signing-keys rotate");
 
 /** Adds its verbs. */
@@ -24,7 +24,12 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     noun
       .command("rotate")
       .description("Makes a new signing key; tokens of the old one stay valid until they expire.")
-      .examples("quartermaster signing-keys rotate --dry-run", "quartermaster signing-keys rotate --yes"),
+      .examples(
+        "quartermaster signing-keys rotate --dry-run",
+        "quartermaster signing-keys rotate --yes",
+        "quartermaster signing-keys rotate --inference --config /etc/quartermaster/quartermaster.yaml",
+      )
+      .option("--inference", "the key of inference tokens, in place of that of access tokens"),
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../signing-keys/verbs.ts")).rotate));

@@ -2,9 +2,11 @@
 import { test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HOUR_MS } from "../../src/platform/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { createInstalledGateway } from "../support/installed-gateway.ts";
+import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
 import { logInOn } from "../support/installed-login.ts";
 import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
 
@@ -12,6 +14,10 @@ const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
 /** Key ids are thumbprints of random keys. */
 const KEY_ID = /(?<![\w-])[\w-]{43}(?![\w-])(?<!=[\w-]{43})/g;
+
+const NEW_KEY_ID = "<key id, 43 characters long, of a new pair>";
+/** Identifiers at the gateway are digests of random keys. */
+const EXTERNAL_ID = /(?<![\w-])[0-9a-f]{64}(?![\w-])/g;
 
 const replacements = ({ folder }: Bench) => new Map<string | RegExp, string>([[folder, "<folder>"]]);
 
@@ -205,11 +211,7 @@ test("signing keys", async () => {
     "signing-keys list --wide",
     "signing-keys rotate --yes --json",
   ]);
-  expectGolden(
-    "signing-keys",
-    [...asked, ...steps],
-    replacements(bench).set(KEY_ID, "<key id, 43 characters long, of a new pair>"),
-  );
+  expectGolden("signing-keys", [...asked, ...steps], replacements(bench).set(KEY_ID, NEW_KEY_ID));
 });
 
 test("scim", async () => {
@@ -251,4 +253,111 @@ test("scim", async () => {
   ]);
   const createdBy = /(?<="created_by": ")(?!configuration)[^"]+/g; // whoever runs the test
   expectGolden("scim", [...made, ...used], replacements(bench).set(createdBy, "<operator>"));
+});
+
+const JOB_NAMES = ["access-sweep", "gateway-reconcile"];
+
+test("keys", async () => {
+  await using upstream = await createInstalledGateway();
+  const { bench, gateway } = upstream;
+  const off = await transcript(bench, [
+    "keys list",
+    "keys show root@example.org",
+    "keys ensure root@example.org",
+  ]);
+  for (const name of ["ana", "bob", "carl"])
+    await bench.json(`users create ${name}@example.org --role member`);
+  for (const name of ["ana", "bob"]) gateway.addUser(`${name}@example.org`);
+  const made = await transcript(bench, [
+    "keys list --config gateway.yaml",
+    "keys ensure ana@example.org --config gateway.yaml",
+    "keys ensure ana@example.org --config gateway.yaml",
+    "keys ensure bob@example.org --config gateway.yaml --json",
+    "keys ensure carl@example.org --config gateway.yaml",
+    "keys ensure carl@example.org --config gateway.yaml",
+    "keys ensure carl@example.org --manual --config gateway.yaml --json",
+  ]);
+  bench.clock.advance(HOUR_MS);
+  const shown = await transcript(bench, [
+    "keys list --config gateway.yaml",
+    "keys list --wide --config gateway.yaml",
+    "keys list --state error --config gateway.yaml --json",
+    "keys list --problems --config gateway.yaml",
+    "keys list --q bob --config gateway.yaml",
+    "keys show ana@example.org --config gateway.yaml",
+    "keys show root@example.org --config gateway.yaml --json",
+    "keys rotate ana@example.org --config gateway.yaml",
+    "keys rotate ana@example.org --config gateway.yaml --dry-run",
+    "keys rotate ana@example.org --config gateway.yaml --yes",
+    "keys revoke bob@example.org --config gateway.yaml",
+    "keys revoke bob@example.org --config gateway.yaml --dry-run --json",
+    "keys revoke bob@example.org --config gateway.yaml --yes",
+    "keys revoke bob@example.org --config gateway.yaml --json",
+    "keys list",
+    "keys reconcile",
+    "keys reconcile --config gateway.yaml",
+  ]);
+  gateway.addUser("carl@example.org");
+  const healed = await transcript(bench, [
+    "keys reconcile --config gateway.yaml",
+    "keys reconcile --config gateway.yaml --json",
+    "users suspend ana@example.org --yes",
+    "keys ensure ana@example.org --config gateway.yaml",
+    "keys show ana@example.org --config gateway.yaml",
+    "keys revoke carl@example.org --yes",
+    "signing-keys rotate --inference --yes",
+    "signing-keys rotate --inference --yes --config gateway.yaml",
+    "signing-keys list --config gateway.yaml",
+  ]);
+  const replacing = replacements(bench)
+    .set(EXTERNAL_ID, "<external id, 64 characters long>")
+    .set(KEY_ID, NEW_KEY_ID);
+  expectGolden("keys", [...off, ...made, ...shown, ...healed], replacing);
+});
+
+test("sealing keys", async () => {
+  using bench = await createInstallation();
+  writeFileSync(join(bench.folder, "provided"), `${Buffer.alloc(32, 7).toString("base64")}\n`, {
+    mode: 0o600,
+  });
+  const first = await transcript(bench, [
+    "sealing-keys list",
+    "sealing-keys rotate",
+    "sealing-keys rotate --dry-run",
+    "sealing-keys rotate --dry-run --json",
+    "sealing-keys rotate --yes",
+    "sealing-keys list --wide",
+    "sealing-keys list --json",
+  ]);
+  await rewrapOn(bench);
+  const rewrapped = await transcript(bench, [
+    "sealing-keys list",
+    "sealing-keys rotate --yes --json",
+    "sealing-keys list --keys-sealing-key-file provided",
+    "sealing-keys rotate --keys-sealing-key-file provided",
+  ]);
+  rmSync(join(bench.data, "keys/0002.sealing-key"));
+  const missing = await transcript(bench, ["sealing-keys list", "sealing-keys rotate --yes"]);
+  expectGolden("sealing-keys", [...first, ...rewrapped, ...missing], replacements(bench));
+});
+
+test("jobs", async () => {
+  using bench = await createInstallation();
+  const none = await transcript(bench, ["jobs list", "jobs run access-sweep"]);
+  await runJobsOn(bench, JOB_NAMES);
+  bench.clock.advance(MINUTE_MS);
+  const steps = await transcript(bench, [
+    "jobs list",
+    "jobs list --wide",
+    "jobs run access-sweep",
+    "jobs run access-sweep",
+    "jobs pause access-sweep",
+    "jobs pause access-sweep --json",
+    "jobs run access-sweep",
+    "jobs list --json",
+    "jobs resume access-sweep",
+    "jobs resume access-sweep",
+    "jobs run acces-sweep",
+  ]);
+  expectGolden("jobs", [...none, ...steps], replacements(bench));
 });

@@ -122,9 +122,11 @@ export class KeyAdministration extends KeyDirectory {
   }
 }
 
-/** The operator is told what people at workstations are not. */
-const failureFor = ({ email }: User, error: ProvisionerError): DomainError =>
-  new DomainError(error.kind, error.reason, `${email} has no key: ${error.diagnosis}`, { cause: error });
+/** The operator is told what people at workstations are not. It is the user who is not let in there. */
+function failureFor({ email }: User, error: ProvisionerError): DomainError {
+  const kind = error.kind === "forbidden" ? "conflict" : error.kind;
+  return new DomainError(kind, error.reason, `${email} has no key: ${error.diagnosis}`, { cause: error });
+}
 
 function notMade({ email, state, problem, nextAttemptAtMs }: KeyView): DomainError {
   if (state === "recovering")

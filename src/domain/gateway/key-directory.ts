@@ -6,6 +6,7 @@ import type { User } from "../identity/service.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
 import * as directoryStore from "./key-directory-store.ts";
 import { type KeyState, stateOf } from "./model.ts";
+import { PROVISIONER_CODES, type ProvisionerCode } from "./provisioner.ts";
 import * as store from "./store.ts";
 
 export interface KeyView {
@@ -15,7 +16,7 @@ export interface KeyView {
   alias: string | null;
   /** identifier at the gateway, never the credential */
   externalId: string | null;
-  /** what went wrong last; beside a ready key it stops nobody */
+  /** what went wrong last, in an operator's words; beside a ready key it stops nobody */
   problem: string | null;
   problemCode: string | null;
   /** in a row */
@@ -70,7 +71,7 @@ const viewOf = (row: directoryStore.ShownKey): KeyView => ({
   state: row.state,
   alias: row.alias,
   externalId: row.externalId,
-  problem: row.problem,
+  problem: problemOf(row),
   problemCode: row.problemCode,
   failures: row.failures,
   nextAttemptAtMs: row.nextAttemptAtMs,
@@ -99,6 +100,21 @@ const NO_KEY: Omit<KeyView, "userId" | "email"> = {
   invalidationReason: null,
   sealingKeyId: null,
 };
+
+/** What people at workstations read (provisioner.ts) sends them to their administrator. */
+const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
+  invalid_config: "the gateway or its provisioner is not configured as it must be",
+  account_missing: "the gateway has no account of this address",
+  conflict: "the gateway has conflicting entries for this address",
+  credential_invalid: "the gateway accepts neither the key nor another in its place",
+  unavailable: "the gateway is unavailable",
+  rejected: "the gateway refused to make a key",
+};
+
+function problemOf({ problem, problemCode }: Pick<directoryStore.ShownKey, "problem" | "problemCode">) {
+  const code = PROVISIONER_CODES.find((known) => known === problemCode);
+  return problem !== null && code ? PROBLEMS[code] : problem;
+}
 
 function invalidQuery(problems: readonly Problem[]): DomainError {
   const message = problems.map(({ detail }) => detail).join("; ");

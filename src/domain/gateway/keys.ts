@@ -193,5 +193,5 @@ async function within(limitMs: number, work: Promise<Outcome>): Promise<Outcome 
 
 export const gatewayOff = (): DomainError =>
   new DomainError("conflict", "gateway.off", "gateway mode is off", {
-    hint: "set gateway.type and the settings beside it",
+    hint: "set gateway.type and the settings beside it, or name the configuration that has them with --config",
   });
