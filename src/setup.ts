@@ -5,8 +5,8 @@ import type { Actor } from "./domain/actor.ts";
 import type { BootstrapRequest, BootstrapResult } from "./domain/identity/service.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
 import type { Config } from "./platform/config.ts";
+import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
-import { openConnection } from "./platform/database.ts";
 import { programSchema, schemaOf } from "./platform/migrate.ts";
 
 export interface BeginOptions {

@@ -1,10 +1,10 @@
 // One SQLite file: a single writing connection with group commit, and a read-only one beside it.
 // Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
-import { Database } from "bun:sqlite";
-import { closeSync, existsSync, openSync } from "node:fs";
+import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import { openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
-import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
+import { asStorageError } from "./storage-errors.ts";
 
 /** drizzle over one connection, inside `write` the writing one */
 export type Connection = BunSQLiteDatabase;
@@ -35,6 +35,8 @@ export interface Db {
    * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
+  /** `write` for work that nobody waits for: it waits GATHERING_MS for company, as a commit stops all requests for a moment. */
+  writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. Other
    * processes' commits are looked for once in each turn of the event loop, so each request looks for itself.
@@ -44,26 +46,10 @@ export interface Db {
   close(): Promise<void>;
 }
 
+/** How long background writes wait for company: 20 commits in a second at most. */
+export const GATHERING_MS = 50;
 /** Writes that share one COMMIT at most; more wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
-/** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
-export const PAGE_CACHE_KIB = 16_384;
-/** How long a write waits for another process's transaction; waiting stops the whole process. */
-export const BUSY_TIMEOUT_MS = 5_000;
-
-const MODE_RETRY_MS = 5;
-/** 32 MB of write-ahead log: SQLite's own thousand pages would copy those that change often again and again. */
-const CHECKPOINT_PAGES = 8_000;
-
-export interface ConnectionOptions {
-  /** makes a missing file, readable by its owner only */
-  create?: true;
-  readonly?: true;
-  /** instead of BUSY_TIMEOUT_MS */
-  busyTimeoutMs?: number;
-  /** instead of PAGE_CACHE_KIB */
-  pageCacheKib?: number;
-}
 
 /**
  * Opens or creates the database file.
@@ -76,53 +62,6 @@ export function openDatabase(file: string, options: { busyTimeoutMs?: number } =
   } catch (error) {
     writer.close();
     throw error;
-  }
-}
-
-/**
- * @returns a connection with the pragmas every connection of ours has
- * @throws DomainError `storage.*` when the file cannot be opened or is not a database
- */
-export function openConnection(file: string, options: ConnectionOptions): Database {
-  const { busyTimeoutMs = BUSY_TIMEOUT_MS, pageCacheKib = PAGE_CACHE_KIB, ...flags } = options;
-  let connection: Database | undefined;
-  try {
-    if (flags.create) makeOwnerOnly(file);
-    connection = new Database(file, { ...flags, strict: true });
-    connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
-    if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
-    if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
-    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
-    connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
-    connection.run("PRAGMA foreign_keys=ON");
-    return connection;
-  } catch (error) {
-    connection?.close();
-    throw asStorageError(error);
-  }
-}
-
-/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */
-function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
-  const deadline = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      connection.run("PRAGMA journal_mode=WAL");
-      return;
-    } catch (error) {
-      if (sqliteErrorIn(error)?.code !== "SQLITE_BUSY" || performance.now() >= deadline) throw error;
-      Bun.sleepSync(MODE_RETRY_MS);
-    }
-  }
-}
-
-/** SQLite would make it readable by everybody; its sidecar files get the mode of the database. */
-function makeOwnerOnly(file: string): void {
-  if (existsSync(file)) return;
-  try {
-    closeSync(openSync(file, "a", 0o600));
-  } catch {
-    // SQLite opens it next and says what is wrong
   }
 }
 
@@ -156,6 +95,9 @@ class GroupedDatabase implements Db {
   #seenVersion = -1;
   #hasLooked = false;
   #queue: WriteJob[] = [];
+  /** a flush is on its way */
+  #isDue = false;
+  #patience: Timer | undefined;
   #idle: (() => void)[] = [];
   #closed = false;
 
@@ -169,6 +111,18 @@ class GroupedDatabase implements Db {
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    const written = this.#queued(fn, topic);
+    this.#schedule(0);
+    return written;
+  }
+
+  writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    const written = this.#queued(fn, topic);
+    this.#schedule(GATHERING_MS);
+    return written;
+  }
+
+  #queued<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     return new Promise<T>((resolve, reject) => {
       let answer: { value: T } | undefined;
@@ -184,7 +138,7 @@ class GroupedDatabase implements Db {
         },
         fail: reject,
       };
-      if (this.#queue.push(job) === 1) setImmediate(() => this.#flush());
+      this.#queue.push(job);
     });
   }
 
@@ -224,11 +178,25 @@ class GroupedDatabase implements Db {
     else this.#ownRevision.set(topic, (this.#ownRevision.get(topic) ?? 0) + 1);
   }
 
+  /** The first job that waits for nobody takes the patient ones along. */
+  #schedule(patienceMs: number): void {
+    if (this.#isDue || this.#queue.length === 0) return;
+    if (patienceMs > 0 && this.#queue.length < WRITE_BATCH_MAX) {
+      this.#patience ??= setTimeout(() => this.#schedule(0), patienceMs);
+      return;
+    }
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    this.#isDue = true;
+    setImmediate(() => this.#flush());
+  }
+
   #flush(): void {
+    this.#isDue = false;
     const batch = this.#queue.slice(0, WRITE_BATCH_MAX);
     const answers = this.#commit(batch);
     this.#queue.splice(0, batch.length);
-    if (this.#queue.length > 0) setImmediate(() => this.#flush());
+    if (this.#queue.length > 0) this.#schedule(0);
     for (const answer of answers) answer();
     if (this.#queue.length === 0) for (const wake of this.#idle.splice(0)) wake();
   }

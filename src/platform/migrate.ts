@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { migrations as embedded, type Migration } from "../../migrations/index.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
+import { openConnection } from "./connection.ts";
 import { flushToDisk } from "./data-directory.ts";
-import { openConnection } from "./database.ts";
 import { sha256Hex } from "./ids.ts";
 import { asStorageError } from "./storage-errors.ts";
 

@@ -1,6 +1,7 @@
 // One moment of the database, kept for reading over several turns of the event loop. It holds back the clearing of the
 // write-ahead log while it is open, so whoever opens one closes it soon.
-import { type Connection, openConnection } from "./database.ts";
+import { openConnection } from "./connection.ts";
+import type { Connection } from "./database.ts";
 import { drizzleOver } from "./drizzle.ts";
 
 export interface Snapshot {

@@ -19,8 +19,12 @@ const guard = createGuard({
 const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
   requires: "administrator",
 });
+const posted = createRouter(guard, "bench/posted").post("/guarded", () => plainText("ok"), {
+  requires: "governance:read",
+  accepts: "json-or-nothing",
+});
 const open = new Elysia().get("/open", () => plainText("ok"));
-const app = new Elysia().use(open).use(guarded);
+const app = new Elysia().use(open).use(guarded).use(posted);
 
 const server = Bun.serve({
   hostname: "127.0.0.1",

@@ -3,6 +3,7 @@
 import { measureCatalog } from "./catalog.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
+import { measureGateway } from "./gateway.ts";
 import { measureGuard } from "./guard.ts";
 import { measureOAuth } from "./oauth.ts";
 import { measureScim } from "./scim.ts";
@@ -11,6 +12,7 @@ import { measureWrites } from "./writes.ts";
 const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
   guard: measureGuard,
+  gateway: measureGateway,
   oauth: measureOAuth,
   scim: measureScim,
   writes: measureWrites,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { openConnection } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/connection.ts";
 import { type Column, columnsOf, tablesOf } from "../support/schema.ts";
 import { createWorld } from "../support/world.ts";
 

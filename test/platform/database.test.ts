@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { DomainError } from "../../src/domain/errors.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
+import { openConnection } from "../../src/platform/connection.ts";
 import {
   type Db,
-  openConnection,
+  GATHERING_MS,
   openDatabase,
   type Tx,
   WRITE_BATCH_MAX,
@@ -171,6 +172,24 @@ test("whatever was acknowledged is there after the process was killed", async ()
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
   expect(reopened.read.get<{ integrity_check: string }>(sql`PRAGMA integrity_check`)).toMatchObject(["ok"]);
   await reopened.close();
+});
+
+test("background writes share one commit with their company, and a write that waits for nobody takes them along", async () => {
+  await using world = await createWorld();
+  const commits = () => world.db.revision("jobs");
+  const done: string[] = [];
+  const write = (name: string) => (tx: Tx) => void tx.update(organizations).set({ name }).run();
+  const begun = commits();
+  const first = world.db.writeInBackground(write("first"), "jobs").then(() => done.push("first"));
+  const second = world.db.writeInBackground(write("second"), "jobs").then(() => done.push("second"));
+  await Bun.sleep(GATHERING_MS / 5);
+  expect(done).toEqual([]);
+  await world.db.write(write("third"), "jobs");
+  expect(done).toEqual(["first", "second"]);
+  await Promise.all([first, second]);
+  await world.db.writeInBackground(write("alone"), "jobs");
+  expect(world.db.read.select().from(organizations).get()?.name).toBe("alone");
+  expect(commits()).toBe(begun + 4);
 });
 
 test("a write waits for COMMIT, and COMMIT waits for the disk", async () => {

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { openConnection } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/connection.ts";
 import {
   type MigrateOptions,
   type MigrateResult,

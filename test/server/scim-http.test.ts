@@ -5,7 +5,8 @@ import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/group-streams.ts"
 import { SCANS_WAITING_MAX } from "../../src/domain/scim/scans.ts";
 import { CORE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
-import { openConnection, openDatabase } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/connection.ts";
+import { openDatabase } from "../../src/platform/database.ts";
 import { startingResponse } from "../../src/server/refusal.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";

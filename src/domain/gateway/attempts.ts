@@ -3,6 +3,7 @@
 // Source: gateway-keys.md sections 2 and 7, with the gaps 8, 14 and 15 of section 11 mended.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../platform/clock.ts";
+import type { Sync, Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import { AttemptSteps } from "./attempt-steps.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
@@ -18,6 +19,8 @@ export interface Wish {
   force: boolean;
   /** whether a key that turns out to be disowned is replaced at once */
   replace: boolean;
+  /** nobody waits for it */
+  patient?: true;
   /** a new key in place of a healthy one, which stays until the new one is stored */
   rotate?: true;
 }
@@ -28,8 +31,8 @@ export interface Outcome {
   failure?: ProvisionerError;
 }
 
-/** Attempts in hand for each call that may be under way: one is begun or settled while another calls. */
-const ATTEMPTS_PER_CALL = 2;
+/** Attempts in hand for each call that may be under way: others are begun or settled meanwhile, which may take as long. */
+const ATTEMPTS_PER_CALL = 6;
 
 export class Attempts {
   readonly #running = new Map<string, Promise<Outcome>>();
@@ -87,17 +90,19 @@ export class Attempts {
 
   async #once(userId: string, wish: Wish): Promise<Outcome> {
     const { db } = this.dependencies;
-    const begun = await db.write((tx) => this.#steps.begin(tx, userId, wish), "gateway");
+    const write = <T>(fn: (tx: Tx) => Sync<T>) =>
+      wish.patient ? db.writeInBackground(fn, "gateway") : db.write(fn, "gateway");
+    const begun = await write((tx) => this.#steps.begin(tx, userId, wish));
     if (!("request" in begun)) return begun;
     const { request } = begun;
     try {
       const key = await this.#call("provision", request, (signal) =>
         this.mode.provisioner.provision(request, signal),
       );
-      return await db.write((tx) => this.#steps.succeed(tx, begun, { key, actor: wish.actor }), "gateway");
+      return await write((tx) => this.#steps.succeed(tx, begun, { key, actor: wish.actor }));
     } catch (error) {
       if (!(error instanceof ProvisionerError)) throw error;
-      return await db.write((tx) => this.#steps.fail(tx, begun, { error, actor: wish.actor }), "gateway");
+      return await write((tx) => this.#steps.fail(tx, begun, { error, actor: wish.actor }));
     }
   }
 

@@ -20,9 +20,14 @@ const refusal = (reason: string, message: string) => new DomainError("unauthenti
 
 /** @param state of the key, as its owner sees it */
 export const keyMissing = (state: string) =>
-  new DomainError("conflict", "gateway.key_missing", `there is no usable gateway key: its state is ${state}`, {
-    hint: "the gateway command of the workstation client says why, and asks for one",
-  });
+  new DomainError(
+    "conflict",
+    "gateway.key_missing",
+    `there is no usable gateway key: its state is ${state}`,
+    {
+      hint: "the gateway command of the workstation client says why, and asks for one",
+    },
+  );
 
 export const keyExpired = () =>
   new DomainError("conflict", "gateway.key_expired", "the gateway key has expired and is being replaced");

@@ -46,7 +46,13 @@ export class Reconciler {
     const work = async (): Promise<void> => {
       for (let userId = due(); userId !== undefined && !signal.aborted; userId = due()) {
         const actor = this.#actor();
-        await this.attempts.run(userId, { actor, manual: false, force: false, replace: true });
+        await this.attempts.run(userId, {
+          actor,
+          manual: false,
+          force: false,
+          replace: true,
+          patient: true,
+        });
         done += 1;
         onKey();
       }

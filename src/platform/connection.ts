@@ -1,0 +1,71 @@
+// One connection to the database file, with the pragmas that every connection of ours has. Who writes over which is for
+// database.ts.
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
+
+/** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
+export const PAGE_CACHE_KIB = 16_384;
+/** How long a write waits for another process's transaction; waiting stops the whole process. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+const MODE_RETRY_MS = 5;
+/** 32 MB of write-ahead log: SQLite's own thousand pages would copy those that change often again and again. */
+const CHECKPOINT_PAGES = 8_000;
+
+export interface ConnectionOptions {
+  /** makes a missing file, readable by its owner only */
+  create?: true;
+  readonly?: true;
+  /** instead of BUSY_TIMEOUT_MS */
+  busyTimeoutMs?: number;
+  /** instead of PAGE_CACHE_KIB */
+  pageCacheKib?: number;
+}
+
+/**
+ * @returns a connection with the pragmas every connection of ours has
+ * @throws DomainError `storage.*` when the file cannot be opened or is not a database
+ */
+export function openConnection(file: string, options: ConnectionOptions): Database {
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, pageCacheKib = PAGE_CACHE_KIB, ...flags } = options;
+  let connection: Database | undefined;
+  try {
+    if (flags.create) makeOwnerOnly(file);
+    connection = new Database(file, { ...flags, strict: true });
+    connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
+    if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
+    if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
+    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
+    connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
+    connection.run("PRAGMA foreign_keys=ON");
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw asStorageError(error);
+  }
+}
+
+/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */
+function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      connection.run("PRAGMA journal_mode=WAL");
+      return;
+    } catch (error) {
+      if (sqliteErrorIn(error)?.code !== "SQLITE_BUSY" || performance.now() >= deadline) throw error;
+      Bun.sleepSync(MODE_RETRY_MS);
+    }
+  }
+}
+
+/** SQLite would make it readable by everybody; its sidecar files get the mode of the database. */
+function makeOwnerOnly(file: string): void {
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch {
+    // SQLite opens it next and says what is wrong
+  }
+}
