@@ -4,6 +4,7 @@ import { DomainError } from "../src/domain/errors.ts";
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as catalog from "./commands/catalog.ts";
+import * as clients from "./commands/clients.ts";
 import * as config from "./commands/config.ts";
 import * as groups from "./commands/groups.ts";
 import * as help from "./commands/help.ts";
@@ -37,6 +38,7 @@ const NOUNS: readonly Noun[] = [
   groups,
   invitations,
   logins,
+  clients,
   keys,
   scim,
   signingKeys,

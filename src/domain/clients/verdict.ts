@@ -1,6 +1,6 @@
 // Compares a report with the revision that it names (control-api.md section 10.2). Pure: which revision that is, and what it
 // demands, is handed in. What follows for health is inventory-store.ts's.
-import { parse } from "semver";
+import { parseVersion } from "../exact-version.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "./caps.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 import type { Judgement, Reported } from "./model.ts";
@@ -83,7 +83,7 @@ function versionIn({ version, raw_version: raw }: Readonly<Record<string, unknow
   const given = [version, raw].find((text) => typeof text === "string" && text.trim() !== "");
   if (typeof given !== "string") return undefined;
   const text = given.trim().slice(0, VERSION_TEXT_MAX);
-  if (/^\d/.test(text) && parse(text)) return text;
+  if (parseVersion(text)) return text;
   return VERSION_IN_TEXT.exec(text)?.[1] ?? text;
 }
 

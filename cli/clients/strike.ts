@@ -1,0 +1,102 @@
+// `clients remove` and `clients revoke`: one client, or all that were not seen for long. A running server refuses what was
+// revoked from its next request on.
+import type { ClientView, Strike } from "../../src/domain/clients/service.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { ageText } from "../age.ts";
+import type { Call } from "../in-domain.ts";
+import { isConfirmed } from "../prompt.ts";
+import { readClients } from "./read.ts";
+import { seenBeforeIn } from "./stale.ts";
+import { clientDocument, nameOf } from "./view.ts";
+
+/** Clients that a plan names one by one. */
+export const NAMED_MAX = 10;
+
+export const remove = (call: Call): Promise<void> => strike(call, "remove");
+export const revoke = (call: Call): Promise<void> => strike(call, "revoke");
+
+async function strike(call: Call, verb: Strike): Promise<void> {
+  const [reference] = call.args;
+  const stale = call.text("stale");
+  if ((reference === undefined) === (stale === undefined)) throw unclear(verb);
+  if (reference !== undefined) return strikeOne(call, verb, reference);
+  const seenBeforeMs = seenBeforeIn(stale, call.context.clock.nowMs());
+  if (seenBeforeMs !== undefined) await strikeUnseen(call, verb, seenBeforeMs);
+}
+
+const DONE = { remove: "removed", revoke: "revoked" } as const;
+
+async function strikeOne(call: Call, verb: Strike, reference: string): Promise<void> {
+  const { domain, actor, output, context, command } = call;
+  const { inventory, strikes } = domain.clients;
+  if (verb === "revoke" && isGone(call, reference)) {
+    return output.result(
+      { changed: false, id: reference },
+      "unchanged: no client with this id is in the inventory",
+    );
+  }
+  const client = inventory.find(actor.organizationId, reference);
+  const action = verb === "remove" ? "remove 1 client from the inventory" : "revoke 1 client";
+  const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  await strikes[verb](actor, client.id);
+  output.result({ changed: true, client: clientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Revoking again what was revoked is no mistake; a name that fits nothing is one. */
+function isGone({ domain, actor }: Call, reference: string): boolean {
+  if (!ID.test(reference)) return false;
+  try {
+    domain.clients.inventory.find(actor.organizationId, reference);
+    return false;
+  } catch (error) {
+    if (error instanceof DomainError && error.reason === "client.not_found") return true;
+    throw error;
+  }
+}
+
+const sentenceOf = (client: ClientView, nowMs: number): string =>
+  `${nameOf(client)}, last seen ${ageText(client.lastSeenAtMs, nowMs)} ago.`;
+
+function consequences({ domain }: Call, verb: Strike, client: ClientView): string[] {
+  if (verb === "remove") return ["Its tokens stay valid; use `clients revoke` to end them."];
+  const companions = domain.clients.inventory.companions(client).map(({ id, hostname }) => hostname ?? id);
+  const named = companions.slice(0, NAMED_MAX).join(", ");
+  return [
+    "Its login session ends, with every token of it: its next request is refused.",
+    ...(companions.length > 0
+      ? [`Approved by the same sign-in, these are logged out as well: ${named}`]
+      : []),
+  ];
+}
+
+async function strikeUnseen(call: Call, verb: Strike, seenBeforeMs: number): Promise<void> {
+  const { domain, actor, output, context, command } = call;
+  const { items, total } = readClients(call, { seenBeforeMs, sort: "last_seen_asc" });
+  if (total === 0) {
+    return output.result({ changed: false, clients: 0 }, "unchanged: every client was seen since then");
+  }
+  const nowMs = context.clock.nowMs();
+  const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
+  const more = total - named.length;
+  const details = [...named, ...(more > 0 ? [`and ${more} more`] : []), CONSEQUENCE[verb]];
+  if (!(await isConfirmed(context, command, { action: `${verb} ${countText(total)}`, details }))) return;
+  const signal = context.stopSignal();
+  const clients = await domain.clients.strikes.unseen(actor, { strike: verb, seenBeforeMs, signal });
+  signal.throwIfAborted();
+  output.result({ changed: clients > 0, clients }, `${DONE[verb]} ${countText(clients)}`);
+}
+
+const CONSEQUENCE = {
+  remove: "Their tokens stay valid; use `clients revoke` to end them.",
+  revoke: "Their logins end: their next requests are refused.",
+} as const;
+
+const countText = (count: number): string => (count === 1 ? "1 client" : `${count} clients`);
+
+const unclear = (verb: Strike): DomainError =>
+  new DomainError("invalid", "usage.which_clients", "name one of: a client, --stale DAYS", {
+    hint: `run: quartermaster clients ${verb} --help`,
+  });
