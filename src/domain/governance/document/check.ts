@@ -24,14 +24,17 @@ export const checkDemands = (
       "/gateway",
       "belongs to gateway mode, which is off; remove it, or set gateway.type of the service",
     );
-  const { isVersionAware, capabilities } = demandsOf(document);
+  const { isVersionAware, demands } = demandsOf(document);
   const named = document.required_capabilities ?? [];
-  for (const [name, cause] of capabilities)
-    if (!named.includes(name)) problems.add("/required_capabilities", `must name ${name}, because ${cause}`);
+  for (const { capabilities, cause } of demands) {
+    const missing = capabilities.filter((name) => !named.includes(name));
+    if (missing.length > 0)
+      problems.add("/required_capabilities", `must also name ${missing.join(", ")}, because ${cause}`);
+  }
   if (isVersionAware && document.minimum_client_version === undefined)
     problems.add(
       "/minimum_client_version",
-      "is missing; something in the document depends on versions of harnesses",
+      "is missing, although something here depends on versions of harnesses",
     );
   const sizeBytes = Buffer.byteLength(JSON.stringify(document));
   if (sizeBytes > DOCUMENT_BYTES_MAX)

@@ -5,18 +5,38 @@ import { HARNESS_KEYS } from "../../harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 import type { PolicyCapability } from "../wire.ts";
 
-const OF_VERSIONS = [
-  "adapter_intervals",
-  "compiled_harness_registry",
-  "transactional_reconcile",
-  "versioned_state",
-] as const;
+/** Some capabilities and why they are needed. */
+interface Demand {
+  readonly capabilities: readonly PolicyCapability[];
+  /** for a person */
+  readonly cause: string;
+}
+
+const VERSIONS: Demand = {
+  capabilities: [
+    "adapter_intervals",
+    "compiled_harness_registry",
+    "transactional_reconcile",
+    "versioned_state",
+  ],
+  cause: "something here depends on versions of harnesses",
+};
+const UNVERIFIED: Demand = {
+  capabilities: ["unverified_harness_versions"],
+  cause: "a harness has allow_unverified_versions",
+};
+const GATEWAY: Demand = { capabilities: ["gateway_inference_jwt"], cause: "there is a gateway" };
+const PIN: Demand = {
+  capabilities: ["tenant_client_version_pin"],
+  cause: "there is a required_client_version",
+};
 
 export interface Demands {
   /** some part depends on the version of a harness; bounds of availability alone do not count */
   readonly isVersionAware: boolean;
-  /** with the cause of each, for a person */
-  readonly capabilities: ReadonlyMap<PolicyCapability, string>;
+  readonly demands: readonly Demand[];
+  /** of all demands */
+  readonly capabilities: readonly PolicyCapability[];
 }
 
 /** @returns what clients must be able to do */
@@ -28,14 +48,10 @@ export const demandsOf = (document: GovernanceConfig): Demands => {
     allowsUnverified ||
     policies.some((policy) => policy.version_requirement !== undefined) ||
     packages.some(({ adapters }) => HARNESS_KEYS.some((key) => (adapters[key]?.variants ?? []).length > 0));
-  const capabilities = new Map<PolicyCapability, string>();
-  const demand = (names: readonly PolicyCapability[], cause: string) => {
-    for (const name of names) capabilities.set(name, cause);
-  };
-  if (isVersionAware) demand(OF_VERSIONS, "something in the document depends on versions of harnesses");
-  if (allowsUnverified) demand(["unverified_harness_versions"], "a harness has allow_unverified_versions");
-  if (gateway) demand(["gateway_inference_jwt"], "the document has a gateway");
-  if (required_client_version !== undefined)
-    demand(["tenant_client_version_pin"], "the document has required_client_version");
-  return { isVersionAware, capabilities };
+  const demands: Demand[] = [];
+  if (isVersionAware) demands.push(VERSIONS);
+  if (allowsUnverified) demands.push(UNVERIFIED);
+  if (gateway) demands.push(GATEWAY);
+  if (required_client_version !== undefined) demands.push(PIN);
+  return { isVersionAware, demands, capabilities: demands.flatMap(({ capabilities }) => capabilities) };
 };

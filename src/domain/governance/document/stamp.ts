@@ -25,11 +25,9 @@ const needsNewestContract = (document: GovernanceConfig): boolean =>
  * The minimum client version stays: it binds no client, and who wrote it cannot be told.
  */
 export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
-  const { capabilities } = demandsOf(document);
+  const demanded: readonly string[] = demandsOf(document).capabilities;
   const { gateway: _projected, required_capabilities = [], ...rest } = document;
-  const extras = required_capabilities.filter(
-    (name) => ![...capabilities.keys()].some((one) => one === name),
-  );
+  const extras = required_capabilities.filter((name) => !demanded.includes(name));
   return inOrder({
     ...rest,
     ...(needsNewestContract(document) ? { contract_version: CONTRACT_VERSION_DEFAULT } : {}),
@@ -50,7 +48,7 @@ export const stamp = (
     ? { ...rest, gateway: { type: "litellm", auth_style: "bearer" } }
     : rest;
   const { isVersionAware, capabilities } = demandsOf(projected);
-  const named = [...new Set([...required_capabilities, ...capabilities.keys()])];
+  const named = [...new Set([...required_capabilities, ...capabilities])];
   const oldest = parseVersion(serverVersion)?.raw ?? FIRST_VERSION;
   return inOrder({
     ...projected,
