@@ -28,6 +28,8 @@ export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
 export interface Db {
   /** read-only; sees every commit made before the statement starts */
   readonly read: Connection;
+  /** @returns what `ask` returns; all its statements on `read` see the same moment */
+  atOnce<T>(ask: () => Sync<T>): T;
   /**
    * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
    * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
@@ -108,6 +110,15 @@ class GroupedDatabase implements Db {
     this.read = drizzleOver(reader);
     this.#tx = drizzleOver(writer);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  }
+
+  atOnce<T>(ask: () => Sync<T>): T {
+    this.#run("BEGIN", this.reader);
+    try {
+      return ask();
+    } finally {
+      this.#run("COMMIT", this.reader);
+    }
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
@@ -233,8 +244,8 @@ class GroupedDatabase implements Db {
   }
 
   /** Compiled once: around a small write these statements would cost more to compile than it takes to run. */
-  #run(control: string): void {
-    this.writer.query(control).run();
+  #run(control: string, connection = this.writer): void {
+    connection.query(control).run();
   }
 }
 

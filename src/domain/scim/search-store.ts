@@ -184,16 +184,6 @@ export class SearchedRows<Row> {
   }
 }
 
-/** @returns what `read` returns; all its statements on this connection see the same moment */
-export function atOnce<T>(connection: Connection, read: () => T): T {
-  connection.run(sql`BEGIN`);
-  try {
-    return read();
-  } finally {
-    connection.run(sql`COMMIT`);
-  }
-}
-
 /** @returns the rows of users */
 export const userRows = (connection: Connection): SearchedRows<UserRow> =>
   new SearchedRows(connection, USER_SQL);

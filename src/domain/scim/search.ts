@@ -12,7 +12,6 @@ import type { AskedList, ScimCaller, ScimSettings } from "./model.ts";
 import type { AttributePath } from "./path.ts";
 import { Scans, type Slice } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
-import { atOnce } from "./search-store.ts";
 import { type Renderers, type Texts, textsOver } from "./search-texts.ts";
 import { readView, type View } from "./view.ts";
 import type { ResourceTypeName } from "./wire.ts";
@@ -75,7 +74,7 @@ class Search {
 
   /** Users come before groups; `atOnce` makes pages and totals those of one moment. */
   #immediate({ request, parts, view }: Asked): Slice {
-    return atOnce(this.own.db.read, () => {
+    return this.own.db.atOnce(() => {
       const resources: string[] = [];
       let total = 0;
       for (const part of parts) {

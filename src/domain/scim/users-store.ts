@@ -145,19 +145,27 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
 /** Something that a user shows of another resource. */
 export type NamedOfUser = Named & { userId: string };
 
-const selectGroups = statement((connection) =>
+const selectGroups = (connection: Connection, isAsked: SQL) =>
   connection
     .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
     .from(scimGroupMembers)
     .innerJoin(scimGroups, eq(scimGroups.id, scimGroupMembers.groupId))
-    .where(inArray(scimGroupMembers.userId, listed("ids")))
+    .where(isAsked)
     .orderBy(asc(scimGroups.displayName), asc(scimGroups.id))
-    .prepare(),
+    .prepare();
+const selectGroupsOfOne = statement((connection) =>
+  selectGroups(connection, eq(scimGroupMembers.userId, named("id"))),
+);
+const selectGroupsOfMany = statement((connection) =>
+  selectGroups(connection, inArray(scimGroupMembers.userId, listed("ids"))),
 );
 
 /** @returns the groups of several users by name, in one query */
-export const groupsOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] =>
-  selectGroups(connection).all({ ids: JSON.stringify(ids) });
+export const groupsOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] => {
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return selectGroupsOfOne(connection).all({ id });
+  return selectGroupsOfMany(connection).all({ ids: JSON.stringify(ids) });
+};
 
 const ids = sql`json_each(${named("ids")})`;
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
