@@ -84,6 +84,20 @@ CREATE TABLE scim_tokens (
 CREATE UNIQUE INDEX scim_tokens_hash ON scim_tokens (token_hash);
 CREATE UNIQUE INDEX scim_tokens_label ON scim_tokens (organization_id, label) WHERE revoked_at_ms IS NULL;
 
+-- The last requests that were refused for what is in them; the service keeps few.
+CREATE TABLE scim_refusals (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  at_ms INTEGER NOT NULL,
+  request_id TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  method TEXT NOT NULL,
+  route TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  scim_type TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+
 -- The digest of the role mapping that the stored roles follow.
 CREATE TABLE scim_state (
   organization_id TEXT PRIMARY KEY REFERENCES organizations (id),

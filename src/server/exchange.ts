@@ -26,8 +26,7 @@ export interface Exchange {
 export interface ScimExchange {
   caller: (ScimCaller & { tokenId: string }) | undefined;
   resourceId: string | undefined;
-  /** of the refusal */
-  scimType: ScimType | undefined;
+  refusal: { scimType: ScimType | undefined; detail: string } | undefined;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

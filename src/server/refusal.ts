@@ -44,7 +44,7 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
 function refuseProvider(error: unknown, request: Request): Response {
   const failure = scimFailureOf(error);
   const { scim } = exchangeOf(request);
-  if (scim) scim.scimType = failure.scimType; // for the request's line in the log
+  if (scim) scim.refusal = { scimType: failure.scimType, detail: failure.message }; // for people, see request-log.ts
   return scimProblemResponse(failure, request);
 }
 

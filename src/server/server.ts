@@ -11,7 +11,7 @@ import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
-import { logScimRequest } from "./scim/request-log.ts";
+import { keepScimRefusal, logScimRequest } from "./scim/request-log.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -109,8 +109,8 @@ interface Settled {
   durationMs: number;
 }
 
-/** Counts each answer, and logs it where somebody asked for that much detail. */
-function createSettlement({ log, metrics }: ServerOptions): (settled: Settled) => void {
+/** Counts each answer, logs it where somebody asked for that much detail, and keeps what a provider was refused for. */
+function createSettlement({ domain, log, metrics }: ServerOptions): (settled: Settled) => void {
   const http = createHttpMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
     const { route = "unmatched", requestId, principal } = exchange;
@@ -125,6 +125,8 @@ function createSettlement({ log, metrics }: ServerOptions): (settled: Settled) =
       status,
       duration_ms: durationMs,
     });
-    logScimRequest(log, { request, exchange, status, durationMs });
+    const answered = { request, exchange, status, durationMs };
+    logScimRequest(log, answered);
+    keepScimRefusal(domain.scim.refusals, answered);
   };
 }

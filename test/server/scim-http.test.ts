@@ -650,6 +650,44 @@ describe("a large group", () => {
   });
 });
 
+describe("the status", () => {
+  test("shows what was refused for its content, and nothing else", async () => {
+    await using scim = await createScimFace();
+    const { db, domain, world } = { ...scim.face, db: scim.face.world.db };
+    await scim.user("ada@example.com");
+    const asked = [
+      await scim.ask("POST", "/Users", { body: ADA }),
+      await scim.ask("GET", "/Users?filter=nonsense"),
+      await scim.ask("GET", "/Users/nobody"),
+      await scim.ask("GET", "/Users?filter=nonsense", { token: "guess" }),
+      await scim.ask("GET", "/Users"),
+    ];
+    expect(asked.map(({ status }) => status)).toEqual([409, 400, 404, 401, 200]);
+    await db.write(() => undefined, "unobserved");
+    const kept = domain.scim.status(world.organizationId).refusals;
+    const [taken, nonsense] = asked;
+    const shared = { atMs: world.clock.nowMs(), actor: "scim:configured", route: `${SCIM_BASE_PATH}/Users` };
+    expect(kept).toEqual([
+      {
+        ...shared,
+        requestId: nonsense?.headers.get("x-request-id") ?? "",
+        method: "GET",
+        status: 400,
+        scimType: "invalidFilter",
+        detail: nonsense?.body.detail,
+      },
+      {
+        ...shared,
+        requestId: taken?.headers.get("x-request-id") ?? "",
+        method: "POST",
+        status: 409,
+        scimType: "uniqueness",
+        detail: taken?.body.detail,
+      },
+    ]);
+  });
+});
+
 describe("the log", () => {
   const lines = ({ face }: ScimFace) => face.logged.filter(({ event }) => event === "scim.answered");
 

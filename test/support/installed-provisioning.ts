@@ -13,12 +13,21 @@ export const presentOn = (place: DataInUse, file: string, token: string): Promis
     { scimTokenFile: file },
   );
 
-/** Leaves two users, one of them suspended, and two groups, one of them empty. */
+/** Leaves two users, one of them suspended, two groups, one of them empty, and a refused request. */
 export const provisionOn = (place: DataInUse): Promise<void> =>
-  inInstallation(place, async ({ db, organizationId }) => {
+  inInstallation(place, async ({ db, domain, organizationId }) => {
     const rows = { ...place, db, organizationId };
     const ana = await addProvisionedUser(rows, "ana@example.org");
     const bob = await addProvisionedUser(rows, "bob@example.org", { active: false });
     await addProvisionedGroup(rows, "Engineering", { externalId: "8f2c", members: [ana, bob] });
     await addProvisionedGroup(rows, "Design");
+    domain.scim.refusals.keep(organizationId, {
+      requestId: "01940000-0000-7000-8000-00000000abcd",
+      actor: "scim:okta",
+      method: "POST",
+      route: "/scim/v2/Users",
+      status: 409,
+      scimType: "uniqueness",
+      detail: "userName: another user has it; use that user, or another userName",
+    });
   });

@@ -7,6 +7,7 @@ import type { ScimDependencies } from "./dependencies.ts";
 import { createDiscovery } from "./discovery.ts";
 import { GroupDirectory } from "./group-directory.ts";
 import { createScimGroups } from "./groups.ts";
+import { Refusals } from "./refusals.ts";
 import { createRoles } from "./roles.ts";
 import { createSearch } from "./search.ts";
 import { createScimStatus } from "./status.ts";
@@ -35,12 +36,14 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
   const groups = createScimGroups({ ...dependencies, roles });
   const users = new ScimUsers({ ...dependencies, leaveAll: (tx, userId) => groups.leaveAll(tx, userId) });
   const tokens = createScimTokens({ ...dependencies, organization, configured: configuredToken });
+  const refusals = new Refusals(dependencies);
   return {
     settings,
     users,
     groups,
     roles,
     tokens,
+    refusals,
     search: createSearch({
       ...dependencies,
       renderUsers: (...asked) => users.renderUsers(...asked),
@@ -50,6 +53,6 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     discovery: createDiscovery(settings),
     directory: new GroupDirectory(db),
     /** How provisioning stands, for people: see status.ts. */
-    status: createScimStatus({ db, tokens, mappingWarnings: (id) => roles.warnings(id) }),
+    status: createScimStatus({ db, tokens, refusals, mappingWarnings: (id) => roles.warnings(id) }),
   };
 }

@@ -1,5 +1,6 @@
 // How provisioning stands (scim.md SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
 import type { Db } from "../../platform/database.ts";
+import type { Refusal, Refusals } from "./refusals.ts";
 import * as store from "./status-store.ts";
 import type { ScimTokens, ScimTokenView } from "./tokens.ts";
 
@@ -10,6 +11,8 @@ export interface ScimStatus {
   groups: number;
   /** all but revoked ones; each with its last request */
   tokens: readonly ScimTokenView[];
+  /** the last ones, newest first */
+  refusals: readonly Refusal[];
   /** sentences */
   warnings: readonly string[];
 }
@@ -17,16 +20,18 @@ export interface ScimStatus {
 export interface ScimStatusDependencies {
   db: Db;
   tokens: Pick<ScimTokens, "list" | "hasActive">;
+  refusals: Pick<Refusals, "list">;
   /** what the mapping of groups to roles gets wrong (scim.md SCIM-23) */
   mappingWarnings(organizationId: string): readonly string[];
 }
 
 /** @returns the question to ask; made once, in service.ts */
 export const createScimStatus =
-  ({ db, tokens, mappingWarnings }: ScimStatusDependencies) =>
+  ({ db, tokens, refusals, mappingWarnings }: ScimStatusDependencies) =>
   (organizationId: string): ScimStatus => ({
     ...store.countResources(db.read, organizationId),
     tokens: tokens.list(organizationId).filter(({ state }) => state !== "revoked"),
+    refusals: refusals.list(organizationId),
     warnings: [...(tokens.hasActive() ? [] : [NO_TOKEN]), ...mappingWarnings(organizationId)],
   });
 

@@ -72,6 +72,19 @@ export const scimTokens = sqliteTable("scim_tokens", {
   revokedAtMs: integer("revoked_at_ms"),
 });
 
+export const scimRefusals = sqliteTable("scim_refusals", {
+  id: integer("id").primaryKey({ autoIncrement: true }),
+  organizationId: text("organization_id").notNull(),
+  atMs: integer("at_ms").notNull(),
+  requestId: text("request_id").notNull(),
+  actor: text("actor").notNull(),
+  method: text("method").notNull(),
+  route: text("route").notNull(),
+  status: integer("status").notNull(),
+  scimType: text("scim_type").notNull(),
+  detail: text("detail").notNull(),
+});
+
 export const scimState = sqliteTable("scim_state", {
   organizationId: text("organization_id").primaryKey(),
   roleMappingDigest: text("role_mapping_digest").notNull(),

@@ -1,5 +1,6 @@
-// One line in the log for each SCIM request (scim.md SCIM-10): what an operator needs when a provider reports an error.
-// Never a token, a body or a query, which may name people.
+// What is kept of a SCIM request for an operator whose provider reports an error: a line in the log (scim.md SCIM-10) and,
+// where its content was refused, the reason in the status (SCIM-33). Never a token, a body or a query.
+import type { Refusals } from "../../domain/scim/refusals.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -33,10 +34,28 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
     method: request.method,
     route,
     status,
-    scim_type: scim.scimType,
+    scim_type: scim.refusal?.scimType,
     duration_ms: durationMs,
     token: scim.caller?.actor.label,
     provider: providerIn(request.headers.get("user-agent")),
     resource_id: scim.resourceId,
+  });
+}
+
+/** Keeps the refusal of a known provider's request that says what is wrong with its content. */
+export function keepScimRefusal(refusals: Refusals, { request, exchange, status }: Answered): void {
+  const { scim, requestId, route = "unmatched" } = exchange;
+  const { caller, refusal } = scim ?? {};
+  if (!caller || !refusal?.scimType) return;
+  const { organizationId, label } = caller.actor;
+  const { scimType, detail } = refusal;
+  refusals.keep(organizationId, {
+    requestId,
+    actor: label,
+    method: request.method,
+    route,
+    status,
+    scimType,
+    detail,
   });
 }

@@ -123,6 +123,7 @@ describe("the status", () => {
     const status = createScimStatus({
       ...world,
       tokens,
+      refusals: { list: () => [] },
       mappingWarnings: () => ["no group is called Admins"],
     });
     await tokens.create(world.system, { label: "old", profile: "standard" });
@@ -137,6 +138,7 @@ describe("the status", () => {
       suspendedUsers: 1,
       groups: 1,
       tokens: [expect.objectContaining({ label: "entra", lastUsedAtMs: null })],
+      refusals: [],
       warnings: ["no group is called Admins"],
     });
   });
