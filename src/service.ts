@@ -10,6 +10,7 @@ import { REWRAP_JOB } from "./domain/system/sealing-keys.ts";
 import { refuseUnfitExecutable } from "./gateway-mode.ts";
 import { watchKeys, watchProvisioner } from "./gateway-watch.ts";
 import { beginGatewayWork, drainAttempts, registerGatewayJob } from "./gateway-work.ts";
+import { applyGovernance, configurationIn, logGovernance, reloadGovernance } from "./governance-file.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { isLoopback } from "./origin.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "./platform/clock.ts";
@@ -45,7 +46,7 @@ export interface Service {
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
   seeded: SeedPlan | undefined;
-  /** Reads the catalog file again; a bad one is logged and changes nothing. */
+  /** Reads catalog and policy again from their files; what is bad is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
   stop(): Promise<void>;
@@ -54,7 +55,7 @@ export interface Service {
 /**
  * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
  * data, so that an address in use leaves no installation behind.
- * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `listen.*`
+ * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
@@ -112,6 +113,7 @@ async function startBehind(
   const { bootstrap, actor } = await beginInstallation(installation, { config, onBootstrap });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
   const seeded = await seedFromFile(installation, { config, actor });
+  logGovernance(log, await applyGovernance(installation, { config, actor }));
   await beginGatewayWork(installation.domain, log);
   watchKeys(metrics, installation.domain.gateway);
 
@@ -119,13 +121,18 @@ async function startBehind(
   registerJobs(scheduler, installation, { actor, log });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   addClientFigures(metrics, installation.domain, actor);
-  door.open(serverOf(installation, { ...options, metrics, scheduler, baseUrl }));
+  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
+  door.open(server);
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
   // Undone in reverse: requests end first, then jobs and what they left to be done, then the database closes.
   undo.defer(() => listener.stop());
-  const reload = () => reloadCatalog(installation, { config, actor, log });
+  undo.defer(() => server.endStreams());
+  const reload = async () => {
+    await reloadCatalog(installation, { config, actor, log });
+    await reloadGovernance(installation, { config, actor, log });
+  };
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
 }
 
@@ -149,7 +156,8 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     lastBeatMs: () => scheduler.lastBeatMs(),
   });
   const metricsToken = config.get("metrics.token");
-  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, clock, ids, log });
+  const configuration = () => configurationIn(config);
+  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
 }
 
 /** Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3). */

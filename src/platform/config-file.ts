@@ -41,6 +41,8 @@ export interface ConfigFile {
   readonly folder: string;
   /** anyone on this machine may read it */
   readonly isWorldReadable: boolean;
+  /** all of it, references to the environment as they stand */
+  readonly content: Readonly<Record<string, unknown>>;
   /** names of the environment variables the file refers to, sections included */
   readonly references: ReadonlySet<string>;
   /** @returns what stands at a dotted key (`server.listen`); undefined where there is nothing or null */
@@ -71,6 +73,7 @@ export function readConfigFile(
     path,
     folder: dirname(path),
     isWorldReadable: small.isWorldReadable,
+    content: { ...root.value },
     references: referencesIn(document),
     valueOf: (key) => memberAt(root.value, key.split(".")),
     lineOf: (pointer) => lineOf(document, lines, tokensOf(pointer)),

@@ -1,6 +1,7 @@
 // What every routes file starts from: the parts it may use, and an instance that knows `requires` and `accepts`.
 import { Elysia } from "elysia";
 import type { Domain } from "../domain/domain.ts";
+import type { Configuration } from "../domain/governance/service.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -8,6 +9,7 @@ import type { Secret } from "../platform/secret.ts";
 import { bodies } from "./body.ts";
 import type { createGuard } from "./guard.ts";
 import type { Readiness } from "./readiness.ts";
+import type { RevisionStreams } from "./revision-streams.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -19,11 +21,14 @@ export interface RouteOptions {
   readiness: Readiness;
   /** our origin, without a trailing slash */
   baseUrl(): string;
+  /** the configuration file as it is now; undefined where the service has none */
+  configuration(): Configuration | undefined;
 }
 
 /** What a routes file receives. */
 export interface RouteContext extends RouteOptions {
   guard: ReturnType<typeof createGuard>;
+  streams: RevisionStreams;
 }
 
 /** @param area names the routes file; an unnamed plugin would run its hooks once per use */

@@ -5,6 +5,7 @@ import { OAUTH_CLIENT_ID, SESSION_COOKIE, USER_SCOPES } from "../../src/domain/a
 import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
+import type { Configuration } from "../../src/domain/governance/service.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import { openBlobs } from "../../src/platform/blobs.ts";
@@ -65,6 +66,8 @@ export interface TestServerOptions {
   limits?: Partial<LimitSettings>;
   identity?: Partial<IdentitySettings>;
   scim?: Partial<ScimSettings>;
+  /** the configuration file; none when left out */
+  configuration?: () => Configuration;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
   scimToken?: string | undefined;
   /** gateway mode is off when left out; gateway-server.ts has it on */
@@ -127,7 +130,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
-  const server = serve(world, domain, logged);
+  const server = serve(world, { domain, logged, configuration: options.configuration });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -179,7 +182,11 @@ async function joinDomain(
 const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =>
   scimToken === undefined ? undefined : new Secret(scimToken);
 
-function serve(world: World, domain: Domain, logged: Record<string, unknown>[]): Server {
+interface Served extends Pick<TestServer, "domain" | "logged"> {
+  configuration: TestServerOptions["configuration"];
+}
+
+function serve(world: World, { domain, logged, configuration }: Served): Server {
   const { db, clock, ids } = world;
   const write = (line: string) => void logged.push(JSON.parse(line));
   return createServer({
@@ -197,6 +204,7 @@ function serve(world: World, domain: Domain, logged: Record<string, unknown>[]):
       lastBeatMs: () => clock.nowMs(),
     }),
     baseUrl: domain.access.settings.baseUrl,
+    configuration: () => configuration?.(),
   });
 }
 

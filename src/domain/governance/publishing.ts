@@ -78,10 +78,10 @@ export class Publishing {
     const { packageOverrides = {}, mcp = {} } = publication;
     const draft = readDraft(extensionsAlone(publication));
     const place = (problems: readonly Problem[]) => problems.map(inExtensions(mcp, packageOverrides));
-    const problems = [
-      ...draft.problems,
-      ...artifactProblems(this.parts.catalog, organizationId, draft.document),
-    ];
+    const problems = [...draft.problems];
+    // The draft lacks packages that cannot be read, so their neighbours would be named by the wrong number.
+    if (!problems.some(({ pointer }) => pointer.startsWith("/packages")))
+      problems.push(...artifactProblems(this.parts.catalog, organizationId, draft.document));
     if (draft.problems.length === 0) this.parts.publisher.finish(draft.document, problems);
     refuseProblems(place(problems));
 

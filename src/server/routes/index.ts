@@ -4,8 +4,9 @@ import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import { admitProxy } from "../proxy-access.ts";
-import type { RouteContext, RouteOptions } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 import { createAdmission } from "../scim/admission.ts";
+import { artifactRoutes } from "./artifacts.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { clientRoutes } from "./clients.ts";
@@ -14,6 +15,8 @@ import { deviceRoutes } from "./device.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { gatewayRoutes } from "./gateway.ts";
 import { gatewayProxyRoutes } from "./gateway-proxy.ts";
+import { governanceRoutes } from "./governance.ts";
+import { governanceAdminRoutes } from "./governance-admin.ts";
 import { harnessRoutes } from "./harnesses.ts";
 import { identityRoutes } from "./identity.ts";
 import { inferenceRoutes } from "./inference.ts";
@@ -27,7 +30,10 @@ import { openApiRoutes, systemRoutes } from "./system.ts";
 import { userRoutes } from "./users.ts";
 
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
-export function createRoutes(options: RouteOptions, allRoutes: () => readonly DocumentedRoute[]) {
+export function createRoutes(
+  options: Omit<RouteContext, "guard">,
+  allRoutes: () => readonly DocumentedRoute[],
+) {
   const { domain, clock, baseUrl, metricsToken } = options;
   const admission = createAdmission(domain.scim, clock);
   const guard = createGuard({
@@ -49,7 +55,10 @@ export function createRoutes(options: RouteOptions, allRoutes: () => readonly Do
     .use(pageRoutes(context))
     .use(meRoutes(context))
     .use(catalogRoutes(context))
+    .use(governanceRoutes(context))
+    .use(artifactRoutes(context))
     .use(harnessRoutes(context))
+    .use(governanceAdminRoutes(context))
     .use(clientRoutes(context))
     .use(userRoutes(context))
     .use(invitationRoutes(context))

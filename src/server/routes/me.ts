@@ -22,8 +22,12 @@ const CurrentIdentity = Type.Object({
 });
 
 /** @returns the operation of client-and-auth.md section 3.8 */
-export function meRoutes({ guard }: RouteContext) {
-  return createRouter(guard, "me").get("/auth/me", ({ request }) => json(toIdentity(principalOf(request))), {
+export function meRoutes({ guard, domain }: RouteContext) {
+  const identify = (principal: Principal) => {
+    const revision = domain.governance.current(principal.organizationId);
+    return json(toIdentity(principal, revision?.id ?? NO_REVISION));
+  };
+  return createRouter(guard, "me").get("/auth/me", ({ request }) => identify(principalOf(request)), {
     requires: "anyone",
     detail: operation("getCurrentIdentity", "Who the credential belongs to", {
       tags: ["System"],
@@ -32,12 +36,12 @@ export function meRoutes({ guard }: RouteContext) {
   });
 }
 
-const toIdentity = (principal: Principal): Static<typeof CurrentIdentity> => ({
+const toIdentity = (principal: Principal, revision: string): Static<typeof CurrentIdentity> => ({
   id: principal.userId,
   sub: principal.subject,
   email: principal.email,
   org_id: principal.organizationId,
   role: principal.role,
   expires_at: Math.floor(principal.expiresAtMs / SECOND_MS),
-  current_revision: NO_REVISION,
+  current_revision: revision,
 });

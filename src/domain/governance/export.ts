@@ -1,0 +1,124 @@
+// The deployment file that would give this policy again: the configuration file with the document as its section
+// `governance`, every secret replaced by a reference to the environment (control-api.md sections 5.5 and 20 item 11).
+import { referenceIn, referenceTo } from "../../platform/references.ts";
+import { pointerOf } from "../errors.ts";
+import { yamlText } from "../yaml-write.ts";
+import type { GovernanceConfig } from "./model.ts";
+import { isMapping, type Mapping } from "./paths.ts";
+import { authored } from "./publisher.ts";
+
+/** The configuration file, and which of its settings are secrets whatever their name. */
+export interface Configuration {
+  content: Mapping;
+  /** dotted key to the environment variable of the setting */
+  secrets: ReadonlyMap<string, string>;
+}
+
+export interface Redaction {
+  /** RFC 6901 pointer into the exported file */
+  path: string;
+  environmentVariable: string;
+}
+
+export interface DeploymentExport {
+  yaml: string;
+  redactions: Redaction[];
+}
+
+const SECTION = "governance";
+const SECRET_NAME =
+  /(?:^|_)(?:token|secret|password|passwd|passphrase|credential|authorization|bearer|cookie|(?:api|private|access|secret|signing|encryption|sealing|admin|auth)_?key)s?(?:$|_(?:value|text|data|pem|base64|json))/;
+/** what the issuers of keys and tokens begin them with */
+const SECRET_VALUE =
+  /^(?:sk-|pk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.|-----BEGIN |Bearer\s|Basic\s)/;
+const SECRET_FLAG = /^--?([\w-]+)(?:=(.*))?$/s;
+
+/** @returns the file as text, and what was taken out of it */
+export function exportDeployment(
+  document: GovernanceConfig,
+  configuration: Configuration | undefined,
+): DeploymentExport {
+  const { content = {}, secrets = new Map<string, string>() } = configuration ?? {};
+  const { revision: _, ...policy } = authored(document);
+  const redactions: Redaction[] = [];
+  const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
+  const redacted = redact(whole, { path: [], secrets, redactions });
+  return { yaml: yamlText(isMapping(redacted) ? redacted : {}), redactions };
+}
+
+interface Walk {
+  path: readonly string[];
+  secrets: Configuration["secrets"];
+  redactions: Redaction[];
+  /** the name or the place says that every text here is a secret */
+  isSecret?: boolean;
+}
+
+function redact(value: unknown, walk: Walk): unknown {
+  if (typeof value === "string") return redactText(value, walk);
+  if (Array.isArray(value)) return redactList(value, walk);
+  if (!isMapping(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    const isSecret = walk.isSecret || isSecretName(name) || isServerEnvironment(walk.path, name);
+    return [name, redact(member, { ...walk, path: [...walk.path, name], isSecret })];
+  });
+  return Object.fromEntries(members);
+}
+
+/** `--token X` and `--token=X` in the arguments of an MCP server */
+function redactList(values: readonly unknown[], walk: Walk): unknown[] {
+  return values.map((value, at) => {
+    const [, flag, given] = SECRET_FLAG.exec(textOf(values[at - 1])) ?? [];
+    const follows = flag !== undefined && given === undefined && isSecretName(flag);
+    const isSecret = walk.isSecret || follows;
+    return redact(value, { ...walk, path: [...walk.path, String(at)], isSecret });
+  });
+}
+
+function redactText(text: string, { path, secrets, redactions, isSecret }: Walk): string {
+  const configured = secrets.get(path.join("."));
+  const [, flag, given] = SECRET_FLAG.exec(text) ?? [];
+  const isTold = isSecret || SECRET_VALUE.test(text) || hasSecretIn(text);
+  const isFlag = flag !== undefined && given !== undefined && isSecretName(flag);
+  if (text === "" || referenceIn(text) !== undefined || !(configured || isTold || isFlag)) return text;
+  const environmentVariable = configured ?? freeName(variableFor(path), redactions);
+  redactions.push({ path: pointerOf(path), environmentVariable });
+  return referenceTo(environmentVariable);
+}
+
+/** Whoever writes a variable for a server mostly writes a key; what is none costs nothing to give again. */
+const isServerEnvironment = (path: readonly string[], name: string): boolean =>
+  name === "env" && path.at(-2) === "mcp";
+
+/** @returns whether a URL carries a password or a key */
+function hasSecretIn(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url) return false;
+  return url.password !== "" || [...url.searchParams.keys()].some(isSecretName);
+}
+
+/** `apiKey`, `API-KEY` and `api_key` are one name. */
+const isSecretName = (name: string): boolean =>
+  SECRET_NAME.test(
+    name
+      .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .replaceAll(/[^A-Za-z0-9]+/g, "_")
+      .toLowerCase(),
+  );
+
+const variableFor = (path: readonly string[]): string =>
+  `QUARTERMASTER_${path
+    .join("_")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .toUpperCase()}`;
+
+/** Two places may come to the same name. */
+function freeName(name: string, taken: readonly Redaction[]): string {
+  const isTaken = (candidate: string) =>
+    taken.some(({ environmentVariable }) => environmentVariable === candidate);
+  let candidate = name;
+  for (let number = 2; isTaken(candidate); number++) candidate = `${name}_${number}`;
+  return candidate;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

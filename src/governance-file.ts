@@ -1,0 +1,69 @@
+// The section `governance` of the configuration file: read again at every start and on SIGHUP, and joined with what is in
+// force. What comes of it is told in the log; the areas of a policy are named there, never its values.
+import type { Actor } from "./domain/actor.ts";
+import { DomainError } from "./domain/errors.ts";
+import type { Configuration, DeploymentOutcome, DeploymentSection } from "./domain/governance/service.ts";
+import type { Installation } from "./installation.ts";
+import type { Config } from "./platform/config.ts";
+import { type ConfigFile, readConfigFile } from "./platform/config-file.ts";
+import { SETTING_NAMES, settingOf, variableOf } from "./platform/config-table.ts";
+import type { Log } from "./platform/log.ts";
+
+/**
+ * Publishes what the file says and the dashboard has not contradicted; without a section, at the first start, a policy
+ * that lets every harness run.
+ * @throws DomainError `governance.invalid`, `config.invalid`; then nothing has changed
+ * @source control-api.md section 5.4
+ */
+export const applyGovernance = (
+  { domain }: Pick<Installation, "domain">,
+  { config, actor }: { config: Config; actor: Actor },
+): Promise<DeploymentOutcome> => domain.governance.deployments.apply(actor, sectionOf(config));
+
+/** Says in the log what came of it. */
+export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
+  const { conflicts, problems, warnings, revision } = outcome;
+  log.info(`policy.${outcome.outcome}`, { revision });
+  for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
+  for (const problem of problems) log.error("policy.kept_because", { ...problem });
+  for (const warning of warnings) log.warning("policy.range", { ...warning });
+}
+
+const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";
+
+/** Does the same while the service runs; a bad file is logged and changes nothing. */
+export async function reloadGovernance(
+  installation: Pick<Installation, "domain">,
+  { log, ...rest }: { config: Config; actor: Actor; log: Log },
+): Promise<void> {
+  try {
+    logGovernance(log, await applyGovernance(installation, rest));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("policy.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("policy.problem", { ...problem });
+  }
+}
+
+/** @throws DomainError `config.invalid` when it cannot be read any more */
+export function configurationFile(config: Config): ConfigFile | undefined {
+  if (config.file === undefined) return undefined;
+  const { file, problems } = readConfigFile(config.file, "--config");
+  if (file) return file;
+  throw new DomainError("invalid", "config.invalid", `${config.file} cannot be read`, { problems });
+}
+
+function sectionOf(config: Config): DeploymentSection | undefined {
+  const file = configurationFile(config);
+  const input = file?.valueOf("governance");
+  if (!file || input === undefined) return undefined;
+  return { input, variable: (name) => config.variable(name), lineOf: (pointer) => file.lineOf(pointer) };
+}
+
+/** @returns the file as it is now, for an export; undefined where the service runs without one */
+export function configurationIn(config: Config): Configuration | undefined {
+  const file = configurationFile(config);
+  if (!file) return undefined;
+  const secrets = SETTING_NAMES.filter((name) => settingOf(name).credential !== undefined);
+  return { content: file.content, secrets: new Map(secrets.map((name) => [name, variableOf(name)])) };
+}

@@ -1,0 +1,163 @@
+// The policy as administrators read and publish it (openapi.yaml, Administration). What may be published is decided in
+// governance; what workstations get is in governance.ts.
+import { Type } from "@sinclair/typebox";
+import {
+  AdminConfig,
+  DeploymentConfigExport,
+  GovernanceRevision,
+  HarnessManagedConfig,
+  HarnessManagedConfigs,
+  toAdminConfig,
+  toGovernanceRevision,
+  toHarnessConfig,
+  toHarnessConfigs,
+  UpdateAdminConfig,
+  UpdateExtensions,
+  UpdateHarnessManagedConfig,
+} from "../../domain/governance/admin-view.ts";
+import { exportDeployment, type Revision, readHarnessKey } from "../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../domain/harnesses.ts";
+import { json } from "../answers.ts";
+import { actorOf, principalOf } from "../exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+/** Judged by the service: in an answer about a publication the base comes first. */
+const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.Unknown({ enum: [...HARNESS_KEYS] })) });
+
+const documented = operationsOf("Administration");
+const stale = { 409: { description: "The policy has changed since the base revision" } };
+const published = {
+  200: { description: "Published revision, or the current one when nothing changed", schema: AdminConfig },
+};
+const harnessSettings = { 200: { description: "Settings", schema: HarnessManagedConfig } };
+
+const described = {
+  read: documented("getAdminGovernanceConfig", "Current policy, unpersonalised", {
+    200: { description: "Current revision", schema: AdminConfig },
+  }),
+  publish: documented("updateAdminGovernanceConfig", "Validate and publish a new policy revision", {
+    ...published,
+    ...stale,
+  }),
+  revisions: documented("listGovernanceRevisions", "Newest revisions", {
+    200: { description: "Newest first", schema: Type.Array(GovernanceRevision) },
+  }),
+  publishExtensions: documented(
+    "updateGovernanceExtensions",
+    "Publish packages, audiences, overrides and MCP servers",
+    {
+      ...published,
+      ...stale,
+    },
+  ),
+  readHarness: documented("getHarnessManagedConfig", "One agent's managed settings as YAML", harnessSettings),
+  publishHarness: documented(
+    "updateHarnessManagedConfig",
+    "Replace one agent's managed settings and version range",
+    {
+      ...harnessSettings,
+      ...stale,
+    },
+  ),
+  harnesses: documented(
+    "listHarnessManagedConfigs",
+    "Managed settings of every supported agent from one revision",
+    {
+      200: { description: "Maps by harness", schema: HarnessManagedConfigs },
+    },
+  ),
+  exported: documented("exportDeploymentConfig", "Deployable YAML of server settings plus current policy", {
+    200: { description: "Export without secrets", schema: DeploymentConfigExport },
+  }),
+};
+
+/** @returns the operations on the policy (openapi.yaml, Administration) */
+export function governanceAdminRoutes({ guard, domain, configuration }: RouteContext) {
+  const { governance } = domain;
+  const { publishing, deployments } = governance;
+  const answer = (revision: Revision): Response =>
+    json(toAdminConfig(revision, deployments.conflicts(revision.organizationId)));
+  const inForce = (request: Request): Revision => governance.inForce(principalOf(request).organizationId);
+
+  return createRouter(guard, "governance-admin")
+    .get("/admin/governance-config", ({ request }) => answer(inForce(request)), {
+      requires: "administrator",
+      detail: described.read,
+    })
+    .put(
+      "/admin/governance-config",
+      async ({ request, body }) => {
+        const { base_revision: baseRevision, managed_yaml: managedYaml, comment } = body;
+        return answer(
+          await publishing.publishPolicy(actorOf(request), { baseRevision, managedYaml, comment }),
+        );
+      },
+      { requires: "administrator", accepts: "json", body: UpdateAdminConfig, detail: described.publish },
+    )
+    .get(
+      "/admin/governance-config/revisions",
+      ({ request }) => json(governance.list(principalOf(request).organizationId).map(toGovernanceRevision)),
+      { requires: "administrator", detail: described.revisions },
+    )
+    .put(
+      "/admin/governance-extensions",
+      async ({ request, body }) => {
+        const { base_revision: baseRevision, packages, mcp, comment } = body;
+        const { package_audiences: packageAudiences, package_overrides: packageOverrides } = body;
+        const publication = { baseRevision, packages, packageAudiences, packageOverrides, mcp, comment };
+        return answer(await publishing.publishExtensions(actorOf(request), publication));
+      },
+      {
+        requires: "administrator",
+        accepts: "json",
+        body: UpdateExtensions,
+        detail: described.publishExtensions,
+      },
+    )
+    .get("/admin/harnesses/managed-configs", ({ request }) => json(toHarnessConfigs(inForce(request))), {
+      requires: "administrator",
+      detail: described.harnesses,
+    })
+    .get(
+      "/admin/harnesses/:harness/managed-config",
+      ({ request, params }) => {
+        const harness = readHarnessKey(params.harness);
+        return json(toHarnessConfig(inForce(request), harness));
+      },
+      { requires: "administrator", params: HarnessPath, detail: described.readHarness },
+    )
+    .put(
+      "/admin/harnesses/:harness/managed-config",
+      async ({ request, params, body }) => {
+        const revision = await publishing.publishHarness(actorOf(request), {
+          harness: params.harness,
+          baseRevision: body.base_revision,
+          managedConfigYaml: body.managed_config_yaml,
+          versionRequirement: body.version_requirement,
+          allowUnverifiedVersions: body.allow_unverified_versions,
+          comment: body.comment,
+        });
+        return json(toHarnessConfig(revision, readHarnessKey(params.harness)));
+      },
+      {
+        requires: "administrator",
+        accepts: "json",
+        params: HarnessPath,
+        body: UpdateHarnessManagedConfig,
+        detail: described.publishHarness,
+      },
+    )
+    .get(
+      "/admin/blue-config/export",
+      ({ request }) => {
+        const { yaml, redactions } = exportDeployment(inForce(request).document, configuration());
+        const listed = redactions.map(({ path, environmentVariable }) => ({
+          path,
+          environment_variable: environmentVariable,
+        }));
+        return json({ yaml, redactions: listed });
+      },
+      { requires: "administrator", detail: described.exported },
+    );
+}

@@ -1,0 +1,103 @@
+// A server whose first policy is published, with short ways to author policies as each author does.
+import { asc } from "drizzle-orm";
+import type { Actor } from "../../../src/domain/actor.ts";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { DomainError, type Problem } from "../../../src/domain/errors.ts";
+import type {
+  DeploymentOutcome,
+  Governance,
+  GovernanceConfig,
+  Revision,
+} from "../../../src/domain/governance/service.ts";
+import { createTestServer, type TestServer, type TestServerOptions } from "../../support/server.ts";
+
+export const DIGEST = "ab".repeat(32);
+
+/** @returns a package that every harness may have: only settings, from a public address */
+export const packageOf = (id: string, more: object = {}) => ({
+  id,
+  version: "1.0.0",
+  source_ref: `https://packages.example.com/${id}.tar.gz`,
+  sha256: DIGEST,
+  settings: {},
+  adapters: {},
+  ...more,
+});
+
+/** @returns a deployment file's section that says what the safe default says, and more */
+export const sectionOf = (more: object = {}): object => ({
+  revision: "file",
+  allowed_harnesses: ["codex", "claude", "kimi", "opencode"],
+  ...more,
+});
+
+export interface GovernanceWorld extends TestServer {
+  governance: Governance;
+  admin: Actor;
+  operator: Actor;
+  inForce(): Revision;
+  /** applies a section as a start does; none when left out */
+  start(section?: object, env?: Readonly<Record<string, string>>): Promise<DeploymentOutcome>;
+  /** publishes the policy text of the dashboard on top of what is in force */
+  publish(more: object, baseRevision?: string): Promise<Revision>;
+  /** the last entry of the audit log about a policy */
+  audited(): { action: string; actor: string; after: Record<string, unknown> };
+  count(): number;
+}
+
+/** @param first the deployment section of the first start; none when left out */
+export async function createGovernanceWorld(
+  first?: object,
+  options: TestServerOptions = {},
+): Promise<GovernanceWorld> {
+  const face = await createTestServer(options);
+  const { world, domain } = face;
+  const { governance } = domain;
+  const { organizationId } = world;
+  const admin: Actor = { kind: "user", id: world.ids.uuid(), label: "ana@example.com", organizationId };
+  const start = (section?: object, env: Readonly<Record<string, string>> = {}) =>
+    governance.deployments.apply(
+      world.system,
+      section && { input: section, variable: (name) => env[name], lineOf: () => 7 },
+    );
+  const inForce = () => governance.inForce(organizationId);
+  await start(first);
+  return Object.assign(face, {
+    governance,
+    admin,
+    operator: { ...admin, kind: "operator" as const, id: null, label: "root" },
+    inForce,
+    start,
+    publish: (more: object, baseRevision = inForce().id) =>
+      governance.publishing.publishPolicy(admin, { baseRevision, managedYaml: managedText(more) }),
+    audited() {
+      const entries = world.db.read.select().from(auditEntries).orderBy(asc(auditEntries.id)).all();
+      const last = entries.findLast(({ action }) => action.startsWith("policy."));
+      if (!last) throw new Error("no policy was published");
+      return { action: last.action, actor: last.actorLabel, after: JSON.parse(last.after ?? "{}") };
+    },
+    count: () => governance.list(organizationId).length,
+  });
+}
+
+/** @returns a policy text as the dashboard sends it */
+export const managedText = (more: object): string => JSON.stringify(sectionOf(more));
+
+/** @returns what a refusal says: its reason and where */
+export async function refusalOf(
+  work: () => unknown,
+): Promise<{ kind: string; reason: string; pointers: string[]; problems: readonly Problem[] }> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { kind, reason, problems } = error;
+    return { kind, reason, pointers: problems.map(({ pointer }) => pointer), problems };
+  }
+  throw new Error("nothing was refused");
+}
+
+/** @returns the document without what each revision has of its own */
+export const saidBy = ({
+  document: { revision: _, ...rest },
+}: Revision): Omit<GovernanceConfig, "revision"> => rest;
