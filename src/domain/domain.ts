@@ -22,6 +22,8 @@ import { createInference } from "./gateway/inference.ts";
 import { createRetirement } from "./gateway/retire.ts";
 import { gatewaySecrets } from "./gateway/rewrap.ts";
 import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway/service.ts";
+import { ArtifactLinks } from "./governance/artifact-links.ts";
+import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
@@ -92,11 +94,20 @@ export function openDomain({
     catalog,
     settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
   });
+  const inference = createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin });
   return {
     identity,
     access,
     catalog,
     governance,
+    delivery: createDelivery({
+      inForce: governance.inForce,
+      gateway: gatewayMode && {
+        ensureKey: (request) => gateway.keys.ensure({ ...request, manual: false }),
+        mint: (workstation) => inference.tokens.mint(workstation),
+      },
+    }),
+    artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: createClients({
       ...shared,
       identity,
@@ -114,7 +125,7 @@ export function openDomain({
       organization: () => identity.organization()?.id,
     }),
     gateway,
-    inference: createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin }),
+    inference,
     jobs: createJobs(shared),
     sealingKeys: new SealingKeys({
       ...shared,

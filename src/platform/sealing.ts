@@ -4,6 +4,7 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
 import type { Ids } from "./ids.ts";
 import { decodeKey, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
+import { isSameMac, macOf } from "./sealing-macs.ts";
 import type { Secret } from "./secret.ts";
 
 export interface Sealing {
@@ -11,6 +12,10 @@ export interface Sealing {
   seal(secret: string, context: string): string;
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
+  /** @returns a mark of the text for a purpose, which nobody else can make; base64url */
+  mac(text: string, purpose: string): string;
+  /** @returns whether the mark was made for this text and purpose, under any key that is at hand */
+  isMac(mac: string, text: string, purpose: string): boolean;
   /** @returns the id of the key that a secret was sealed under */
   keyIdOf(sealed: string): string;
   /** @returns the key that seals now: that of the configuration, or else the newest file */
@@ -53,6 +58,10 @@ export function openSealing({ directory, ids, provided }: SealingOptions): Seali
   const given = provided && { ...decodeKey(provided.reveal(), "keys.sealing_key"), path: undefined };
   if (!given && files.look().length === 0) files.first();
   const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
+  const all = (): SealingKey[] => {
+    const others = files.look().filter(({ id }) => id !== given?.id);
+    return [...others, ...(given ? [given] : [])];
+  };
   const find = (id: string): SealingKey | undefined => (given?.id === id ? given : files.find(id));
   const nextPath = (): string => {
     if (given) throw keyProvided();
@@ -61,12 +70,11 @@ export function openSealing({ directory, ids, provided }: SealingOptions): Seali
   return {
     seal: (secret, context) => sealUnder(active(), { secret, context, nonce: ids.bytes(NONCE_BYTES) }),
     open: (sealed, context) => openSealed(find(keyIdOf(sealed)), { sealed, context }),
+    mac: (text, purpose) => macOf(active().bytes, { text, purpose }),
+    isMac: (mac, text, purpose) => all().some(({ bytes }) => isSameMac(mac, macOf(bytes, { text, purpose }))),
     keyIdOf,
     activeKey: () => viewOf(active()),
-    keys() {
-      const others = files.look().filter(({ id }) => id !== given?.id);
-      return [...others, ...(given ? [given] : [])].map(viewOf);
-    },
+    keys: () => all().map(viewOf),
     nextPath,
     addKey: () => viewOf(files.add(nextPath())),
   };

@@ -14,12 +14,14 @@ export interface PreparedAnswer {
 export interface PreparedHeaders {
   contentType: string;
   cacheControl: string;
+  /** sent with 200 and 304 alike */
+  others?: Readonly<Record<string, string>>;
 }
 
 /** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
 export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
   const etag = `"${sha256Hex(bytes).slice(0, 32)}"`;
-  const shared = { etag, "cache-control": options.cacheControl };
+  const shared = { etag, "cache-control": options.cacheControl, ...options.others };
   return {
     bytes,
     etag,

@@ -195,7 +195,8 @@ const noCredential = () =>
 const noSession = () =>
   new DomainError("unauthenticated", "access.session_missing", "this needs a signed-in browser, not a token");
 
-const noToken = () =>
+/** What a caller is told without the token of a workstation where one is needed. */
+export const noToken = () =>
   new DomainError(
     "unauthenticated",
     "access.token_missing",

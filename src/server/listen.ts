@@ -54,6 +54,7 @@ function start(handle: Server["handle"], options: ListenOptions): Bun.Server<und
   const trusted = blockListOf(options.trustedProxies);
   const shared = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+    idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
     fetch: (request: Request, socket: Bun.Server<undefined>) =>
       handle(request, () => addressOf(request, socket, trusted)),
     error(error: unknown) {
@@ -65,7 +66,7 @@ function start(handle: Server["handle"], options: ListenOptions): Bun.Server<und
   try {
     if (options.listen.kind === "unix") return startUnix(options.listen.path, shared);
     const { host, port } = options.listen;
-    return Bun.serve({ ...shared, hostname: host, port, idleTimeout: IDLE_TIMEOUT_SECONDS });
+    return Bun.serve({ ...shared, hostname: host, port });
   } catch (error) {
     throw asListenError(error, options.listen);
   }

@@ -147,6 +147,7 @@ const REFUSALS: Record<number, string> = {
   413: "The body is too large",
   415: "Another media type is wanted",
   422: "A member of the body is missing or wrong",
+  426: "The client is too old for this",
   429: "Too many attempts; Retry-After says when to come back",
   502: "Another service failed",
   503: "Not available now; try again",

@@ -9,6 +9,7 @@ import { createHttpMetrics } from "./http-metrics.ts";
 import { allowedMethods } from "./methods.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
+import { RevisionStreams } from "./revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
 import { keepScimRefusal, logScimRequest } from "./scim/request-log.ts";
@@ -24,6 +25,8 @@ export type AddressOf = (request: Request) => string | null;
 export interface Server {
   /** Answers one request, whatever it is; never throws and never rejects. What HEAD must not carry the runtime leaves out. */
   handle(request: Request, addressOf?: AddressOf): Response | Promise<Response>;
+  /** Ends the answers that would go on for as long as their callers like; none begins afterwards. */
+  endStreams(): void;
   readonly routes: readonly DocumentedRoute[];
 }
 
@@ -32,19 +35,21 @@ export function createServer(options: ServerOptions): Server {
   const { domain, ids, log, baseUrl } = options;
   const refuse = createRefusal(log);
   let secure: boolean | undefined; // the origin is known once the listener has its port
+  const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
   const app = new Elysia({ normalize: false })
     .onError({ as: "global" }, ({ error, code, request, path, set }) => {
       set.status = 200; // or the framework copies our response, its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
-    .use(createRoutes(options, () => routes));
+    .use(createRoutes({ ...options, streams }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
   const settle = createSettlement(options);
 
   return {
     routes,
+    endStreams: () => streams.close(),
     handle(request, addressOf = () => null) {
       const exchange: Exchange = new OpenExchange(ids.uuid(), request, addressOf);
       const startedMs = performance.now();

@@ -22,6 +22,7 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
     ...server,
     origin: address,
     async [Symbol.asyncDispose]() {
+      server.server.endStreams();
       await stop();
       await server[Symbol.asyncDispose]();
     },

@@ -10,6 +10,7 @@ import { createAuthenticator } from "./authenticate.ts";
 import { DeviceLogins } from "./device-logins.ts";
 import { Grants } from "./grants.ts";
 import { LoginSessions } from "./login-sessions.ts";
+import { createLoginWatch } from "./login-watch.ts";
 import { Logins } from "./logins.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -19,6 +20,7 @@ import { type Swept, sweepLogins } from "./sweep.ts";
 export type { Authenticator, Principal } from "./authenticate.ts";
 export type { DeviceLoginView } from "./device-logins.ts";
 export type { Caller, TokenAnswer } from "./grants.ts";
+export { type LoginWatch, loginIdOf } from "./login-watch.ts";
 export type { LoginView } from "./logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { SigningKeyView } from "./signing-keys.ts";
@@ -54,6 +56,8 @@ export function createAccess(dependencies: AccessDependencies) {
     logins: new Logins(dependencies),
     /** The whole login behind a grant: see standing-logins.ts. */
     standingLogin: createStandingLogins(dependencies),
+    /** For callers who stay connected: see login-watch.ts. */
+    loginWatch: createLoginWatch(dependencies),
     /** Removes dead rows; a job of the service. */
     sweep: (signal: AbortSignal): Promise<Swept> => sweepLogins({ ...dependencies, sessions }, signal),
   };

@@ -6,6 +6,7 @@ import { Reconciler } from "./reconciler.ts";
 import * as store from "./store.ts";
 
 export type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
+export type { InferenceToken, Workstation } from "./inference-tokens.ts";
 export type { KeyView } from "./key-directory.ts";
 export type { KeyAnswer } from "./keys.ts";
 export type { GatewayKeyStatus } from "./model.ts";

@@ -1,0 +1,185 @@
+// Event streams that tell workstations of new policy revisions (control-api.md sections 6.3, 20 items 45 and 46). One timer
+// serves all of them: it looks for revisions and for logins that ended, whoever changed them, and keeps the connections
+// warm. What a revision says is fetched with a request of its own.
+import { type LoginWatch, loginIdOf, type Principal } from "../domain/access/service.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { Delivery } from "../domain/governance/delivery.ts";
+import type { Governance } from "../domain/governance/service.ts";
+import { type Clock, SECOND_MS } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Metrics } from "../platform/metrics.ts";
+
+/** Open at the same time; whoever comes then asks again later. */
+export const STREAMS_MAX = 10_000;
+/** Events that wait for a caller who does not read them; the stream ends, and the caller comes back for the newest. */
+export const EVENTS_WAITING_MAX = 256;
+export const KEEPALIVE_MS = 15 * SECOND_MS;
+/** How late a revision or a lost login is noticed at most. */
+export const BEAT_MS = 500;
+/** A stream gets its comment once in so many beats: a part of them with each, so that the others do not wait. */
+export const PARTS = KEEPALIVE_MS / BEAT_MS;
+/** When to come back after a stream ended: spread out, for often they all end together. */
+const RETRY_MS = { least: 2_000, spread: 8_000 };
+const FULL_RETRY_SECONDS = 60;
+const SHORTEST_MS = SECOND_MS;
+
+const encoder = new TextEncoder();
+const KEEPALIVE = encoder.encode(": keepalive\n\n");
+
+const eventOf = (revision: string): string =>
+  `event: revision\nid: ${revision}\ndata: ${JSON.stringify({ revision })}\n`;
+
+interface OpenStream {
+  readonly organizationId: string;
+  readonly loginId: string;
+  readonly endsAtMs: number;
+  /** which beat of a round keeps it warm */
+  readonly part: number;
+  /** sequence of the newest revision it was told of */
+  told: number;
+  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+}
+
+export interface RevisionStreamsOptions {
+  delivery: Pick<Delivery, "inForce">;
+  governance: Pick<Governance, "list">;
+  loginWatch: LoginWatch;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export class RevisionStreams {
+  readonly #streams = new Set<OpenStream>();
+  /** by organization: sequence of the newest revision that all its streams were told of */
+  readonly #told = new Map<string, number>();
+  #timer: Timer | undefined;
+  #beats = 0;
+  #opened = 0;
+  #loginRevision = -1;
+  #isClosed = false;
+
+  constructor(private readonly own: RevisionStreamsOptions) {
+    own.metrics.gauge("policy_streams", "Open streams of policy revisions", {
+      read: (set) => set(this.#streams.size),
+    });
+  }
+
+  /**
+   * @returns a stream that begins with the revision in force, and ends with the caller's credential at the latest
+   * @throws DomainError `governance.no_policy`, `governance.not_computed`, `governance.streams_full`, `service.stopping`
+   */
+  open(principal: Principal): ReadableStream<Uint8Array> {
+    if (this.#isClosed) throw stopping();
+    if (this.#streams.size >= STREAMS_MAX) throw full();
+    const { organizationId } = principal;
+    const { id, sequence } = this.own.delivery.inForce(organizationId);
+    if (!this.#told.has(organizationId)) this.#told.set(organizationId, sequence);
+    const stream: OpenStream = {
+      organizationId,
+      loginId: loginIdOf(principal),
+      endsAtMs: Math.max(principal.expiresAtMs, this.own.clock.nowMs() + SHORTEST_MS),
+      part: this.#opened++ % PARTS,
+      told: sequence,
+      controller: undefined,
+    };
+    const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
+    return new ReadableStream({
+      start: (controller) => {
+        stream.controller = controller;
+        this.#streams.add(stream);
+        this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
+        controller.enqueue(encoder.encode(`${eventOf(id)}retry: ${retryMs}\n\n`));
+      },
+      cancel: () => this.#forget(stream),
+    });
+  }
+
+  /** Ends every stream, so that nothing keeps the listener from stopping; none begins afterwards. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endAll();
+  }
+
+  /** What the timer does. */
+  beat(): void {
+    this.#endOver();
+    this.#tellNews();
+    this.#keepWarm(this.#beats++ % PARTS);
+  }
+
+  /** After a failure a revision may have been missed: whoever comes back is told of the newest. */
+  readonly #guardedBeat = (): void => {
+    try {
+      this.beat();
+    } catch (error) {
+      this.own.log.error("governance.streams_ended", { error });
+      this.#endAll();
+    }
+  };
+
+  #endOver(): void {
+    const nowMs = this.own.clock.nowMs();
+    for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);
+    const revision = this.own.loginWatch.revision();
+    if (revision === this.#loginRevision) return;
+    this.#loginRevision = revision;
+    const ended = this.own.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
+    if (ended.size === 0) return;
+    for (const stream of this.#streams) if (ended.has(stream.loginId)) this.#end(stream);
+  }
+
+  #tellNews(): void {
+    for (const [organizationId, told] of this.#told) {
+      const { sequence } = this.own.delivery.inForce(organizationId);
+      if (sequence === told) continue;
+      this.#told.set(organizationId, sequence);
+      const news = this.own.governance
+        .list(organizationId)
+        .filter((revision) => revision.sequence > told)
+        .toReversed()
+        .map((revision) => ({ ...revision, event: encoder.encode(`${eventOf(revision.id)}\n`) }));
+      for (const stream of this.#streams) {
+        if (stream.organizationId !== organizationId) continue;
+        for (const { sequence, event } of news) if (sequence > stream.told) this.#send(stream, event);
+        stream.told = sequence;
+      }
+    }
+  }
+
+  #keepWarm(part: number): void {
+    for (const stream of this.#streams) if (stream.part === part) this.#send(stream, KEEPALIVE);
+  }
+
+  #send(stream: OpenStream, bytes: Uint8Array): void {
+    if ((stream.controller?.desiredSize ?? 0) < -EVENTS_WAITING_MAX) this.#end(stream);
+    else stream.controller?.enqueue(bytes);
+  }
+
+  #end(stream: OpenStream): void {
+    this.#forget(stream);
+    stream.controller?.close();
+  }
+
+  #endAll(): void {
+    for (const stream of this.#streams) this.#end(stream);
+  }
+
+  #forget(stream: OpenStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const full = () =>
+  new DomainError("unavailable", "governance.streams_full", "too many event streams are open", {
+    hint: "fetch the policy now and then instead, and try again later",
+    retryAfterSeconds: FULL_RETRY_SECONDS,
+  });
+
+const stopping = () =>
+  new DomainError("unavailable", "service.stopping", "the service is stopping; come back in a moment", {
+    retryAfterSeconds: 1,
+  });
