@@ -120,7 +120,10 @@ const isForPeople = ({ status, headers }: Response): boolean =>
   status === 303 || (status >= 400 && (headers.get("content-type") ?? "").startsWith("text/html"));
 
 /** Rows for the routes that name one. */
-async function fill({ request, domain, world }: TestServer, { accessToken: token, user }: Caller): Promise<string[]> {
+async function fill(
+  { request, domain, world }: TestServer,
+  { accessToken: token, user }: Caller,
+): Promise<string[]> {
   const invited = await request("POST", "/admin/invitations", {
     token,
     body: { email: "new@example.com", role: "member" },
@@ -154,7 +157,8 @@ test("what GET really answers is what the document says", async () => {
       checked.push(route.path);
     }
   }
-  expect(checked).toEqual(expect.arrayContaining([
+  expect(checked).toEqual(
+    expect.arrayContaining([
       "/admin/users/:id",
       "/admin/invitations/:id",
       "/auth/me",
@@ -163,7 +167,8 @@ test("what GET really answers is what the document says", async () => {
       "/admin/harnesses/:harness/managed-config",
       "/admin/harnesses/managed-configs",
       "/admin/blue-config/export",
-    ]));
+    ]),
+  );
 });
 
 test("the document leaves out what only refuses, and nothing else", async () => {

@@ -26,7 +26,8 @@ import { createRouter, type RouteContext } from "../router.ts";
 const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.Unknown({ enum: [...HARNESS_KEYS] })) });
 
 const documented = operationsOf("Administration");
-const stale = { 409: { description: "The policy has changed since the base revision" } };
+const absent = { 404: { description: "No policy is published" } };
+const stale = { ...absent, 409: { description: "The policy has changed since the base revision" } };
 const published = {
   200: { description: "Published revision, or the current one when nothing changed", schema: AdminConfig },
 };
@@ -35,6 +36,7 @@ const harnessSettings = { 200: { description: "Settings", schema: HarnessManaged
 const described = {
   read: documented("getAdminGovernanceConfig", "Current policy, unpersonalised", {
     200: { description: "Current revision", schema: AdminConfig },
+    ...absent,
   }),
   publish: documented("updateAdminGovernanceConfig", "Validate and publish a new policy revision", {
     ...published,
@@ -65,10 +67,12 @@ const described = {
     "Managed settings of every supported agent from one revision",
     {
       200: { description: "Maps by harness", schema: HarnessManagedConfigs },
+      ...absent,
     },
   ),
   exported: documented("exportDeploymentConfig", "Deployable YAML of server settings plus current policy", {
     200: { description: "Export without secrets", schema: DeploymentConfigExport },
+    ...absent,
   }),
 };
 
