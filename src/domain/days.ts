@@ -40,6 +40,7 @@ function readDay(text: string | undefined, name: string, problems: Problem[]): n
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const isDay = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!isDay) problems.push({ pointer: `/${name}`, detail: `${name} must be a day such as 2026-01-31` });
-  return date.getTime();
+  if (isDay) return date.getTime();
+  problems.push({ pointer: `/${name}`, detail: `${name} must be a day such as 2026-01-31` });
+  return undefined;
 }

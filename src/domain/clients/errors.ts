@@ -21,8 +21,8 @@ export const clientNotFound = (): DomainError =>
     hint: "see `quartermaster clients list`",
   });
 
-/** @param ids of those that the reference fits */
+/** @param ids of some that the name fits */
 export const clientAmbiguous = (ids: readonly string[]): DomainError =>
-  new DomainError("conflict", "client.ambiguous", `${ids.length} clients have this name`, {
+  new DomainError("conflict", "client.ambiguous", "several clients have this name", {
     hint: `name one by its id: ${ids.join(", ")}`,
   });

@@ -101,22 +101,30 @@ const conditionsOf = (filter: InventoryFilter, inForce: string | null): (SQL | u
 const contains = (column: SQLWrapper, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
-/** @returns the records whose id, installation or host name (in any case) that is, the last seen first */
-export function findReports(
+type Seen = Pick<InventorySlice, "inForce" | "limit">;
+
+/** @returns the record of that id */
+export function findReport(
   connection: Connection,
-  { organizationId, id: reference }: RowId,
-  { inForce, limit }: Pick<InventorySlice, "inForce" | "limit">,
-): InventoryRow[] {
-  const matching = and(
-    eq(clientReports.organizationId, organizationId),
-    or(
-      eq(shown.id, reference),
-      eq(shown.instanceId, reference),
-      sql`${shown.hostname} = ${reference} COLLATE NOCASE`,
-    ),
-  );
-  return selectShown(connection, { matching, inForce, sort: "last_seen_desc", offset: 0, limit });
+  { organizationId, id }: RowId,
+  inForce: string | null,
+): InventoryRow | undefined {
+  const matching = and(eq(clientReports.organizationId, organizationId), eq(shown.id, id));
+  return selectShown(connection, { ...ONE, matching, inForce })[0];
 }
+
+/** @returns the records of that installation, or of that host name in any case, the last seen first */
+export function findNamed(
+  connection: Connection,
+  { organizationId, name }: { organizationId: string; name: string },
+  { inForce, limit }: Seen,
+): InventoryRow[] {
+  const isNamed = or(eq(shown.instanceId, name), sql`${shown.hostname} = ${name} COLLATE NOCASE`);
+  const matching = and(eq(clientReports.organizationId, organizationId), isNamed);
+  return selectShown(connection, { ...ONE, matching, inForce, limit });
+}
+
+const ONE = { sort: "last_seen_desc", offset: 0, limit: 1 } as const;
 
 /** @returns other records that report by the same login session, the last seen first */
 export const listCompanions = (

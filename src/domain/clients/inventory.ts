@@ -83,8 +83,9 @@ export class Inventory {
    * @source control-api.md sections 3 and 20.2.39
    */
   facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): ClientFacets {
-    const problems: Problem[] = [];
-    const q = readSearchText(userQ, problems);
+    const searching: Problem[] = [];
+    const q = readSearchText(userQ, searching);
+    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
     readUuid(selectedId, "selected_user_id", problems);
     refuseQuery(problems);
     const { identity, db } = this.own;
@@ -100,12 +101,15 @@ export class Inventory {
    * @throws DomainError `client.not_found`, `client.ambiguous`
    */
   find(organizationId: string, reference: string): ClientView {
-    const wanted = { inForce: this.#inForce(organizationId), limit: REFERENCE_MATCHES_MAX };
-    const found = store.findReports(this.own.db.read, { organizationId, id: reference }, wanted);
-    const [row, ...others] = found.filter(({ id }) => id === reference).concat(found);
+    const { read } = this.own.db;
+    const inForce = this.#inForce(organizationId);
+    const known = store.findReport(read, { organizationId, id: reference }, inForce);
+    if (known) return this.#viewOf(known);
+    const limit = REFERENCE_MATCHES_MAX;
+    const named = store.findNamed(read, { organizationId, name: reference }, { inForce, limit });
+    const [row, ...others] = named;
     if (!row) throw clientNotFound();
-    if (row.id !== reference && others.some(({ id }) => id !== row.id))
-      throw clientAmbiguous(found.map(({ id }) => id));
+    if (others.length > 0) throw clientAmbiguous(named.map(({ id }) => id));
     return this.#viewOf(row);
   }
 

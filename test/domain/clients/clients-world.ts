@@ -1,0 +1,73 @@
+// The real domain with a policy in force, users, and workstations that report.
+import type { ClientStatusReport, Reporter } from "../../../src/domain/clients/model.ts";
+import type { ClientView } from "../../../src/domain/clients/service.ts";
+import type { GovernanceConfig, PackageAudiences } from "../../../src/domain/governance/service.ts";
+import { insertRevision } from "../../../src/domain/governance/store.ts";
+import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { documentWith, reportedHarness, reportedPackage } from "./policies.ts";
+
+/** What a workstation sends when all is as the policy of documentWith() wants it. */
+export const reportWith = (members: Partial<ClientStatusReport> = {}): ClientStatusReport => ({
+  instance_id: "instance-1",
+  hostname: "lab-14",
+  client_version: "0.1.0",
+  platform: "linux",
+  architecture: "x86_64",
+  config_revision: null,
+  applied: true,
+  files_ok: true,
+  harnesses: [reportedHarness()],
+  packages: [reportedPackage()],
+  reconciliation_attempt: null,
+  error: null,
+  ...members,
+});
+
+export const reporterOf = ({ user, loginSessionId }: Caller): Reporter => ({
+  userId: user.id,
+  organizationId: user.organizationId,
+  loginSessionId,
+  grantId: null,
+});
+
+export interface ClientsWorld extends TestServer {
+  organizationId: string;
+  /** a member with a workstation */
+  ana: Caller;
+  /** Puts a revision in force. @returns its id */
+  publish(document?: Partial<GovernanceConfig>, audiences?: PackageAudiences): Promise<string>;
+  /** Takes a report of ana's, or of whoever is named. */
+  report(members?: Partial<ClientStatusReport>, caller?: Caller): Promise<void>;
+  /** @returns every client, the last seen first */
+  listed(): readonly ClientView[];
+}
+
+export async function createClientsWorld(): Promise<ClientsWorld> {
+  const face = await createTestServer();
+  const { world, domain } = face;
+  const { organizationId } = world;
+  const ana = await face.signedIn("member", { email: "ana@example.org" });
+  return {
+    ...face,
+    organizationId,
+    ana,
+    publish: (document = {}, audiences = {}) => publishOn(face, { document, audiences }),
+    report: (members, caller = ana) => domain.clients.report(reporterOf(caller), reportWith(members)),
+    listed: () => domain.clients.inventory.list(organizationId, { perPage: 100 }).items,
+  };
+}
+
+async function publishOn(
+  { world }: TestServer,
+  { document, audiences }: { document: Partial<GovernanceConfig>; audiences: PackageAudiences },
+): Promise<string> {
+  const { db, ids, clock, organizationId } = world;
+  const id = ids.uuid();
+  const { label: authorLabel } = world.system;
+  const author = { origin: "operator" as const, authorId: null, authorLabel, comment: null };
+  const revision = { id, organizationId, audiences, ...author, createdAtMs: clock.nowMs() };
+  await db.write((tx) => {
+    insertRevision(tx, { ...revision, document: documentWith({ ...document, revision: id }) });
+  }, "governance");
+  return id;
+}
