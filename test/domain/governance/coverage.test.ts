@@ -6,7 +6,7 @@ import { compare, parse, type SemVer } from "semver";
 import { componentsOf, type ManagedPackage } from "../../../src/domain/catalog/service.ts";
 import { layoutFor } from "../../../src/domain/governance/document/layout.ts";
 import { checkDocument, checkRanges, readDraft } from "../../../src/domain/governance/document/read.ts";
-import { endpointsOf, parseRequirement } from "../../../src/domain/governance/document/requirement.ts";
+import { parseRequirement } from "../../../src/domain/governance/document/requirement.ts";
 import { acceptsComponents, getHarness, type HarnessKey } from "../../../src/domain/harnesses.ts";
 import {
   documentWith,
@@ -315,7 +315,7 @@ describe("random packages", () => {
     const mayRun = (version: SemVer): boolean => {
       const generation = generationAt(version);
       if (!generation || !(isOpen || compare(version, generation.verifiedBefore) < 0)) return false;
-      return range?.test(version) ?? true;
+      return range?.isSatisfiedBy(version) ?? true;
     };
     const boundsOf = ({ adapters }: ManagedPackage): string[] =>
       [adapters.claude, ...(adapters.claude?.variants ?? [])].flatMap((one) => [
@@ -328,7 +328,7 @@ describe("random packages", () => {
         ...starts,
         ...[
           ...some.flatMap(boundsOf).flatMap((bound) => parse(bound) ?? []),
-          ...(range ? endpointsOf(range) : []),
+          ...(range?.endpoints() ?? []),
         ].flatMap(around),
       ].filter(mayRun);
     const layoutAt = ({ adapters }: ManagedPackage, version: SemVer) =>
@@ -377,7 +377,7 @@ describe("random packages", () => {
         for (const place of expected) seen.add(place);
         if (expected.size === 0) seen.add("fine");
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
     expect([...seen]).toEqual(expect.arrayContaining(["fine", "twice", RANGE, PLACE]));
   });

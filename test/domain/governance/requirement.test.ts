@@ -1,16 +1,15 @@
 // Version requirements: which texts are one, and that each means what its grammar promises, version by version.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compare, parse } from "semver";
+import { compare, SemVer } from "semver";
 import {
   COMPARATORS_MAX,
-  endpointsOf,
   parseRequirement,
   REQUIREMENT_CHARACTERS_MAX,
 } from "../../../src/domain/governance/document/requirement.ts";
 
 const matches = (requirement: string, version: string): boolean | undefined =>
-  parseRequirement(requirement)?.test(version);
+  parseRequirement(requirement)?.isSatisfiedBy(new SemVer(version));
 
 describe("texts that are a requirement", () => {
   test.each([
@@ -75,6 +74,8 @@ describe("texts that are none", () => {
     "latest",
     "-1",
     "1.2.3 -rc",
+    "1.2.3+.b",
+    "1.2.3+.b",
   ])("%p", (text) => {
     expect(parseRequirement(text)).toBeUndefined();
   });
@@ -97,6 +98,14 @@ describe("meaning", () => {
     [">=1.0.0-rc.2", ["1.0.0-rc.2", "1.0.0-rc.10", "1.0.0", "1.0.1"], ["1.0.0-rc.1", "1.0.1-rc.3"]],
     [">1, <2.0.0-rc.1", [], ["1.5.0", "2.0.0"]],
     [">=1, <2.0.0-rc.1", ["1.5.0", "2.0.0-beta"], ["2.0.0-rc.1", "1.5.0-rc.1"]],
+    [">=2, <2.1.0-rc.2", ["2.0.0"], ["2.1.0-rc.1"]],
+    ["=2, <2.1.0-rc.2", ["2.0.0"], ["2.1.0-rc.1"]],
+    ["~2, <2.1.0-rc.2", ["2.0.0"], ["2.1.0-rc.1"]],
+    ["<=2, >=2.1.0-rc.1", ["2.1.0"], ["2.1.0-rc.1"]],
+    ["^2, <2.0.0-rc.2", [], ["2.0.0"]],
+    ["^2, <=2.0.0-rc.2", ["2.0.0-rc.1"], ["2.0.0"]],
+    [">1, <=2.0.0-rc.2", ["2.0.0-rc.1"], ["2.0.0"]],
+    ["^0.2.0, >=0.2.0-rc.1", ["0.2.0"], ["0.2.0-rc.1"]],
   ];
   test.each(rows)("%s", (requirement, matching, other) => {
     expect(matching.filter((version) => !matches(requirement, version))).toEqual([]);
@@ -128,12 +137,14 @@ describe("meaning", () => {
 
   /** By the definition of each operator, number by number. */
   const holds = ({ operator, numbers, tag: suffix }: Comparator, text: string): boolean => {
-    const found = parse(text);
-    if (!found) throw new Error(`${text} is no version`);
+    const found = new SemVer(text);
     const parts = [found.major, found.minor, found.patch];
     const differing = numbers.findIndex((number, place) => number !== parts[place]);
     const byNumbers = differing < 0 ? 0 : Math.sign((parts[differing] ?? 0) - (numbers[differing] ?? 0));
-    const order = numbers.length === 3 ? compare(text, `${numbers.join(".")}${suffix}`) : byNumbers;
+    const isPartial = numbers.length < 3;
+    // The numbers are those of a partial version, but a pre-release is none of its releases.
+    if (isPartial && differing < 0 && text.includes("-")) return operator === "^" || operator === "";
+    const order = !isPartial ? compare(text, `${numbers.join(".")}${suffix}`) : byNumbers;
     const sharesFirst = (count: number): boolean => differing < 0 || differing >= count;
     const firstNonZero = numbers.findIndex((number) => number > 0);
     switch (operator) {
@@ -172,11 +183,8 @@ describe("meaning", () => {
   });
 });
 
-test("the endpoints are where the range begins or ends", () => {
-  const endpoints = (text: string) => {
-    const range = parseRequirement(text);
-    return range && endpointsOf(range).map(String);
-  };
+test("the endpoints are where the requirement begins or ends", () => {
+  const endpoints = (text: string) => parseRequirement(text)?.endpoints().map(String);
   expect(endpoints(">=1.2, <2.0.0-rc.1")).toEqual(["1.2.0", "2.0.0-rc.1"]);
   expect(endpoints("*")).toEqual([]);
 });

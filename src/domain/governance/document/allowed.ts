@@ -13,7 +13,6 @@ import {
   isWithin,
   versionRuleOf,
 } from "./generations.ts";
-import { endpointsOf } from "./requirement.ts";
 
 /** The versions of one harness that may run. */
 export interface Allowed {
@@ -40,9 +39,9 @@ export const allowedVersions = (policy: HarnessPolicy | undefined, key: HarnessK
   const isAllowed = (version: SemVer): boolean => {
     const generation = generationOf(key, version);
     if (!generation || !isBelowCeiling(generation, rule, version)) return false;
-    return rule.range?.test(version) ?? true;
+    return rule.requirement?.isSatisfiedBy(version) ?? true;
   };
-  const endpoints = rule.range ? endpointsOf(rule.range) : [];
+  const endpoints = rule.requirement?.endpoints() ?? [];
   const starts = generationsOf(key).map(({ introduced }) => introduced);
   const known = [...starts, ...endpoints.flatMap(around)].filter(isAllowed).toSorted(compare);
   return {

@@ -1,12 +1,12 @@
 // The generations of harnesses with their bounds ready to compare: which one a version belongs to, and which versions a
 // policy lets run (control-api.md sections 7 and 8.4). The registry itself is harnesses.ts.
 
-import { compare, type Range, type SemVer } from "semver";
+import { compare, type SemVer } from "semver";
 import { invariant } from "../../errors.ts";
 import { parseVersion } from "../../exact-version.ts";
 import { HARNESSES, type HarnessGeneration, type HarnessKey } from "../../harnesses.ts";
 import type { HarnessPolicy } from "../model.ts";
-import { parseRequirement } from "./requirement.ts";
+import { parseRequirement, type Requirement } from "./requirement.ts";
 
 /** `introduced` is included, `before` excluded; null means that it never ends. */
 export interface Interval {
@@ -50,7 +50,7 @@ export const generationOf = (key: HarnessKey, version: SemVer): BoundedGeneratio
 /** What a policy asks of the version of one harness. */
 export interface VersionRule {
   /** absent: every version */
-  readonly range: Range | undefined;
+  readonly requirement: Requirement | undefined;
   readonly allowsUnverified: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface VersionRule {
 export const versionRuleOf = (policy: HarnessPolicy | undefined): VersionRule => {
   const text = policy?.version_requirement;
   return {
-    range: text === undefined ? undefined : parseRequirement(text),
+    requirement: text === undefined ? undefined : parseRequirement(text),
     allowsUnverified: policy?.allow_unverified_versions === true,
   };
 };

@@ -21,8 +21,8 @@ export const DOCUMENT_MEMBERS = [
 
 const NAMES: readonly string[] = DOCUMENT_MEMBERS;
 
-/** @returns the same members in their order */
-export const inOrder = <Part extends Partial<GovernanceConfig>>(part: Part): Part => {
+/** @param part of a document, or all of it @returns the same members in their order */
+export const inOrder = <Part extends object>(part: Part): Part => {
   const entries = Object.entries(part).toSorted(
     ([one], [other]) => NAMES.indexOf(one) - NAMES.indexOf(other),
   );

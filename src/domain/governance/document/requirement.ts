@@ -1,5 +1,6 @@
-// Version requirements as policies write them, Cargo style, in terms of the semver library. Both mean the same by each
-// operator, by partial versions and by pre-releases; they differ in grammar, and in what a version without operator means.
+// Version requirements as policies write them, Cargo style, in terms of the semver library. For releases both mean the
+// same by every operator. They differ in grammar, in what a version without operator means, and in pre-releases of
+// partial versions: there `>=2` begins behind every pre-release of 2, and `^2` takes them all.
 
 import { Range, SemVer } from "semver";
 
@@ -8,41 +9,87 @@ export const COMPARATORS_MAX = 32;
 
 const NUMBER = "(?:0|[1-9]\\d*)";
 const ANY = "[*xX]";
-const TAG = "[\\dA-Za-z.-]+";
-const WILD = `${NUMBER}(?:\\.${ANY}){1,2}|${NUMBER}\\.${NUMBER}\\.${ANY}`;
-const FULL = `${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${TAG})?(?:\\+${TAG})?`;
+const TAG = "[\\dA-Za-z-]+(?:\\.[\\dA-Za-z-]+)*";
+const FULL = `${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${TAG})?`;
 const PARTIAL = `${NUMBER}(?:\\.${NUMBER})?`;
 const COMPARATOR = new RegExp(
-  `^ *(?<operator>[<>]=?|[=^~])? *(?:(?<wild>${WILD})|(?<version>${FULL}|${PARTIAL})) *$`,
+  `^ *(?<operator>[<>]=?|[=^~])? *(?:(?<full>${FULL})(?:\\+${TAG})?|(?<partial>${PARTIAL})(?<wild>(?:\\.${ANY})*)) *$`,
 );
+const NUMBERS_MAX = 3;
 const EVERYTHING = new RegExp(`^ *${ANY} *$`);
 
-/** @returns one comparator in the library's words: without an operator a version means what is compatible with it */
-const comparatorOf = (text: string): string | undefined => {
-  const { operator, wild, version } = COMPARATOR.exec(text)?.groups ?? {};
-  if (wild !== undefined) return `${operator ?? "="}${wild}`;
-  return version === undefined ? undefined : `${operator ?? "^"}${version}`;
+/** One comparator in the library's words. */
+interface Comparator {
+  readonly releases: string;
+  readonly prereleases: string;
+  /** the version when it is complete and a pre-release: what lets pre-releases of its triple match */
+  readonly tagged: SemVer | undefined;
+}
+
+const NOTHING = "<0.0.0-0";
+/** what operators before a partial version take among pre-releases; the others take what they take among releases */
+const PARTIAL_PRERELEASES: Readonly<Record<string, (version: string) => string>> = {
+  "=": () => NOTHING,
+  "~": () => NOTHING,
+  ">=": (version) => `>${version}`,
+  "<=": (version) => `<${version}`,
 };
 
+const comparatorOf = (text: string): Comparator | undefined => {
+  const { operator, full, partial, wild = "" } = COMPARATOR.exec(text)?.groups ?? {};
+  const sign = operator ?? (wild === "" ? "^" : "=");
+  if (full !== undefined) {
+    const releases = sign + full;
+    // Below 1.0.0 the library's caret takes pre-releases of the version itself, once it takes any.
+    const prereleases = sign === "^" ? `>=${full} ${releases}` : releases;
+    return { releases, prereleases, tagged: full.includes("-") ? new SemVer(full) : undefined };
+  }
+  if (partial === undefined || `${partial}${wild}`.split(".").length > NUMBERS_MAX) return undefined;
+  const releases = sign + partial;
+  return { releases, prereleases: PARTIAL_PRERELEASES[sign]?.(partial) ?? releases, tagged: undefined };
+};
+
+/** What a version has to satisfy: every comparator; for a pre-release one of them must name its triple with a tag. */
+export class Requirement {
+  readonly #releases: Range;
+  readonly #prereleases: Range;
+  readonly #tagged: readonly SemVer[];
+
+  /** @throws TypeError for a tag or a number that SemVer does not have */
+  constructor(comparators: readonly Comparator[]) {
+    this.#releases = new Range(comparators.map(({ releases }) => releases).join(" "));
+    this.#prereleases = new Range(comparators.map(({ prereleases }) => prereleases).join(" "), {
+      includePrerelease: true,
+    });
+    this.#tagged = comparators.flatMap(({ tagged }) => tagged ?? []);
+  }
+
+  isSatisfiedBy(version: SemVer): boolean {
+    if (version.prerelease.length === 0) return this.#releases.test(version);
+    return this.#tagged.some((named) => named.compareMain(version) === 0) && this.#prereleases.test(version);
+  }
+
+  /** @returns the versions where it begins or ends; none for `*` */
+  endpoints(): SemVer[] {
+    return this.#releases.set.flat().flatMap(({ semver }) => (semver instanceof SemVer ? [semver] : []));
+  }
+}
+
 /**
- * Reads a requirement: comparators joined by commas, all of which must hold.
- * A pre-release matches only when a comparator names a pre-release of the same triple, which is the library's rule too.
- * @returns the one range it stands for; nothing when it is none, as the empty text
- * @source control-api.md section 7, "Version selection"; SemVer 2.0.0 section 11 for the order
+ * Reads a requirement: comparators joined by commas, all of which must hold, or `*` alone.
+ * @returns nothing when the text is none, such as the empty one
+ * @source control-api.md section 7, "Version selection"
  */
-export const parseRequirement = (text: string): Range | undefined => {
+export const parseRequirement = (text: string): Requirement | undefined => {
   if (text.length > REQUIREMENT_CHARACTERS_MAX) return undefined;
-  if (EVERYTHING.test(text)) return new Range("*");
-  const comparators = text.split(",").map(comparatorOf);
-  if (comparators.length > COMPARATORS_MAX || comparators.includes(undefined)) return undefined;
+  if (EVERYTHING.test(text)) return new Requirement([]);
+  const parts = text.split(",");
+  if (parts.length > COMPARATORS_MAX) return undefined;
   try {
-    return new Range(comparators.join(" "));
+    const comparators = parts.flatMap((part) => comparatorOf(part) ?? []);
+    return comparators.length === parts.length ? new Requirement(comparators) : undefined;
   } catch {
-    // A tag or a number that SemVer does not have: `1.2.3-01`, 2^60.
+    // A tag or a number that SemVer does not have, such as `1.2.3-01`: no requirement either.
     return undefined;
   }
 };
-
-/** @returns the versions where the range begins or ends; none for `*` */
-export const endpointsOf = (range: Range): SemVer[] =>
-  range.set.flat().flatMap(({ semver }) => (semver instanceof SemVer ? [semver] : []));

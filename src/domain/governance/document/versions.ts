@@ -19,7 +19,7 @@ export const checkVersion = (
   const parsed = parseVersion(version);
   if (!parsed) return `${quoted(version)} is not a full version such as 2.0.12`;
   const rule = versionRuleOf(policy);
-  if (rule.range && !rule.range.test(parsed))
+  if (rule.requirement && !rule.requirement.isSatisfiedBy(parsed))
     return `version ${parsed.raw} does not satisfy the required ${policy?.version_requirement}`;
   const generation = generationOf(harness, parsed);
   if (!generation) return `version ${parsed.raw} is older than any that is known`;

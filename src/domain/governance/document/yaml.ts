@@ -20,5 +20,5 @@ export const managedYaml = (document: GovernanceConfig): string => {
     return harnesses[key] ? [[key, policy] as const] : [];
   });
   const contract = contract_version === 1 ? {} : { contract_version };
-  return yamlText({ ...inOrder({ revision, ...contract, ...rest }), harnesses: Object.fromEntries(own) });
+  return yamlText(inOrder({ revision, ...contract, ...rest, harnesses: Object.fromEntries(own) }));
 };
