@@ -29,7 +29,7 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   const stop = context.stopSignal();
   const config = await loadSettings(context, command);
   const { startService } = await import("../../src/service.ts");
-  const voice = await voiceOf(context, config);
+  using voice = await voiceOf(context, config);
   const { log } = voice;
   const { clock, ids } = context;
   const onBootstrap = passwordTeller(voice, context);
@@ -56,7 +56,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!(signal.reason instanceof Interrupted)) throw signal.reason;
 }
 
-interface Voice {
+interface Voice extends Disposable {
   log: Log;
   /** whether stdout is for a person, and not for JSON lines */
   isText: boolean;
@@ -64,19 +64,25 @@ interface Voice {
 
 /** Under systemd the journal takes JSON from stdout; a person reads the log on stderr, beside the results on stdout. */
 async function voiceOf({ env, stdout, stderr, clock }: Context, config: Config): Promise<Voice> {
-  const { createLog } = await import("../../src/platform/log.ts");
+  const { createLog, gatherLines } = await import("../../src/platform/log.ts");
   const journald = env.JOURNAL_STREAM !== undefined;
   const format = config.get("log.format");
   const isText = format === "text" || (format === "auto" && !journald);
   const stream = isText ? stderr : stdout;
+  const { write, flush } = gatherLines((lines) => void stream.write(lines));
+  process.on("exit", flush); // a bug may end the process within a turn
   const log = createLog({
     level: config.get("log.level"),
     format: isText ? "text" : "json",
-    write: (line) => void stream.write(line),
+    write,
     clock,
     journald,
   });
-  return { log, isText };
+  const dispose = () => {
+    process.off("exit", flush);
+    flush();
+  };
+  return { log, isText, [Symbol.dispose]: dispose };
 }
 
 /** Where a generated password goes when stdout is a journal that many may read. */

@@ -36,6 +36,32 @@ export interface LogOptions {
   journald?: boolean;
 }
 
+export interface GatheredLines {
+  write(line: string): void;
+  /** Writes at once what waits: a process that ends has no next turn. */
+  flush(): void;
+}
+
+/**
+ * Writes the lines of one turn of the event loop together: a line for each request would be a system call for each.
+ * @param write receives whole lines
+ */
+export function gatherLines(write: (lines: string) => void): GatheredLines {
+  let waiting = "";
+  const flush = (): void => {
+    const lines = waiting;
+    waiting = "";
+    if (lines !== "") write(lines);
+  };
+  return {
+    write(line) {
+      if (waiting === "") setImmediate(flush);
+      waiting += line;
+    },
+    flush,
+  };
+}
+
 const PRIORITIES: Record<LogLevel, string> = { debug: "<7>", info: "<6>", warning: "<4>", error: "<3>" };
 const OWN_NAMES = ["ts", "level", "event"];
 

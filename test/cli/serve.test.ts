@@ -57,6 +57,7 @@ describe("the first start on an empty directory", () => {
     ]);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     service.signal("SIGTERM");
+    await service.logged("service.stopped");
     expect(await service.ended()).toBe(0);
 
     await using second = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });

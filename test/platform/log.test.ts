@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import {
   createLog,
+  gatherLines,
   LOG_LINE_LENGTH_MAX,
   type Log,
   type LogFields,
@@ -50,6 +52,29 @@ test("the text form puts the same on one line for a terminal", () => {
   expect(lines).toEqual([
     '2026-01-02T03:04:05.006Z INFO    http.request route=/admin/:id note="two words" tags=["a"]\n',
   ]);
+});
+
+test("lines of one turn of the event loop are written together at its end, those of the next by themselves", async () => {
+  const written: string[] = [];
+  const { write } = gatherLines((lines) => void written.push(lines));
+  write("one\n");
+  write("two\n");
+  expect(written).toEqual([]);
+  await setImmediate();
+  write("three\n");
+  await setImmediate();
+  expect(written).toEqual(["one\ntwo\n", "three\n"]);
+});
+
+test("lines that wait are written at once when somebody asks for it, and only once", async () => {
+  const written: string[] = [];
+  const { write, flush } = gatherLines((lines) => void written.push(lines));
+  write("one\n");
+  flush();
+  expect(written).toEqual(["one\n"]);
+  await setImmediate();
+  flush();
+  expect(written).toEqual(["one\n"]);
 });
 
 test("nothing below the chosen level is written", () => {
