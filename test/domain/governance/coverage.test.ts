@@ -8,6 +8,7 @@ import { layoutFor } from "../../../src/domain/governance/document/layout.ts";
 import { checkDocument, checkRanges, readDraft } from "../../../src/domain/governance/document/read.ts";
 import { parseRequirement } from "../../../src/domain/governance/document/requirement.ts";
 import { acceptsComponents, getHarness, type HarnessKey } from "../../../src/domain/harnesses.ts";
+import { PROBLEMS_MAX } from "../../../src/domain/problem-list.ts";
 import {
   documentWith,
   type Json,
@@ -222,6 +223,19 @@ describe("commands of several packages", () => {
   test.each(rows)("%s", (_name, setting, pointers) => {
     expect(pointersOf(claudeDocument(setting))).toEqual(pointers);
   });
+});
+
+test("as many packages as a list may hold, all with one command, are judged in order of their versions", () => {
+  const count = 5_000;
+  const packages = Array.from({ length: count }, (_, index) =>
+    claude({ ...helper("h"), introduced: `2.${index}.0`, before: `2.${index + 1}.0` }, `p${index}`),
+  );
+  const { document, problems } = readDraft(
+    claudeDocument({ packages, requirement: ">=2.0.12", isOpen: true }),
+  );
+  expect(problems).toEqual([]);
+  // None serves every version, and none meets another.
+  expect(checkDocument(document, { gateway: false }).at(-1)?.detail).toBe(`and ${count - PROBLEMS_MAX} more`);
 });
 
 describe("random packages", () => {

@@ -342,6 +342,35 @@ describe("MCP servers", () => {
   });
 });
 
+describe("nesting without end is refused where it stands", () => {
+  const deep = Array.from({ length: 100_000 }).reduce<unknown>((inner) => ({ a: [inner] }), {});
+  const rows: [string, Json, string][] = [
+    [
+      "as settings of a harness",
+      codex({ managed_config: { deep } }),
+      "/harnesses/codex/managed_config/deep/a/0/a/0",
+    ],
+    [
+      "as settings of a package",
+      documentWith({ packages: [{ ...packageWith({}), settings: { deep } }] }),
+      "/packages/0/settings/deep/a/0",
+    ],
+    [
+      "as settings of an override",
+      codex({ package_overrides: { one: { settings: { deep } } } }),
+      "/harnesses/codex/package_overrides/one/settings/deep",
+    ],
+    ["in place of a text", documentWith({ minimum_client_version: deep }), "/minimum_client_version"],
+    ["as an argument", mcp({ name: "a", command: "b", args: [deep] }), "/harnesses/codex/mcp/0/args/0"],
+    ["as an unknown member", documentWith({ unknown: deep }), "/unknown"],
+  ];
+  test.each(rows)("%s", (_name, input, pointer) => {
+    const [problem, ...others] = readDraft(input).problems;
+    expect(problem?.pointer).toStartWith(pointer);
+    expect(others).toEqual([]);
+  });
+});
+
 test("no problem repeats a URL, a command, a variable or a token", () => {
   const secret = "s3cr3t-value";
   const input = documentWith({
