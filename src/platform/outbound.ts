@@ -1,9 +1,15 @@
 // The only door for outgoing connections (operator-experience.md AIR-2). Nothing is reachable unless configuration
 // put it on the list; why a destination is there is the configuration's to say, what is sent is the caller's.
-// A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way.
+// A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way to one peer,
+// never on the way to public hosts (public-https.ts).
 import { DomainError, invariant } from "../domain/errors.ts";
+import { publicUrl } from "./public-hosts.ts";
+import { download, PUBLIC_HOSTS, type PublicHosts, type PublicRequest } from "./public-https.ts";
 
 export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
+
+/** Origin of the destination that stands for every public host, for `download` only. */
+export const ANY_PUBLIC_HOST = "https://*";
 
 /** One peer the operator allowed. */
 export interface Destination {
@@ -23,33 +29,48 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
+export interface DownloadRequest
+  extends Pick<PublicRequest, "headers" | "bytesMax">,
+    Pick<OutboundRequest, "timeoutMs" | "signal"> {}
+
 export interface Outbound {
   /**
    * @param pathOrUrl a path at the destination, or a whole URL with its origin
    * @throws DomainError `forbidden` outbound.not_allowed; `unavailable` outbound.redirected, outbound.failed
    */
   fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
+  /**
+   * Fetches from any public host, once a destination of that kind is on the list; begins when it is read.
+   * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
+   */
+  download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
   /** @returns every destination that can be reached */
   list(): readonly Destination[];
 }
 
+export interface OutboundOptions {
+  allowed: readonly Destination[];
+  publicHosts?: PublicHosts;
+}
+
 /** @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name */
-export function createOutbound({ allowed }: { allowed: readonly Destination[] }): Outbound {
+export function createOutbound({ allowed, publicHosts = PUBLIC_HOSTS }: OutboundOptions): Outbound {
   const destinations = byName(allowed);
   return {
     list: () => [...destinations.values()],
+    async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
+      if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
+      const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };
+      yield* download(publicUrl(url), request, publicHosts);
+    },
     async fetch(destinationName, pathOrUrl, request) {
       const { timeoutMs, signal, ...message } = request;
-      invariant(
-        timeoutMs >= 1 && timeoutMs <= OUTBOUND_TIMEOUT_MAX_MS,
-        "an outgoing request has a bounded timeout",
-      );
+      const bounded = boundedSignal(request);
       const url = allowedUrl(destinations.get(destinationName), pathOrUrl, destinationName);
-      const timeout = AbortSignal.timeout(timeoutMs);
       const response = await fetch(url, {
         ...message,
         redirect: "manual",
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        signal: bounded,
       }).catch((cause: unknown) => {
         throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
       });
@@ -63,6 +84,15 @@ export function createOutbound({ allowed }: { allowed: readonly Destination[] })
   };
 }
 
+function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" | "signal">): AbortSignal {
+  invariant(
+    timeoutMs >= 1 && timeoutMs <= OUTBOUND_TIMEOUT_MAX_MS,
+    "an outgoing request has a bounded timeout",
+  );
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+}
+
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 const unavailable = (reason: string, message: string, cause?: unknown): DomainError =>
@@ -73,17 +103,16 @@ const unavailable = (reason: string, message: string, cause?: unknown): DomainEr
 
 /** The origin is compared after parsing: `//host/path` and a whole URL both could lead elsewhere. */
 function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
-  const url = destination && URL.parse(pathOrUrl, destination.origin);
+  if (!destination || destination.origin === ANY_PUBLIC_HOST) throw notAllowed(name);
+  const url = URL.parse(pathOrUrl, destination.origin);
   if (url && url.origin === destination.origin && url.username === "" && url.password === "") return url;
-  throw new DomainError(
-    "forbidden",
-    "outbound.not_allowed",
-    `No outgoing connection to ${name} is allowed there`,
-    {
-      hint: "List what is allowed with: quartermaster config show --outgoing",
-    },
-  );
+  throw notAllowed(name);
 }
+
+const notAllowed = (name: string): DomainError =>
+  new DomainError("forbidden", "outbound.not_allowed", `No outgoing connection to ${name} is allowed there`, {
+    hint: "List what is allowed with: quartermaster config show --outgoing",
+  });
 
 function byName(allowed: readonly Destination[]): Map<string, Destination> {
   const destinations = new Map(allowed.map((destination) => [destination.name, destination]));

@@ -129,7 +129,10 @@ const RULES: readonly Rule[] = [
   {
     text: "outbound.ts is the only door for outgoing connections",
     appliesTo: /^(?:src|cli|migrations)\//,
-    except: { "src/platform/outbound.ts": "is that door" },
+    except: {
+      "src/platform/outbound.ts": "is that door",
+      "src/platform/public-https.ts": "is the part of it that leads to public hosts",
+    },
     violations: (source) => [
       ...importing(({ target, typeOnly }) => NETWORK.test(target) && !typeOnly)(source),
       ...importing(
@@ -183,6 +186,14 @@ test("a file of the most lines allowed is allowed", () => {
   const rule = RULES.find(({ text }) => text.startsWith("no file is longer"));
   const longest = sourceOf("src/platform/long.ts", "// line\n".repeat(FILE_LINES_MAX));
   expect(rule?.violations(longest)).toEqual([]);
+});
+
+test("only the door knows its part for public hosts", () => {
+  const part = "src/platform/public-https.ts";
+  const users = sources.filter(({ imports }) =>
+    imports.some(({ target, typeOnly }) => target === part && !typeOnly),
+  );
+  expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound.ts"]);
 });
 
 test("the files and their imports were found at all", () => {
