@@ -40,7 +40,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster keys list --q example.org --wide",
       )
       .addOption(new Option("--state <state>", "one state only").choices(STORED_STATES))
-      .option("--problems", "only keys whose last attempt failed"),
+      .option("--problems", "only keys whose last attempt failed, and those that the gateway disowned"),
   )
     .printsTable()
     .action(inDomain(context, async () => (await import("../keys/read.ts")).list)),

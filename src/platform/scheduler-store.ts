@@ -29,6 +29,7 @@ export const listJobs = (connection: Connection, names: readonly string[]): Map<
 export const listAllJobs = (connection: Connection): JobRow[] =>
   connection.select().from(jobs).orderBy(asc(jobs.name)).limit(JOBS_MAX).all();
 
+/** @returns the row of one job */
 export const findJob = (connection: Connection, name: string): JobRow | undefined =>
   connection.select().from(jobs).where(eq(jobs.name, name)).get();
 

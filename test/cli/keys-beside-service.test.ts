@@ -182,3 +182,21 @@ test("without a running service it is said who will do what was asked for", asyn
   await command("keys reconcile");
   expect(keysOf(ADMIN)).toEqual([]);
 });
+
+test("a sealing key that is lost is made good by rotating signing keys and reconciling gateway keys", async () => {
+  const [old] = keysOf("bob@example.org");
+  rmSync(join(folder, "data/keys"), { recursive: true });
+  const { stderr } = await runCli(placed(["serve", "--server-listen", "127.0.0.1:0"]));
+  expect(stderr).toContain("rotate the signing keys");
+  expect((await sealed())[0]).toEqual(["missing", 3]);
+  expect(await run("sealing-keys rotate --yes")).toMatchObject({ exitCode: 4 });
+  await command("signing-keys rotate --yes");
+  await command("signing-keys rotate --inference --yes");
+  expect(await command("keys reconcile")).toMatchObject({ failing: [] });
+  expect(await sealed()).toEqual([["active", 3]]);
+  service = await startService({ args: placed([]) });
+  await runJob("gateway-reconcile");
+  const { external_id } = await command("keys show bob@example.org");
+  expect(external_id).not.toBe(old);
+  expect(keysOf("bob@example.org")).toEqual([String(external_id)]);
+});

@@ -124,7 +124,10 @@ export class AttemptSteps {
     if (!row) return { row: store.findKey(tx, begun.request.identity.id), failure: error };
     if (error.code === "credential_invalid" && row.state === "ready") {
       const reason = error.message;
-      return { row: this.#changes.disown(tx, row, { actor, reason, queueAs: "disowned" }), failure: error };
+      return {
+        row: this.#changes.disown(tx, row, { actor, reason, queueAs: "disowned", nowMs }),
+        failure: error,
+      };
     }
     const permanent = isPermanent(error.code);
     const waitMs = permanent ? RETRY_MAX_MS : retryDelayMs(row.failures, this.#fraction());

@@ -15,6 +15,7 @@ interface Disowning {
   reason: string;
   /** why it is revoked upstream */
   queueAs: RevocationReason;
+  nowMs: number;
 }
 
 /** Columns of a row without a key. */
@@ -33,8 +34,7 @@ export class KeyChanges {
   constructor(private readonly dependencies: GatewayDependencies) {}
 
   /** Takes a key away that nobody can use any more, and makes the user due for another, within the budget. */
-  disown(tx: Tx, row: KeyRow, { actor, reason, queueAs }: Disowning): KeyRow {
-    const nowMs = this.dependencies.clock.nowMs();
+  disown(tx: Tx, row: KeyRow, { actor, reason, queueAs, nowMs }: Disowning): KeyRow {
     this.#revokeKeyOf(tx, row, { reason: queueAs, nowMs });
     const after = this.update(tx, row, {
       ...NO_KEY,
@@ -68,7 +68,7 @@ export class KeyChanges {
     }
     if (openCredential(sealing, row)) return row;
     const reason = "the stored key could not be opened";
-    return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable" });
+    return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable", nowMs });
   }
 
   #revokeKeyOf(tx: Tx, row: KeyRow, why: { reason: RevocationReason; nowMs: number }): void {

@@ -14,7 +14,7 @@ export type ShownKey = Omit<
 
 export interface KeyFilter {
   state?: KeyRow["state"] | undefined;
-  /** only keys whose last attempt failed */
+  /** only keys whose last attempt failed, and those that were disowned */
   withProblem?: boolean | undefined;
   /** part of the address */
   q?: string | undefined;
@@ -33,7 +33,9 @@ export function listKeys(
   const matching = and(
     eq(gatewayKeys.organizationId, organizationId),
     state && eq(gatewayKeys.state, state),
-    withProblem === true ? isNotNull(gatewayKeys.problem) : undefined,
+    withProblem === true
+      ? or(isNotNull(gatewayKeys.problem), isNotNull(gatewayKeys.invalidationReason))
+      : undefined,
     q === undefined ? undefined : sql`${gatewayKeys.email} LIKE ${likePattern(q)} ESCAPE '\\'`,
   );
   const total = connection.select({ total: count() }).from(gatewayKeys).where(matching).get()?.total ?? 0;

@@ -111,9 +111,10 @@ const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
   rejected: "the gateway refused to make a key",
 };
 
-function problemOf({ problem, problemCode }: Pick<directoryStore.ShownKey, "problem" | "problemCode">) {
+/** A key that was disowned is a problem also before the first attempt to replace it. */
+function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
-  return problem !== null && code ? PROBLEMS[code] : problem;
+  return problem !== null && code ? PROBLEMS[code] : (problem ?? invalidationReason);
 }
 
 function invalidQuery(problems: readonly Problem[]): DomainError {

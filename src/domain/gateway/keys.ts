@@ -134,7 +134,8 @@ export class GatewayKeys {
     const disowned = await this.dependencies.db.write((tx) => {
       const row = store.findKey(tx, userId);
       if (row?.state !== "ready" || row.credentialVersion !== credentialVersion) return false;
-      this.#changes.disown(tx, row, { actor, reason: DISOWNED_TEXTS[reason], queueAs: "disowned" });
+      const nowMs = this.dependencies.clock.nowMs();
+      this.#changes.disown(tx, row, { actor, reason: DISOWNED_TEXTS[reason], queueAs: "disowned", nowMs });
       return true;
     }, "gateway");
     if (disowned)

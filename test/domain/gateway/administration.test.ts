@@ -5,7 +5,7 @@ import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import type { KeyView } from "../../../src/domain/gateway/key-directory.ts";
 import { ATTEMPT_LEASE_MS, RETRY_MAX_MS } from "../../../src/domain/gateway/model.ts";
 import { REVOCATION_BATCH, type Reconciled } from "../../../src/domain/gateway/reconciler.ts";
-import { countRevocations, findKey, queueRevocation } from "../../../src/domain/gateway/store.ts";
+import { countRevocations, findKey, queueRevocation, updateKey } from "../../../src/domain/gateway/store.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { PER_PAGE_MAX } from "../../../src/domain/page.ts";
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
@@ -174,6 +174,37 @@ test("reconciling looks after every key whatever it waits for, and after what is
     .orderBy(asc(auditEntries.id))
     .all();
   expect(entry).toMatchObject({ actorKind: "operator", after: JSON.stringify(both) });
+});
+
+test("a key that does not open is replaced by the very look that finds it, while time goes on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { clock } = world;
+  const { nowMs } = clock;
+  clock.nowMs = () => {
+    clock.advance(1);
+    return nowMs();
+  };
+  await world.db.write((tx) => void updateKey(tx, user.id, { sealedCredential: "lost.AAAA" }));
+  expect((await reconcile(world)).done.keys).toBe(1);
+  expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
+});
+
+test("a key that the gateway disowned is a problem until it is replaced", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { credentialVersion = "" } = findKey(world.db.read, user.id) ?? {};
+  world.upstream.hold();
+  const report = { actor: world.system, userId: user.id, credentialVersion, reason: "blocked" } as const;
+  expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
+  const problem = "the gateway has blocked your key";
+  const { items } = adminOf(world).list(world.organizationId, { withProblem: true });
+  expect(items).toMatchObject([{ userId: user.id, problem }]);
+  world.upstream.letGo();
+  await world.gateway.keys.attempts?.drain();
+  expect(adminOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
 });
 
 test("reconciling carries out more revocations than one run takes on", async () => {
