@@ -61,13 +61,19 @@ class FaultyFile extends Error {
 
 /**
  * Runs `work` on what was read from the file at `path`.
+ * @param isAbout tells which errors are about this file; all of them when left out
  * @throws whatever `work` throws; the problems of a DomainError are shown with the file's name
  */
-export async function inFile<T>(path: string | undefined, work: () => T | Promise<T>): Promise<T> {
+export async function inFile<T>(
+  path: string | undefined,
+  work: () => T | Promise<T>,
+  isAbout: (fault: DomainError) => boolean = () => true,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw path !== undefined && error instanceof DomainError ? new FaultyFile(path, error) : error;
+    const isFaulty = path !== undefined && error instanceof DomainError && isAbout(error);
+    throw isFaulty ? new FaultyFile(path, error) : error;
   }
 }
 
@@ -154,11 +160,11 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   return `${lines.join("\n")}\n`;
 }
 
-/** A short message says by itself what is wrong. */
+/** A short message says by itself what is wrong, but not where. */
 const isNews =
   ({ error }: Failure) =>
-  ({ detail }: Problem): boolean =>
-    !error.includes(detail);
+  ({ detail, line }: Problem): boolean =>
+    line !== undefined || !error.includes(detail);
 
 /** `FILE:LINE: POINTER: detail`, as editors and compilers write it; what is not known is left out */
 function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {

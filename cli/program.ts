@@ -12,6 +12,7 @@ import * as invitations from "./commands/invitations.ts";
 import * as jobs from "./commands/jobs.ts";
 import * as keys from "./commands/keys.ts";
 import * as logins from "./commands/logins.ts";
+import * as policy from "./commands/policy.ts";
 import * as scim from "./commands/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
@@ -38,6 +39,7 @@ const NOUNS: readonly Noun[] = [
   groups,
   invitations,
   logins,
+  policy,
   clients,
   keys,
   scim,

@@ -2,6 +2,7 @@
 // Starting and stopping in order is src/service.ts.
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { DomainError } from "../../src/domain/errors.ts";
 import type { Config } from "../../src/platform/config.ts";
 import type { Log } from "../../src/platform/log.ts";
 import type { Service, ServiceOptions } from "../../src/service.ts";
@@ -15,7 +16,7 @@ import { addSettingOptions, loadSettings } from "../settings.ts";
 export function register(program: CliCommand, context: Context): void {
   const command = program
     .command("serve")
-    .description("Runs the service until SIGTERM or SIGINT; SIGHUP reads the catalog file again.")
+    .description("Runs the service until SIGTERM or SIGINT; SIGHUP reads catalog and policy again.")
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
       "quartermaster serve --config /etc/quartermaster/quartermaster.yaml",
@@ -34,7 +35,9 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   const { clock, ids } = context;
   const onBootstrap = passwordTeller(voice, context);
   const catalogFile = config.get("catalog.file") ?? config.file;
-  const service = await inFile(catalogFile, () => startService({ config, clock, ids, log, onBootstrap }));
+  const start = () => startService({ config, clock, ids, log, onBootstrap });
+  const isPolicy = ({ reason }: DomainError) => reason.startsWith("governance.");
+  const service = await inFile(catalogFile, () => inFile(config.file, start, isPolicy));
   const reload = () =>
     void service.reload().catch((error: unknown) => log.error("catalog.failed", { error }));
   process.on("SIGHUP", reload);

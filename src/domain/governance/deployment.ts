@@ -60,9 +60,14 @@ export class Deployments {
     }, "governance");
   }
 
+  #hasGateway(): boolean {
+    return this.parts.settings.gatewayType !== undefined;
+  }
+
   #read(organizationId: string, { input, variable, lineOf }: DeploymentSection): GovernanceConfig {
     const { catalog, publisher } = this.parts;
-    const finish = publisher.finishAsIs.bind(publisher);
+    const finish = (document: GovernanceConfig, found: Problem[]) =>
+      publisher.finishAsIs(document, { gateway: this.#hasGateway(), problems: found });
     const { document, problems } = readAuthored({ catalog, finish }, organizationId, { input, variable });
     const located = problems.map(({ pointer, detail }) => {
       const inFile = `/governance${pointer}`;
@@ -76,7 +81,7 @@ export class Deployments {
   #begin(tx: Tx, actor: Actor, wanted: GovernanceConfig | undefined): DeploymentOutcome {
     const baseline = wanted ?? authored(safeDefault());
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finishAsIs(baseline, problems);
+    const document = this.parts.publisher.finishAsIs(baseline, { gateway: this.#hasGateway(), problems });
     refuseProblems(problems);
     const next = {
       document,
@@ -106,7 +111,7 @@ export class Deployments {
     const sides = { current: merged, wanted: wanted ?? baseline };
     const conflicts = standingConflicts([...(known?.conflicts ?? []), ...found], sides);
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finishAsIs(merged, problems);
+    const document = this.parts.publisher.finishAsIs(merged, { gateway: this.#hasGateway(), problems });
     const warnings = checkRanges(document);
     if (problems.length > 0) return { outcome: "kept", revision: current.id, conflicts, problems, warnings };
 

@@ -64,9 +64,12 @@ export class Documents {
     });
   }
 
+  /** Only operators have files. */
   #read(organizationId: string, source: DocumentSource) {
-    const { catalog, publisher } = this.parts;
-    const finish = publisher.finish.bind(publisher);
+    const { catalog, publisher, revisions } = this.parts;
+    const gateway = publisher.hasGateway({ kind: "operator" }, revisions.current(organizationId));
+    const finish = (document: GovernanceConfig, problems: Problem[]) =>
+      publisher.finish(document, { gateway, problems });
     return readAuthoredText({ catalog, finish }, organizationId, source);
   }
 }

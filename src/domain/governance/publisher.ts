@@ -30,6 +30,12 @@ export interface Proposal {
   action: string;
 }
 
+export interface FinishOptions {
+  /** whether the document gets a gateway block: see `hasGateway` */
+  gateway: boolean;
+  problems: Problem[];
+}
+
 export class Publisher {
   constructor(private readonly dependencies: GovernanceDependencies & { revisions: Revisions }) {}
 
@@ -50,9 +56,9 @@ export class Publisher {
    * @param document without stamps
    * @param problems gets everything that is wrong, with pointers into the document
    */
-  finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig {
-    const stamped = this.finishAsIs(document, problems);
-    problems.push(...checkRanges(stamped));
+  finish(document: GovernanceConfig, options: FinishOptions): GovernanceConfig {
+    const stamped = this.finishAsIs(document, options);
+    options.problems.push(...checkRanges(stamped));
     return stamped;
   }
 
@@ -60,9 +66,8 @@ export class Publisher {
    * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
    * file, must not be refused because other versions are certified today (control-api.md section 4.2, last paragraph).
    */
-  finishAsIs(document: GovernanceConfig, problems: Problem[]): GovernanceConfig {
-    const { gatewayType, serverVersion } = this.dependencies.settings;
-    const gateway = gatewayType !== undefined;
+  finishAsIs(document: GovernanceConfig, { gateway, problems }: FinishOptions): GovernanceConfig {
+    const { serverVersion } = this.dependencies.settings;
     const stamped = stamp(document, { gateway, serverVersion });
     problems.push(...checkDocument(stamped, { gateway }));
     const sizeBytes = Buffer.byteLength(JSON.stringify(stamped));
@@ -71,6 +76,15 @@ export class Publisher {
       problems.push({ pointer: "", detail });
     }
     return stamped;
+  }
+
+  /**
+   * The service knows whether it runs in gateway mode. A command may run without the service's configuration, so what an
+   * operator publishes stays in the mode that is in force.
+   */
+  hasGateway({ kind }: Pick<Actor, "kind">, base: Revision | undefined): boolean {
+    if (kind === "operator") return base?.document.gateway !== undefined;
+    return this.dependencies.settings.gatewayType !== undefined;
   }
 
   /**

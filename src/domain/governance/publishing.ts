@@ -63,7 +63,8 @@ export class Publishing {
     const draft = readDraft(text.input);
     within([...foreignMembers(text.input), ...draft.problems]);
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finish(withExtensions(draft.document, base.document), problems);
+    const wanted = withExtensions(draft.document, base.document);
+    const document = this.#finish(actor, base, { document: wanted, problems });
     within(problems);
     const audiences = carriedOver(base.audiences, document.packages);
     return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
@@ -82,14 +83,15 @@ export class Publishing {
     // The draft lacks packages that cannot be read, so their neighbours would be named by the wrong number.
     if (!problems.some(({ pointer }) => pointer.startsWith("/packages")))
       problems.push(...artifactProblems(this.parts.catalog, organizationId, draft.document));
-    if (draft.problems.length === 0) this.parts.publisher.finish(draft.document, problems);
+    if (draft.problems.length === 0)
+      this.parts.publisher.finish(draft.document, { gateway: false, problems });
     refuseProblems(place(problems));
 
     const base = this.parts.publisher.begin(actor, publication.baseRevision);
     const audiences = this.#audiencesIn(actor, publication, { draft: draft.document, base });
     const whole: Problem[] = [];
     const wanted = withExtensions(unstamped(base.document), draft.document);
-    const document = this.parts.publisher.finish(wanted, whole);
+    const document = this.#finish(actor, base, { document: wanted, problems: whole });
     refuseProblems(place(whole));
     return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
   }
@@ -117,7 +119,7 @@ export class Publishing {
     const place = (problems: readonly Problem[]) => problems.map(inHarness(key));
     refuseProblems(place(draft.problems));
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finish(draft.document, problems);
+    const document = this.#finish(actor, base, { document: draft.document, problems });
     refuseProblems(place(problems));
     return await this.#publish(actor, base, { document, audiences: base.audiences, comment });
   }
@@ -134,7 +136,8 @@ export class Publishing {
     const target = this.parts.revisions.show(actor.organizationId, to);
     const base = this.parts.publisher.begin(actor, baseRevision);
     const problems: Problem[] = [];
-    const document = this.parts.publisher.finishAsIs(unstamped(target.document), problems);
+    const gateway = this.parts.publisher.hasGateway(actor, base);
+    const document = this.parts.publisher.finishAsIs(unstamped(target.document), { gateway, problems });
     refuseProblems(problems);
     const { audiences } = target;
     return await this.parts.publisher.publish(actor, base, {
@@ -143,6 +146,15 @@ export class Publishing {
       comment: comment ?? `rollback to ${to}`,
       action: "policy.rollback",
     });
+  }
+
+  #finish(
+    actor: Actor,
+    base: Revision,
+    { document, problems }: { document: Revision["document"]; problems: Problem[] },
+  ) {
+    const { publisher } = this.parts;
+    return publisher.finish(document, { gateway: publisher.hasGateway(actor, base), problems });
   }
 
   #publish(

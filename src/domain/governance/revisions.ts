@@ -50,6 +50,16 @@ export class Revisions {
   }
 
   /**
+   * @param reference an id, or the number of a revision
+   * @throws DomainError `governance.not_found`
+   */
+  named(organizationId: string, reference: string): Revision {
+    const number = /^\d{1,15}$/.test(reference) ? Number(reference) : undefined;
+    const id = number === undefined ? reference : store.idOfSequence(this.db.read, organizationId, number);
+    return this.show(organizationId, id ?? reference);
+  }
+
+  /**
    * @returns the revision in force
    * @throws DomainError `governance.no_policy`
    */

@@ -15,6 +15,7 @@ import { Publishing, readHarnessKey } from "./publishing.ts";
 import { Revisions } from "./revisions.ts";
 import type { RevisionSummary } from "./store.ts";
 
+export { toAdminConfig } from "./admin-view.ts";
 export { everyAudience, hiddenPackages, withoutPackages } from "./audiences.ts";
 export type { Variable } from "./authored.ts";
 export type { GovernanceDependencies, GovernanceSettings } from "./dependencies.ts";
@@ -46,6 +47,13 @@ export function createGovernance(dependencies: GovernanceDependencies) {
 
     /** @throws DomainError `governance.not_found` */
     show: (organizationId: string, id: string): Revision => revisions.show(organizationId, id),
+
+    /**
+     * @param reference an id, or the number of a revision
+     * @throws DomainError `governance.not_found`
+     */
+    named: (organizationId: string, reference: string): Revision =>
+      revisions.named(organizationId, reference),
 
     /** @returns at most REVISIONS_LISTED_MAX without their documents, the one in force first */
     list: (organizationId: string): RevisionSummary[] => revisions.list(organizationId),

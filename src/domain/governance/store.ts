@@ -51,6 +51,21 @@ export function findRevision(
   return revision;
 }
 
+/** @param sequence place in the order of publishing, from 1 */
+export const idOfSequence = (
+  connection: Connection,
+  organizationId: string,
+  sequence: number,
+): string | undefined =>
+  connection
+    .select({ id: governanceRevisions.id })
+    .from(governanceRevisions)
+    .where(
+      and(eq(governanceRevisions.organizationId, organizationId), eq(governanceRevisions.sequence, sequence)),
+    )
+    .limit(1)
+    .get()?.id;
+
 /** @returns the newest revisions whole, the one in force first */
 export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
   newestFirst(connection, { organizationId, limit });

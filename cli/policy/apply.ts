@@ -1,0 +1,61 @@
+// `policy check` and `policy apply`: a file as the policy. Its references to the environment are those of this command.
+import { resolve } from "node:path";
+import { DomainError } from "../../src/domain/errors.ts";
+import { DOCUMENT_BYTES_MAX } from "../../src/domain/governance/model.ts";
+import type { DocumentPlan, DocumentSource } from "../../src/domain/governance/service.ts";
+import { readFile } from "../../src/platform/files.ts";
+import { inFile } from "../exit.ts";
+import type { Call } from "../in-domain.ts";
+import { isConfirmed } from "../prompt.ts";
+import { changeLines, numberText, revisionDocument } from "./view.ts";
+
+/** @throws DomainError `governance.invalid` with the line of each problem */
+export async function check(call: Call): Promise<void> {
+  const { domain, actor, output, args } = call;
+  const [file = ""] = args;
+  await inFile(file, async () => {
+    const { changes } = domain.governance.documents.plan(actor.organizationId, await sourceOf(call, file));
+    const count = changes.length === 1 ? "1 place" : `${changes.length} places`;
+    const effect = changes.length === 0 ? "it would change nothing" : `it would change ${count}`;
+    output.result({ valid: true, changes }, `${file} can be published; ${effect}`);
+  });
+}
+
+export async function apply(call: Call): Promise<void> {
+  const { domain, actor, context, command, output, args, text } = call;
+  const [file = ""] = args;
+  const plan = await inFile(file, async () =>
+    domain.governance.documents.plan(actor.organizationId, await sourceOf(call, file)),
+  );
+  refuseOtherBase(call, plan);
+  if (plan.changes.length === 0) {
+    const same = `unchanged: ${numberText(plan.base)} says the same`;
+    return output.result({ changed: false, ...revisionDocument(plan.base), changes: [] }, same);
+  }
+  const wanted = {
+    action: `publish a policy after ${numberText(plan.base)}`,
+    details: changeLines(plan.changes),
+  };
+  if (!(await isConfirmed(context, command, wanted))) return;
+  const revision = await domain.governance.documents.apply(actor, plan, { comment: text("comment") });
+  output.result(
+    { changed: true, ...revisionDocument(revision), changes: plan.changes },
+    [...changeLines(plan.changes), `published ${numberText(revision)}`].join("\n"),
+  );
+}
+
+async function sourceOf({ context, config }: Call, file: string): Promise<DocumentSource> {
+  const text = await readFile(resolve(context.cwd, file), DOCUMENT_BYTES_MAX);
+  return { text, variable: (name) => config.variable(name) };
+}
+
+/** @throws DomainError `governance.stale_revision` */
+function refuseOtherBase({ domain, actor, text }: Call, { base }: DocumentPlan): void {
+  const reference = text("base");
+  if (reference === undefined) return;
+  const { id } = domain.governance.named(actor.organizationId, reference);
+  if (id === base.id) return;
+  throw new DomainError("conflict", "governance.stale_revision", `${numberText(base)} is in force`, {
+    hint: `see what changed: quartermaster policy diff ${reference}`,
+  });
+}
