@@ -109,10 +109,11 @@ export class Reconciler {
     const { db, audit } = this.dependencies;
     const { id, userId: target, externalId, reason } = entry;
     const after = { external_id: externalId, reason };
+    const event = { actor: systemActor(entry), action: "gateway_key.revoke_upstream", target, after };
     return db.write((tx) => {
-      store.finishRevocation(tx, id);
-      audit.record(tx, { actor: systemActor(entry), action: "gateway_key.revoke_upstream", target, after });
-      return true;
+      const isOurs = store.finishRevocation(tx, id);
+      if (isOurs) audit.record(tx, event);
+      return isOurs;
     }, "gateway");
   }
 

@@ -86,9 +86,13 @@ export const dueRevocations = (connection: Connection, due: DueTimes, limit: num
     .limit(limit)
     .all();
 
-export function finishRevocation(tx: Tx, id: string): void {
-  tx.delete(gatewayRevocations).where(eq(gatewayRevocations.id, id)).run();
-}
+/** @returns false where another process was faster */
+export const finishRevocation = (tx: Tx, id: string): boolean =>
+  tx
+    .delete(gatewayRevocations)
+    .where(eq(gatewayRevocations.id, id))
+    .returning({ id: gatewayRevocations.id })
+    .all().length === 1;
 
 export function postponeRevocation(
   tx: Tx,

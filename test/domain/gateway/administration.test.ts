@@ -207,6 +207,21 @@ test("a key that the gateway disowned is a problem until it is replaced", async 
   expect(adminOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
 });
 
+test("a revocation that two processes carry out at once is done and recorded once", async () => {
+  await using world = await createGatewayWorld();
+  await queue(world, await world.addUser("ana@example.org"), "key-of-old");
+  world.upstream.hold();
+  const first = reconcile(world);
+  while (world.upstream.calls < 1) await Bun.sleep(1);
+  world.restart();
+  const second = reconcile(world);
+  while (world.upstream.calls < 2) await Bun.sleep(1);
+  world.upstream.letGo();
+  const done = [(await first).done.revocations, (await second).done.revocations];
+  expect(done.sort()).toEqual([0, 1]);
+  expect(world.audited().filter((action) => action === "gateway_key.revoke_upstream")).toHaveLength(1);
+});
+
 test("reconciling carries out more revocations than one run takes on", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
