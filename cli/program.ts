@@ -3,6 +3,7 @@
 import { DomainError } from "../src/domain/errors.ts";
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
+import * as audit from "./commands/audit.ts";
 import * as catalog from "./commands/catalog.ts";
 import * as clients from "./commands/clients.ts";
 import * as config from "./commands/config.ts";
@@ -46,6 +47,7 @@ const NOUNS: readonly Noun[] = [
   signingKeys,
   sealingKeys,
   jobs,
+  audit,
   version,
   help,
 ];

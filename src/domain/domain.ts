@@ -14,6 +14,7 @@ import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { accessSecrets } from "./access/signing-keys.ts";
+import { AuditLog } from "./audit/log.ts";
 import { createAudit } from "./audit/service.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { createClients } from "./clients/service.ts";
@@ -126,6 +127,7 @@ export function openDomain({
     }),
     gateway,
     inference,
+    auditLog: new AuditLog(machine),
     jobs: createJobs(shared),
     sealingKeys: new SealingKeys({
       ...shared,

@@ -35,18 +35,25 @@ export async function readFile(path: string, bytesMax: number): Promise<Uint8Arr
   return await file.readFile();
 }
 
+/** whole, or part by part as it is written */
+export type FileText = string | AsyncIterable<string>;
+
 /**
  * Writes a file that is either the old one or the whole new one, also after a power failure.
  * @param path a symbolic link is followed, so that the link stays
  * @throws DomainError `file.not_regular` for a folder or a device, `file.missing` where the folder is not there,
  *   `file.not_permitted`, `storage.full`
  */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: FileText,
+  { mode = 0o644 }: { mode?: number } = {},
+): Promise<void> {
   try {
     const target = await targetOf(path);
     const partial = `${target}.${process.pid}.partial`;
     try {
-      await using file = await open(partial, "wx", 0o644);
+      await using file = await open(partial, "wx", mode);
       await writeDurably(file, text);
       await rename(partial, target);
     } finally {
@@ -69,7 +76,7 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-async function writeDurably(file: FileHandle, text: string): Promise<void> {
+async function writeDurably(file: FileHandle, text: FileText): Promise<void> {
   await file.writeFile(text);
   await file.sync();
 }

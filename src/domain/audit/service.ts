@@ -1,9 +1,9 @@
 // Append-only record of who changed what, written in the transaction that makes the change (PRODUCT.md decision 13).
-// Entries are chained: each digest covers the one before, so a removed or edited entry shows.
+// Entries are chained (chain.ts), so a removed or edited entry shows. Reading is for log.ts.
 import type { Clock } from "../../platform/clock.ts";
 import type { Tx } from "../../platform/database.ts";
-import { sha256Hex } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
+import { chain } from "./chain.ts";
 import * as store from "./store.ts";
 
 /** A summary of a row without secrets; anything JSON can carry. */
@@ -51,17 +51,4 @@ export function createAudit({ clock }: { clock: Clock }) {
     record: (tx: Tx, { target, ...event }: AuditEvent): void =>
       recordAll(tx, { ...event, targets: [target] }),
   };
-}
-
-/** @param start digest of the entry before the first */
-function chain(facts: store.Facts, targets: readonly string[], start: string): store.Link[] {
-  const { before, after, ...common } = facts;
-  const beginning = Object.values(common);
-  let previousDigest = start;
-  return targets.map((target) => {
-    const content = JSON.stringify([...beginning, target, before, after]);
-    const link = { target, previousDigest, digest: sha256Hex(`${previousDigest}\n${content}`) };
-    previousDigest = link.digest;
-    return link;
-  });
 }

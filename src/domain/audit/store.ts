@@ -1,19 +1,11 @@
-// SQL of the audit log: append, and the digest to chain to.
+// SQL that appends to the audit log, and the digest to chain to. Reading is in log-store.ts.
 import { desc, type SQL, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../platform/database.ts";
+import { CHAIN_START, type Facts, type Link } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 
-/** What the first entry is chained to. */
-const CHAIN_START = "";
 /** entries of one statement: their text is held twice while it runs */
 const LINKS_MAX = 1_000;
-
-type Entry = typeof auditEntries.$inferSelect;
-
-/** What is different in each of the entries that are appended together. */
-export type Link = Pick<Entry, "target" | "previousDigest" | "digest">;
-/** What is the same in all of them. */
-export type Facts = Omit<Entry, "id" | keyof Link>;
 
 const named = sql.placeholder;
 

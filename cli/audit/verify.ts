@@ -1,0 +1,57 @@
+// `audit verify`: reads the whole log again and tells the first entry that is not what was recorded.
+import type { AuditRow } from "../../src/domain/audit/chain.ts";
+import type { Break, Verification } from "../../src/domain/audit/log.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { toRfc3339 } from "../../src/platform/clock.ts";
+import type { Call } from "../in-domain.ts";
+import { startProgress } from "../progress.ts";
+import { digestText, entryDocument } from "./view.ts";
+
+/** @throws DomainError `audit.chain_broken` after the report */
+export async function verify(call: Call): Promise<void> {
+  const { output } = call;
+  const verification = await readAll(call);
+  const { broken } = verification;
+  output.result(reportOf(verification), fittingText(verification));
+  if (broken === undefined) return;
+  throw new DomainError("unverified", "audit.chain_broken", breakText(broken), {
+    hint: "compare the log with an earlier export, or with that of a backup",
+  });
+}
+
+async function readAll({ domain, context }: Call): Promise<Verification> {
+  const total = domain.auditLog.lastId();
+  using progress = startProgress(context, { label: "verifying the audit log", unit: "items", total });
+  return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
+}
+
+const reportOf = ({ entries, last, broken }: Verification) => ({
+  verified: broken === undefined,
+  entries,
+  last_id: last?.id ?? null,
+  last_digest: last === undefined ? null : digestText(last.digest),
+  break: broken === undefined ? null : breakDocument(broken),
+});
+
+const breakDocument = (broken: Break) =>
+  broken.kind === "cut_off"
+    ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }
+    : { kind: broken.kind, entry: entryDocument(broken.entry) };
+
+function fittingText({ entries, last }: Verification): string {
+  const count = entries === 1 ? "1 entry fits" : `${entries} entries fit`;
+  return last === undefined ? count : `${count}, the last is ${last.id} with ${digestText(last.digest)}`;
+}
+
+function breakText(broken: Break): string {
+  if (broken.kind === "cut_off")
+    return `entries were recorded up to ${broken.recordedUpTo}, and the last of them are gone`;
+  const what =
+    broken.kind === "altered"
+      ? "does not say what was recorded"
+      : "does not follow the entry it was recorded after: one was removed, inserted or moved";
+  return `${nameOf(broken.entry)} ${what}`;
+}
+
+const nameOf = ({ id, action, actorLabel, atMs }: AuditRow): string =>
+  `entry ${id} (${action} by ${actorLabel}, ${toRfc3339(atMs)})`;

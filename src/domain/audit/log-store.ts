@@ -1,0 +1,91 @@
+// SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
+import { and, asc, count, desc, eq, gt, gte, lt, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { type Connection, statement } from "../../platform/database.ts";
+import { likePattern } from "../page.ts";
+import type { AuditRow } from "./chain.ts";
+import { auditEntries } from "./tables.ts";
+
+export interface LogFilter {
+  q?: string | undefined;
+  actorId?: string | undefined;
+  /** in any case */
+  actorLabel?: string | undefined;
+  action?: string | undefined;
+  target?: string | undefined;
+  sinceMs?: number | undefined;
+  beforeMs?: number | undefined;
+}
+
+export interface LogSlice {
+  filter: LogFilter;
+  offset: number;
+  limit: number;
+}
+
+/** Newest first, by time, then id. */
+export function listEntries(
+  connection: Connection,
+  organizationId: string,
+  { filter, offset, limit }: LogSlice,
+): { items: AuditRow[]; total: number } {
+  const matching = and(eq(auditEntries.organizationId, organizationId), ...conditionsOf(filter));
+  const total = connection.select({ total: count() }).from(auditEntries).where(matching).get()?.total ?? 0;
+  const items = connection
+    .select()
+    .from(auditEntries)
+    .where(matching)
+    .orderBy(desc(auditEntries.atMs), desc(auditEntries.id))
+    .limit(limit)
+    .offset(offset)
+    .all();
+  return { items, total };
+}
+
+const conditionsOf = ({
+  q,
+  actorId,
+  actorLabel,
+  action,
+  target,
+  sinceMs,
+  beforeMs,
+}: LogFilter): (SQL | undefined)[] => [
+  q === undefined
+    ? undefined
+    : or(
+        contains(auditEntries.actorLabel, q),
+        contains(auditEntries.action, q),
+        contains(auditEntries.target, q),
+      ),
+  actorId === undefined ? undefined : eq(auditEntries.actorId, actorId),
+  actorLabel === undefined ? undefined : sql`${auditEntries.actorLabel} = ${actorLabel} COLLATE NOCASE`,
+  action === undefined ? undefined : eq(auditEntries.action, action),
+  target === undefined ? undefined : eq(auditEntries.target, target),
+  sinceMs === undefined ? undefined : gte(auditEntries.atMs, sinceMs),
+  beforeMs === undefined ? undefined : lt(auditEntries.atMs, beforeMs),
+];
+
+const contains = (column: SQLWrapper, text: string): SQL =>
+  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
+
+const named = sql.placeholder;
+
+const following = statement((connection) =>
+  connection
+    .select()
+    .from(auditEntries)
+    .where(gt(auditEntries.id, named("after")))
+    .orderBy(asc(auditEntries.id))
+    .limit(named("limit"))
+    .prepare(),
+);
+
+/** @returns the entries that follow an id, of every organization: the chain runs through all of them */
+export const listFollowing = (connection: Connection, page: { after: number; limit: number }): AuditRow[] =>
+  following(connection).all(page);
+
+/** @returns the id of the newest entry that was ever made, also if it is gone; 0 for none. SQLite keeps it apart. */
+export const lastIdEver = (connection: Connection): number =>
+  connection.get<{ seq: number } | undefined>(
+    sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
+  )?.seq ?? 0;

@@ -1,0 +1,128 @@
+// The audit log as operators read it: pages of it, all of it in order, and whether it is what was recorded. Never more of
+// it in memory than one page. Writing is for service.ts.
+import { setImmediate } from "node:timers/promises";
+import type { Db } from "../../platform/database.ts";
+import { DomainError, type Problem } from "../errors.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
+import { type AuditRow, CHAIN_START, digestOf } from "./chain.ts";
+import * as store from "./log-store.ts";
+
+/** Entries of one page while the whole log is read. */
+export const WALK_ROWS = 500;
+
+export interface AuditQuery extends PageQuery {
+  /** id of a user, or else what the log shows: an e-mail address, a login name, a token, a job; in any case */
+  actor?: string | undefined;
+  /** `noun.verb` */
+  action?: string | undefined;
+  /** id of what was changed */
+  target?: string | undefined;
+  /** UTC milliseconds, included */
+  sinceMs?: number | undefined;
+  /** UTC milliseconds, excluded */
+  beforeMs?: number | undefined;
+}
+
+export interface WalkOptions {
+  /** where to go on: the entries after this id; 0, the beginning, when left out */
+  after?: number;
+  /** stops the walk between two pages */
+  signal?: AbortSignal;
+}
+
+export interface VerifyOptions {
+  signal?: AbortSignal;
+  /** told after each page how many entries it had */
+  advance?: (entries: number) => void;
+}
+
+/** The first place where the log is not what was recorded. */
+export type Break =
+  /** the entry says something else than when it was recorded */
+  | { kind: "altered"; entry: AuditRow }
+  /** what was recorded before this entry is not what stands before it now: removed, inserted or moved */
+  | { kind: "unlinked"; entry: AuditRow }
+  /** entries were recorded up to this id, and the last ones are gone */
+  | { kind: "cut_off"; recordedUpTo: number };
+
+export interface Verification {
+  /** that fit, up to the break */
+  entries: number;
+  /** the last of them: whoever kept it elsewhere can tell a log that was written anew */
+  last: AuditRow | undefined;
+  broken: Break | undefined;
+}
+
+/** Reads of `audit_entries`. */
+export class AuditLog {
+  readonly #db: Db;
+
+  constructor({ db }: { db: Db }) {
+    this.#db = db;
+  }
+
+  /**
+   * @returns one page, newest first
+   * @throws DomainError `audit.invalid` with everything that is wrong
+   */
+  list(organizationId: string, { actor, sinceMs, beforeMs, ...query }: AuditQuery): Page<AuditRow> {
+    const problems: Problem[] = [];
+    const page = readPageQuery(query, problems);
+    if (sinceMs !== undefined && beforeMs !== undefined && sinceMs >= beforeMs)
+      problems.push({ pointer: "/until", detail: "until must be later than since" });
+    if (problems.length > 0) {
+      const message = problems.map(({ detail }) => detail).join("; ");
+      throw new DomainError("invalid", "audit.invalid", message, { problems });
+    }
+    const { action, target } = query;
+    const filter = { ...actorFilter(actor), q: page.q, action, target, sinceMs, beforeMs };
+    const slice = { filter, offset: offsetOf(page), limit: page.perPage };
+    return { ...this.#db.atOnce(() => store.listEntries(this.#db.read, organizationId, slice)), ...page };
+  }
+
+  /** @returns the id of the newest entry, as a measure of how long reading all of them will take */
+  lastId(): number {
+    return store.lastIdEver(this.#db.read);
+  }
+
+  /** Reads entries in the order they were recorded, page by page; entries made meanwhile are read as well. */
+  async *walk({ after = 0, signal }: WalkOptions = {}): AsyncGenerator<AuditRow[]> {
+    for (let last: number | undefined = after; last !== undefined; ) {
+      signal?.throwIfAborted();
+      const page = store.listFollowing(this.#db.read, { after: last, limit: WALK_ROWS });
+      if (page.length > 0) yield page;
+      last = page.length < WALK_ROWS ? undefined : page.at(-1)?.id;
+      await setImmediate(); // signals and other work get their turn
+    }
+  }
+
+  /** Compares every entry with its digest and with the entry before it, as far as the first that does not fit. */
+  async verify({ signal, advance }: VerifyOptions = {}): Promise<Verification> {
+    const recordedUpTo = this.lastId(); // asked first: what is made meanwhile comes after it
+    let entries = 0;
+    let last: AuditRow | undefined;
+    for await (const page of this.walk({ ...(signal && { signal }) })) {
+      for (const entry of page) {
+        const kind = breakAt(entry, last?.digest ?? CHAIN_START);
+        if (kind !== undefined) return { entries, last, broken: { kind, entry } };
+        last = entry;
+        entries += 1;
+      }
+      advance?.(page.length);
+    }
+    const isCutOff = (last?.id ?? 0) < recordedUpTo;
+    return { entries, last, broken: isCutOff ? { kind: "cut_off", recordedUpTo } : undefined };
+  }
+}
+
+function breakAt(entry: AuditRow, previousDigest: string): "altered" | "unlinked" | undefined {
+  if (digestOf(entry.previousDigest, entry) !== entry.digest) return "altered";
+  return entry.previousDigest === previousDigest ? undefined : "unlinked";
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function actorFilter(actor: string | undefined): Pick<store.LogFilter, "actorId" | "actorLabel"> {
+  if (actor === undefined) return {};
+  return UUID.test(actor) ? { actorId: actor } : { actorLabel: actor };
+}
