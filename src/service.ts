@@ -120,7 +120,7 @@ async function startBehind(
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   registerJobs(scheduler, installation, { actor, log });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
-  addClientFigures(metrics, installation.domain, actor);
+  addClientFigures(metrics, installation.domain, { actor, clock });
   const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
   door.open(server);
   scheduler.start();

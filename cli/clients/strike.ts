@@ -36,7 +36,7 @@ async function strikeOne(call: Call, verb: Strike, reference: string): Promise<v
     );
   }
   const client = inventory.find(actor.organizationId, reference);
-  const action = verb === "remove" ? "remove 1 client from the inventory" : "revoke 1 client";
+  const action = actionOn(verb, 1);
   const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   await strikes[verb](actor, client.id);
@@ -57,8 +57,10 @@ function isGone({ domain, actor }: Call, reference: string): boolean {
   }
 }
 
-const sentenceOf = (client: ClientView, nowMs: number): string =>
-  `${nameOf(client)}, last seen ${ageText(client.lastSeenAtMs, nowMs)} ago.`;
+function sentenceOf(client: ClientView, nowMs: number): string {
+  const age = ageText(client.lastSeenAtMs, nowMs);
+  return `${nameOf(client)}, last seen ${age === "now" ? "just now" : `${age} ago`}.`;
+}
 
 function consequences({ domain }: Call, verb: Strike, client: ClientView): string[] {
   if (verb === "remove") return ["Its tokens stay valid; use `clients revoke` to end them."];
@@ -82,7 +84,7 @@ async function strikeUnseen(call: Call, verb: Strike, seenBeforeMs: number): Pro
   const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
   const more = total - named.length;
   const details = [...named, ...(more > 0 ? [`and ${more} more`] : []), CONSEQUENCE[verb]];
-  if (!(await isConfirmed(context, command, { action: `${verb} ${countText(total)}`, details }))) return;
+  if (!(await isConfirmed(context, command, { action: actionOn(verb, total), details }))) return;
   const signal = context.stopSignal();
   const clients = await domain.clients.strikes.unseen(actor, { strike: verb, seenBeforeMs, signal });
   signal.throwIfAborted();
@@ -93,6 +95,9 @@ const CONSEQUENCE = {
   remove: "Their tokens stay valid; use `clients revoke` to end them.",
   revoke: "Their logins end: their next requests are refused.",
 } as const;
+
+const actionOn = (verb: Strike, count: number): string =>
+  `${verb} ${countText(count)}${verb === "remove" ? " from the inventory" : ""}`;
 
 const countText = (count: number): string => (count === 1 ? "1 client" : `${count} clients`);
 

@@ -43,7 +43,7 @@ async function logIn(): Promise<{ accessToken: string; refreshToken: string }> {
   const client = { client_id: "blue-cli" };
   const login = await post("/api/auth/device/code", {
     ...client,
-    scope: "governance:read offline_access",
+    scope: "governance:read client-status:write offline_access",
   });
   const browser = new FormBrowser(service.baseUrl, fetch);
   const path = new URL(login.verification_uri_complete).pathname;
@@ -155,4 +155,26 @@ test("a SCIM token made at the terminal works at once, what it provisions shows 
   expect((await command("users list --source scim")).items).toMatchObject([{ email: "dora@example.org" }]);
   await command("scim tokens revoke entra --yes");
   expect((await provision("Groups", { displayName: "Design" })).status).toBe(401);
+});
+
+test("a workstation that is revoked is refused with its next report, one that is only removed comes back", async () => {
+  const { accessToken, refreshToken } = await logIn();
+  const report = { instance_id: "i-1", hostname: "lab-14", client_version: "0.1.0", platform: "linux" };
+  const send = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+    const body = JSON.stringify({ ...report, applied: true, files_ok: true });
+    return (await fetch(`${service.baseUrl}/client-status`, { method: "POST", headers, body })).status;
+  };
+  expect(await send()).toBe(204);
+  const figures = await (await fetch(`${service.baseUrl}/metrics`)).text();
+  expect(figures).toContain('quartermaster_clients{health="outdated"} 1');
+  expect(await command("clients remove lab-14 --yes")).toMatchObject({ changed: true });
+  expect((await command("clients list")).items).toEqual([]);
+  expect(await send()).toBe(204);
+  expect((await command("clients list")).items).toMatchObject([{ hostname: "lab-14" }]);
+  expect(await command("clients revoke lab-14 --yes")).toMatchObject({ changed: true });
+  expect(await send()).toBe(401);
+  expect((await command("clients list")).items).toEqual([]);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
 });

@@ -2,9 +2,10 @@
 import { test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
 import { logInOn } from "../support/installed-login.ts";
@@ -360,4 +361,50 @@ test("jobs", async () => {
     "jobs run acces-sweep",
   ]);
   expectGolden("jobs", [...none, ...steps], replacements(bench));
+});
+
+test("clients", async () => {
+  using bench = await createInstallation();
+  const none = await transcript(bench, ["clients list", "clients revoke --stale 90d"]);
+  const config_revision = await publishOn(bench);
+  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
+  bench.clock.advance(80 * DAY_MS);
+  const login = await reportOn(bench, [
+    { instance_id: "i-2", hostname: "lab-2", config_revision: null },
+    { instance_id: "i-3", hostname: "lab-3", config_revision, files_ok: false, packages: [] },
+  ]);
+  bench.clock.advance(20 * DAY_MS);
+  await reportOn(bench, [{ instance_id: "i-4", hostname: null, config_revision }], login);
+  bench.clock.advance(HOUR_MS);
+  const { items } = await bench.json("clients list --q i-4");
+  const id = Array.isArray(items) ? items[0].id : "";
+  const steps = await transcript(bench, [
+    "clients list",
+    "clients list --wide",
+    "clients list --health attention --json",
+    "clients list --stale 90d",
+    "clients list --user root@example.org --harness codex --q lab --limit 1 --page 2",
+    "clients show LAB-3",
+    `clients show ${id} --json`,
+    "clients show lab",
+    "clients remove lab-1",
+    "clients remove lab-1 --dry-run",
+    "clients revoke",
+    "clients revoke lab-1 --stale 90d",
+    "clients revoke --stale 0d --yes",
+    "clients revoke --stale 90d --dry-run",
+    "clients revoke --stale 90d --yes",
+    "clients revoke --stale 90d --yes --json",
+    `clients revoke ${id} --dry-run`,
+    `clients revoke ${id} --yes`,
+    `clients revoke ${id} --yes`,
+    `clients revoke ${id} --json`,
+    "logins list --user root@example.org",
+    "clients remove lab-2 --yes --json",
+    "clients remove lab-2 --yes",
+    "clients remove --stale 1d --dry-run --json",
+    "clients remove --stale 1d --yes",
+    "clients list",
+  ]);
+  expectGolden("clients", [...none, ...steps], replacements(bench));
 });

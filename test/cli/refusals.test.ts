@@ -39,6 +39,8 @@ describe("without an installation", () => {
     "scim status",
     "scim tokens create okta",
     "groups list",
+    "clients list",
+    "clients revoke lab-14 --yes",
   ];
 
   test.each(lines)("%s finds nothing and makes nothing", async (line) => {
@@ -53,6 +55,11 @@ describe("without an installation", () => {
 describe("in an installation", () => {
   const cases: readonly [line: string, refused: string][] = [
     ["catalog show nothing", "catalog.not_found 3"],
+    ["clients show nothing", "client.not_found 3"],
+    ["clients remove nothing --yes", "client.not_found 3"],
+    ["clients revoke nothing --yes", "client.not_found 3"],
+    ["clients list --user nobody@example.org", "user.not_found 3"],
+    ["clients list --stale 90", "usage.not_days 2"],
     ["catalog remove nothing --yes", "catalog.not_found 3"],
     ["catalog seed nothing.yaml", "file.missing 3"],
     ["catalog seed .", "file.not_regular 2"],

@@ -975,6 +975,7 @@ suite("the table", () => {
       "bootstrap.admin_password": "unset",
       "bootstrap.organization_name": "Development",
       "catalog.file": "unset",
+      "clients.retention_days": "365",
       "scim.token": "unset",
       "scim.group_role_mappings": "{}",
       "scim.link_existing": "by_address",

@@ -17,7 +17,7 @@ import {
 import type { Connection } from "../../platform/database.ts";
 import { likePattern } from "../page.ts";
 import { CLIENTS_PER_USER_MAX } from "./caps.ts";
-import { HEALTHS, type Health, type Sort } from "./model.ts";
+import type { Health, Sort } from "./model.ts";
 import type { RowId } from "./store.ts";
 import { clientReports } from "./tables.ts";
 
@@ -139,18 +139,24 @@ export const listCompanions = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
-/** @returns how many there are of each health; none are left out */
-export const countByHealth = (
+/** @returns how many there are of each health; counted in one pass, because grouping would sort them all */
+export function countByHealth(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
-): { health: Health; clients: number }[] =>
-  connection
-    .select({ health: healthSince(inForce), clients: count() })
+): Record<Health, number> {
+  const countOf = (health: Health): SQL<number> =>
+    sql`count(*) FILTER (WHERE ${eq(healthSince(inForce), health)})`;
+  const counts = connection
+    .select({
+      current: countOf("current"),
+      outdated: countOf("outdated"),
+      attention: countOf("attention"),
+    })
     .from(clientReports)
     .where(eq(clientReports.organizationId, organizationId))
-    .groupBy(healthSince(inForce))
-    .limit(HEALTHS.length)
-    .all();
+    .get();
+  return counts ?? { current: 0, outdated: 0, attention: 0 };
+}
 
 /** @returns the names of reported harnesses, sorted. Few combinations of them occur, so those are found first. */
 export function listHarnessNames(connection: Connection, organizationId: string, limit: number): string[] {

@@ -119,12 +119,9 @@ export class Inventory {
   }
 
   /** @returns how many clients are of each health */
-  counts(organizationId: string): ReadonlyMap<Health, number> {
-    const asked = { organizationId, inForce: this.#inForce(organizationId) };
-    const found = new Map(
-      store.countByHealth(this.own.db.read, asked).map(({ health, clients }) => [health, clients]),
-    );
-    return new Map(HEALTHS.map((health) => [health, found.get(health) ?? 0]));
+  counts(organizationId: string): Readonly<Record<Health, number>> {
+    const inForce = this.#inForce(organizationId);
+    return store.countByHealth(this.own.db.read, { organizationId, inForce });
   }
 
   #inForce(organizationId: string): string | null {

@@ -150,14 +150,23 @@ export const listFrom = (
     .limit(limit)
     .all();
 
+const updateJudgement = statement((connection) =>
+  connection
+    .update(clientReports)
+    .set({
+      verdict: sql`${named("verdict")}`,
+      reasons: sql`${named("reasons")}`,
+      judgedBy: sql`${named("judgedBy")}`,
+    })
+    .where(and(eq(clientReports.id, named("id")), eq(clientReports.lastSeenAtMs, named("lastSeenAtMs"))))
+    .prepare(),
+);
+
 /** A report that came meanwhile has its own verdict. */
 export function rejudge(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
   judgement: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,
 ): void {
-  tx.update(clientReports)
-    .set(judgement)
-    .where(and(eq(clientReports.id, id), eq(clientReports.lastSeenAtMs, lastSeenAtMs)))
-    .run();
+  updateJudgement(tx).run({ id, lastSeenAtMs, ...judgement });
 }

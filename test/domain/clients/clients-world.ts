@@ -4,24 +4,7 @@ import type { ClientView } from "../../../src/domain/clients/service.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../src/domain/governance/service.ts";
 import { insertRevision } from "../../../src/domain/governance/store.ts";
 import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
-import { documentWith, reportedHarness, reportedPackage } from "./policies.ts";
-
-/** What a workstation sends when all is as the policy of documentWith() wants it. */
-export const reportWith = (members: Partial<ClientStatusReport> = {}): ClientStatusReport => ({
-  instance_id: "instance-1",
-  hostname: "lab-14",
-  client_version: "0.1.0",
-  platform: "linux",
-  architecture: "x86_64",
-  config_revision: null,
-  applied: true,
-  files_ok: true,
-  harnesses: [reportedHarness()],
-  packages: [reportedPackage()],
-  reconciliation_attempt: null,
-  error: null,
-  ...members,
-});
+import { documentWith, reportWith } from "./policies.ts";
 
 export const reporterOf = ({ user, loginSessionId }: Caller): Reporter => ({
   userId: user.id,

@@ -20,7 +20,7 @@ function byHealth(clients: ClientsWorld): Record<string, string[]> {
   const found = HEALTHS.map((health) => {
     const { items, total } = clients.domain.clients.inventory.list(clients.organizationId, { health });
     expect(items.map((item) => item.health)).toEqual(items.map(() => health));
-    expect(clients.domain.clients.inventory.counts(clients.organizationId).get(health)).toBe(total);
+    expect(clients.domain.clients.inventory.counts(clients.organizationId)[health]).toBe(total);
     return [health, items.map(({ instanceId }) => instanceId).sort()];
   });
   return Object.fromEntries(found);

@@ -1,7 +1,7 @@
 // Documents and reports for the tests of clients: all is well in them, to be spoilt in one place.
 
 import type { ManagedPackage } from "../../../src/domain/catalog/service.ts";
-import type { Reported } from "../../../src/domain/clients/model.ts";
+import type { ClientStatusReport, Reported } from "../../../src/domain/clients/model.ts";
 import type { GovernanceConfig } from "../../../src/domain/governance/service.ts";
 
 export const REVISION = "01940000-aaaa-7000-8000-000000000001";
@@ -65,5 +65,22 @@ export const reportedWith = (members: Partial<Reported> = {}): Reported => ({
   attempt: null,
   harnesses: [reportedHarness()],
   packages: [reportedPackage()],
+  ...members,
+});
+
+/** What a workstation sends when all is as the policy of documentWith() wants it. */
+export const reportWith = (members: Partial<ClientStatusReport> = {}): ClientStatusReport => ({
+  instance_id: "instance-1",
+  hostname: "lab-14",
+  client_version: "0.1.0",
+  platform: "linux",
+  architecture: "x86_64",
+  config_revision: null,
+  applied: true,
+  files_ok: true,
+  harnesses: [reportedHarness()],
+  packages: [reportedPackage()],
+  reconciliation_attempt: null,
+  error: null,
   ...members,
 });

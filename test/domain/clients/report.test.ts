@@ -17,8 +17,8 @@ import {
 import type { ClientStatusReport } from "../../../src/domain/clients/model.ts";
 import { readReport } from "../../../src/domain/clients/report.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
-import { createClientsWorld, reportWith } from "./clients-world.ts";
-import { reportedHarness, USER } from "./policies.ts";
+import { createClientsWorld } from "./clients-world.ts";
+import { reportedHarness, reportWith, USER } from "./policies.ts";
 
 const REPORTER = { userId: USER, organizationId: "o", loginSessionId: "s", grantId: null };
 const read = (members: Partial<ClientStatusReport>) => readReport(REPORTER, reportWith(members));

@@ -4,7 +4,8 @@ import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/caps.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import type { Caller } from "../../support/server.ts";
-import { type ClientsWorld, createClientsWorld, reporterOf, reportWith } from "./clients-world.ts";
+import { type ClientsWorld, createClientsWorld, reporterOf } from "./clients-world.ts";
+import { reportWith } from "./policies.ts";
 
 const audited = ({ world }: ClientsWorld, action: string) =>
   world.db.read
