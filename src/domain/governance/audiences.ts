@@ -45,7 +45,7 @@ export function readAudiences(
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
     if (!ids.has(id)) add([], "no package of this request has this id");
     for (const detail of shapeFaults(audience.scope, userIds)) add(["user_ids"], detail);
-    const known = new Set(check.former[id]?.user_ids);
+    const known = new Set(audienceOf(check.former, id)?.user_ids);
     for (const [at, userId] of userIds.slice(0, AUDIENCE_USERS_MAX).entries()) {
       const fault = userFault(userId, check, known);
       if (fault !== undefined) add(["user_ids", at], fault);
@@ -74,17 +74,27 @@ export function carriedOver(audiences: PackageAudiences, packages: Packages): Pa
   return Object.fromEntries(Object.entries(audiences).filter(([id]) => ids.has(id)));
 }
 
+/** A package may be called `constructor`. */
+const audienceOf = (audiences: PackageAudiences, id: string): PackageAudience | undefined =>
+  Object.hasOwn(audiences, id) ? audiences[id] : undefined;
+
 /** @returns one entry for each package of the document */
 export const everyAudience = ({ document, audiences }: Revision): Record<string, PackageAudience> =>
   Object.fromEntries(
-    document.packages.map(({ id }) => [id, audiences[id] ?? { scope: "organization", user_ids: [] }]),
+    document.packages.map(({ id }) => [
+      id,
+      audienceOf(audiences, id) ?? { scope: "organization", user_ids: [] },
+    ]),
   );
 
 /** @returns ids of the packages that the user must not see, in the document's order */
 export const hiddenPackages = ({ document, audiences }: Revision, userId: string): string[] =>
   document.packages
     .map(({ id }) => id)
-    .filter((id) => audiences[id]?.scope === "users" && !audiences[id].user_ids.includes(userId));
+    .filter((id) => {
+      const audience = audienceOf(audiences, id);
+      return audience?.scope === "users" && !audience.user_ids.includes(userId);
+    });
 
 /** @returns the document without those packages, nor any override of them */
 export function withoutPackages(document: GovernanceConfig, hidden: readonly string[]): GovernanceConfig {

@@ -9,13 +9,7 @@ import { checkDocument, checkRanges } from "./document/read.ts";
 import { stamp, unstamped } from "./document/stamp.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "./errors.ts";
 import { standingConflicts } from "./merge.ts";
-import {
-  COMMENT_LENGTH_MAX,
-  DOCUMENT_BYTES_MAX,
-  type GovernanceConfig,
-  type PackageAudiences,
-  type Revision,
-} from "./model.ts";
+import { COMMENT_LENGTH_MAX, type GovernanceConfig, type PackageAudiences, type Revision } from "./model.ts";
 import { isSame } from "./paths.ts";
 import type { Revisions } from "./revisions.ts";
 import * as store from "./store.ts";
@@ -70,11 +64,6 @@ export class Publisher {
     const { serverVersion } = this.dependencies.settings;
     const stamped = stamp(document, { gateway, serverVersion });
     problems.push(...checkDocument(stamped, { gateway }));
-    const sizeBytes = Buffer.byteLength(JSON.stringify(stamped));
-    if (sizeBytes > DOCUMENT_BYTES_MAX) {
-      const detail = `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`;
-      problems.push({ pointer: "", detail });
-    }
     return stamped;
   }
 

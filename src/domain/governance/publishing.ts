@@ -1,52 +1,27 @@
-// What administrators publish: the policy without its extensions, the extensions, one harness, a whole document, a former
-// revision. Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
+// What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
+// Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
 import type { Actor } from "../actor.ts";
-import { DomainError, type Problem, pointerOf } from "../errors.ts";
-import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
-import { ProblemList } from "../problem-list.ts";
-import { readYamlText } from "../yaml-text.ts";
+import type { Problem } from "../errors.ts";
 import { artifactProblems } from "./artifacts.ts";
-import { type AudienceInput, carriedOver, readAudiences } from "./audiences.ts";
+import { carriedOver, readAudiences } from "./audiences.ts";
 import type { GovernanceParts } from "./dependencies.ts";
 import { readDraft } from "./document/read.ts";
 import { unstamped } from "./document/stamp.ts";
 import { readDocumentText } from "./document/text.ts";
 import { refuseProblems } from "./errors.ts";
-import { DOCUMENT_BYTES_MAX, type Revision } from "./model.ts";
+import type { Revision } from "./model.ts";
 import { foreignMembers, withExtensions } from "./ownership.ts";
-import { isMapping } from "./paths.ts";
-
-interface Publication {
-  /** id of the revision that the author began from */
-  baseRevision: string;
-  /** why, at most COMMENT_LENGTH_MAX characters */
-  comment?: string | undefined;
-}
-
-export interface PolicyPublication extends Publication {
-  /** YAML or JSON without packages, MCP servers and overrides */
-  managedYaml: string;
-}
-
-/** Not yet judged, but for the audiences' shape. */
-export interface ExtensionsPublication extends Publication {
-  packages: readonly unknown[];
-  packageAudiences?: Readonly<Record<string, AudienceInput>> | undefined;
-  packageOverrides?: Readonly<Record<string, unknown>> | undefined;
-  mcp?: Readonly<Record<string, unknown>> | undefined;
-}
-
-export interface HarnessPublication extends Publication {
-  harness: string;
-  /** a mapping; blank for no settings */
-  managedConfigYaml: string;
-  /** blank and null for none */
-  versionRequirement?: string | null | undefined;
-  allowUnverifiedVersions?: boolean | undefined;
-}
-
-/** words and marks of YAML in the settings of one harness */
-const SETTINGS_TOKENS_MAX = 200_000;
+import {
+  type ExtensionsPublication,
+  extensionsAlone,
+  type HarnessPublication,
+  inExtensions,
+  inHarness,
+  type PolicyPublication,
+  type Publication,
+  readHarnessKey,
+  settingsIn,
+} from "./publications.ts";
 
 export class Publishing {
   constructor(private readonly parts: GovernanceParts) {}
@@ -183,71 +158,3 @@ export class Publishing {
     return audiences;
   }
 }
-
-/**
- * @returns the canonical key
- * @throws DomainError `governance.unknown_harness`; aliases are unknown, too
- */
-export function readHarnessKey(harness: string) {
-  if (isHarnessKey(harness)) return harness;
-  throw new DomainError(
-    "invalid",
-    "governance.unknown_harness",
-    `there is no harness ${JSON.stringify(harness)}; it is one of ${HARNESS_KEYS.join(", ")}`,
-  );
-}
-
-/** @throws DomainError `governance.invalid` */
-function settingsIn(text: string): Readonly<Record<string, unknown>> {
-  const problems = new ProblemList();
-  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX };
-  const { content } = readYamlText(Buffer.from(text), problems, bounds);
-  const value = content ?? {};
-  if (problems.count === 0 && !isMapping(value)) problems.add("", "must be a mapping of settings");
-  refuseProblems(problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })));
-  return isMapping(value) ? value : {};
-}
-
-/** A document that has the extensions and nothing else: no harness is allowed, so nothing has to be covered. */
-function extensionsAlone({ packages, packageOverrides = {}, mcp = {} }: ExtensionsPublication): object {
-  const keys = new Set([...Object.keys(mcp), ...Object.keys(packageOverrides)]);
-  const harnesses = [...keys].map((key) => [
-    key,
-    {
-      ...(Object.hasOwn(mcp, key) && { mcp: mcp[key] }),
-      ...(Object.hasOwn(packageOverrides, key) && { package_overrides: packageOverrides[key] }),
-    },
-  ]);
-  return { revision: "", packages, harnesses: Object.fromEntries(harnesses) };
-}
-
-const EXTENSION_PLACE = /^\/harnesses\/([^/]+)\/(mcp|package_overrides)(.*)$/s;
-
-/** A document keeps by harness what a publication keeps by kind. */
-const inExtensions =
-  (mcp: object, overrides: object) =>
-  (problem: Problem): Problem => {
-    const [, harness, kind, rest] = EXTENSION_PLACE.exec(problem.pointer) ?? [];
-    if (harness !== undefined) return { ...problem, pointer: `/${kind}/${harness}${rest}` };
-    const [, unknown] = /^\/harnesses\/([^/]+)$/.exec(problem.pointer) ?? [];
-    const holder = [["mcp", mcp] as const, ["package_overrides", overrides] as const].find(([, members]) =>
-      Object.keys(members).some((key) => pointerOf([key]) === `/${unknown}`),
-    );
-    return unknown !== undefined && holder ? { ...problem, pointer: `/${holder[0]}/${unknown}` } : problem;
-  };
-
-/** The publication has the harness's own members at its root. */
-const inHarness =
-  (key: string) =>
-  (problem: Problem): Problem => {
-    const own = `/harnesses/${key}/`;
-    if (!problem.pointer.startsWith(own)) return problem;
-    const rest = problem.pointer.slice(own.length);
-    return rest.startsWith("managed_config")
-      ? {
-          ...problem,
-          pointer: "/managed_config_yaml",
-          detail: `${rest.replace("managed_config", "")} ${problem.detail}`.trim(),
-        }
-      : { ...problem, pointer: `/${rest}` };
-  };

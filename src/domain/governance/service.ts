@@ -10,13 +10,13 @@ import { type Change, diffDocuments } from "./diff.ts";
 import { Documents } from "./documents.ts";
 import { type Explanation, explain } from "./explain.ts";
 import type { Revision } from "./model.ts";
+import { readHarnessKey } from "./publications.ts";
 import { Publisher } from "./publisher.ts";
-import { Publishing, readHarnessKey } from "./publishing.ts";
+import { Publishing } from "./publishing.ts";
 import { Revisions } from "./revisions.ts";
 import type { RevisionSummary } from "./store.ts";
 
 export { toAdminConfig } from "./admin-view.ts";
-export { everyAudience, hiddenPackages, withoutPackages } from "./audiences.ts";
 export type { Variable } from "./authored.ts";
 export type { GovernanceDependencies, GovernanceSettings } from "./dependencies.ts";
 export type { DeploymentOutcome, DeploymentSection } from "./deployment.ts";
@@ -25,7 +25,7 @@ export type { DocumentPlan, DocumentSource } from "./documents.ts";
 export type { Explanation } from "./explain.ts";
 export { type Configuration, exportDeployment } from "./export.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
-export { readHarnessKey } from "./publishing.ts";
+export { readHarnessKey } from "./publications.ts";
 export type { RevisionSummary } from "./store.ts";
 
 export type Governance = ReturnType<typeof createGovernance>;
