@@ -12,33 +12,56 @@ export const POLICY_VARY = ["authorization", "cookie", CONTRACT_VERSION_HEADER, 
   ", ",
 );
 
+/** Lists of capabilities that are remembered: every build of the client has one, and reading it costs a third of a 304. */
+export const CAPABILITY_LISTS_KEPT_MAX = 64;
+
 const CONTRACT_VERSION = /^\d{1,9}$/;
 /** of a client that says nothing readable */
 const FIRST_CONTRACT_VERSION = 1;
+
+/** @throws HttpError 426 for a client that would not understand the policy; the text says what it lacks */
+export type RefuseOldClient = (request: Request, document: GovernanceConfig) => void;
 
 /** @returns the header that tells the one client version an organization wants; none where it wants none */
 export const pinOf = ({ required_client_version: version }: GovernanceConfig): Record<string, string> =>
   version === undefined ? {} : { [REQUIRED_CLIENT_VERSION_HEADER]: version };
 
-/** @throws HttpError 426 for a client that would not understand the policy; the text says what it lacks */
-export function refuseOldClient({ headers }: Request, document: GovernanceConfig): void {
-  const needed = document.contract_version;
-  const spoken = contractVersionOf(headers.get(CONTRACT_VERSION_HEADER));
-  const missing = missingFrom(headers.get(CAPABILITIES_HEADER), document.required_capabilities);
-  if (spoken >= needed && missing.length === 0) return;
-  const lacks = [
-    ...(spoken < needed ? [`it needs contract ${needed}, this one speaks ${spoken}`] : []),
-    ...(missing.length > 0 ? [`it needs ${missing.join(", ")}`] : []),
-  ];
-  const message = `update this client, it is too old for the policy: ${lacks.join("; ")}`;
-  throw new HttpError(426, "governance.client_too_old", message, { headers: pinOf(document) });
+/** @returns the check, with an empty memory; made once */
+export function createNegotiation(): RefuseOldClient {
+  const lists = new Map<string, ReadonlySet<string>>();
+
+  const capabilitiesOf = (header: string | null): ReadonlySet<string> => {
+    const text = header ?? "";
+    const known = lists.get(text);
+    if (known) return known;
+    const names = new Set(text.split(",").map((name) => name.trim()));
+    if (lists.size >= CAPABILITY_LISTS_KEPT_MAX) lists.clear();
+    lists.set(text, names);
+    return names;
+  };
+
+  return ({ headers }, document) => {
+    const { contract_version: needed, required_capabilities: required = [] } = document;
+    const spoken = contractVersionOf(headers.get(CONTRACT_VERSION_HEADER));
+    const offered = capabilitiesOf(headers.get(CAPABILITIES_HEADER));
+    const missing = required.filter((name) => !offered.has(name));
+    if (spoken >= needed && missing.length === 0) return;
+    throw tooOld(document, { spoken, missing });
+  };
 }
 
 const contractVersionOf = (header: string | null): number =>
   header !== null && CONTRACT_VERSION.test(header) ? Number(header) : FIRST_CONTRACT_VERSION;
 
-function missingFrom(header: string | null, required: readonly string[] = []): string[] {
-  if (required.length === 0) return [];
-  const offered = new Set(header?.split(",").map((name) => name.trim()));
-  return required.filter((name) => !offered.has(name));
+function tooOld(
+  document: GovernanceConfig,
+  { spoken, missing }: { spoken: number; missing: readonly string[] },
+): HttpError {
+  const needed = document.contract_version;
+  const lacks = [
+    ...(spoken < needed ? [`contract ${needed}, while this client speaks ${spoken}`] : []),
+    ...missing,
+  ];
+  const message = `update this client: the policy needs ${lacks.join("; ")}`;
+  return new HttpError(426, "governance.client_too_old", message, { headers: pinOf(document) });
 }

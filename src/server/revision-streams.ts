@@ -11,7 +11,7 @@ import type { Metrics } from "../platform/metrics.ts";
 
 /** Open at the same time; whoever comes then asks again later. */
 export const STREAMS_MAX = 10_000;
-/** Events that wait for a caller who does not read them; the stream ends, and the caller comes back for the newest. */
+/** What may wait for a caller who does not read; then the stream ends, and the caller comes back for the newest. */
 export const EVENTS_WAITING_MAX = 256;
 export const KEEPALIVE_MS = 15 * SECOND_MS;
 /** How late a revision or a lost login is noticed at most. */
@@ -84,15 +84,14 @@ export class RevisionStreams {
       controller: undefined,
     };
     const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
-    return new ReadableStream({
-      start: (controller) => {
-        stream.controller = controller;
-        this.#streams.add(stream);
-        this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
-        controller.enqueue(encoder.encode(`${eventOf(id)}retry: ${retryMs}\n\n`));
-      },
-      cancel: () => this.#forget(stream),
-    });
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      stream.controller = controller;
+      this.#streams.add(stream);
+      this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
+      controller.enqueue(encoder.encode(`${eventOf(id)}retry: ${retryMs}\n\n`));
+    };
+    const cancel = () => this.#forget(stream);
+    return new ReadableStream({ start, cancel }, { highWaterMark: EVENTS_WAITING_MAX });
   }
 
   /** Ends every stream, so that nothing keeps the listener from stopping; none begins afterwards. */
@@ -152,8 +151,9 @@ export class RevisionStreams {
   }
 
   #send(stream: OpenStream, bytes: Uint8Array): void {
-    if ((stream.controller?.desiredSize ?? 0) < -EVENTS_WAITING_MAX) this.#end(stream);
-    else stream.controller?.enqueue(bytes);
+    const room = stream.controller?.desiredSize ?? 0;
+    if (room > 0) stream.controller?.enqueue(bytes);
+    else this.#end(stream);
   }
 
   #end(stream: OpenStream): void {

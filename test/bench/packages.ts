@@ -2,11 +2,12 @@
 const PACKAGES = 50;
 const SKILLS_BYTES = 560;
 
-/** @returns a catalog file, in JSON, of packages that nobody has to download */
-export function catalogFile(): string {
-  const packages = Array.from({ length: PACKAGES }, (_, at) => packageOf(`package-${at + 1}`));
-  return JSON.stringify({ package_catalog: { packages } });
-}
+/** @returns packages that nobody has to download */
+export const benchPackages = () =>
+  Array.from({ length: PACKAGES }, (_, at) => packageOf(`package-${at + 1}`));
+
+/** @returns a catalog file of them, in JSON */
+export const catalogFile = (): string => JSON.stringify({ package_catalog: { packages: benchPackages() } });
 
 function packageOf(id: string) {
   const settings = { notes: "n".repeat(SKILLS_BYTES) };

@@ -4,6 +4,7 @@ import { measureCatalog } from "./catalog.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
 import { measureGateway } from "./gateway.ts";
+import { measureGovernance } from "./governance.ts";
 import { measureGuard } from "./guard.ts";
 import { measureOAuth } from "./oauth.ts";
 import { measureScim } from "./scim.ts";
@@ -13,6 +14,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
   guard: measureGuard,
   gateway: measureGateway,
+  governance: measureGovernance,
   oauth: measureOAuth,
   scim: measureScim,
   writes: measureWrites,

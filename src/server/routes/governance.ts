@@ -9,7 +9,7 @@ import { json } from "../answers.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { noToken } from "../guard.ts";
-import { POLICY_VARY, pinOf, refuseOldClient } from "../negotiation.ts";
+import { createNegotiation, POLICY_VARY, pinOf, type RefuseOldClient } from "../negotiation.ts";
 import { operationsOf } from "../openapi.ts";
 import { type CountFetch, createFetchMetrics } from "../policy-metrics.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -21,6 +21,7 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
   const own: Own = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
+    refuseOldClient: createNegotiation(),
     count: createFetchMetrics(metrics, domain),
   };
 
@@ -59,6 +60,7 @@ interface Own {
   delivery: Delivery;
   /** the answers of the views that are kept */
   prepared: WeakMap<PolicyView, PreparedAnswer>;
+  refuseOldClient: RefuseOldClient;
   count: CountFetch;
 }
 
@@ -66,7 +68,7 @@ interface Own {
 function answerPolicy(own: Own, { request }: { request: Request }): Response | Promise<Response> {
   return own.count(() => {
     const view = own.delivery.viewFor(principalOf(request));
-    refuseOldClient(request, view.document);
+    own.refuseOldClient(request, view.document);
     if (view.document.gateway) return answerForOne(own.delivery, request, view);
     return answerConditionally(request, preparedOf(own.prepared, view));
   });

@@ -1,0 +1,103 @@
+// The policy of a workstation, its caller authenticated and its audience known, against a bare Bun.serve that sends the
+// same bytes, or 304, to anybody; and the streams that wait for the next revision.
+import { join } from "node:path";
+import type { Actor } from "../../src/domain/actor.ts";
+import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
+import type { ExistingInstallation } from "../../src/installation.ts";
+import { contest, type Figure } from "./figures.ts";
+import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
+import { benchPackages } from "./packages.ts";
+import { load, type Running, script, startServer } from "./processes.ts";
+import { measureStreams } from "./revision-streams.ts";
+
+const ROUNDS = 7;
+const SECONDS = 1.2;
+const CONNECTIONS = 32;
+const PATH = "/governance-config";
+/** what the packages lack of sixty kilobytes */
+const NOTES_BYTES = 7_000;
+
+/** Issue "Governance policy", Measured: at least 0.7 of the bare server with 60 KB, 0.5 of it with 304; 5,000 streams. */
+export async function measureGovernance(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  await using servers = new AsyncDisposableStack();
+  const own = await startQuartermaster(data);
+  servers.defer(own.stop);
+  const installation = await openBeside(data, own.port);
+  servers.defer(installation.close);
+  const actor: Actor = {
+    kind: "operator",
+    id: null,
+    label: "bench",
+    organizationId: installation.organizationId,
+  };
+  const streams = await measureStreams(own, {
+    authorization: await authorizationFor(installation),
+    publish: () => publish(installation, actor),
+    revoke: () => installation.domain.identity.users.revokeLogins(actor, administratorOf(installation)),
+  });
+  const headers = {
+    Authorization: await authorizationFor(installation),
+    "User-Agent": "blue/1.0.0",
+    "x-blue-contract-version": "3",
+    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
+  };
+  return [...(await fetches(own, { headers, directory: directory.path })), ...streams];
+}
+
+async function authorizationFor(installation: ExistingInstallation): Promise<string> {
+  const [login] = await logIn(installation, 1);
+  return `Bearer ${login?.access_token}`;
+}
+
+function administratorOf({ domain, db, organizationId }: ExistingInstallation): string {
+  return domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com")?.id ?? "";
+}
+
+/** Publishes a policy of about sixty kilobytes, one of its packages for a selected user. @returns its id */
+async function publish(installation: ExistingInstallation, actor: Actor): Promise<string> {
+  const { publishing, inForce } = installation.domain.governance;
+  const { id: baseRevision } = await publishing.publishHarness(actor, {
+    baseRevision: inForce(actor.organizationId).id,
+    harness: "claude",
+    managedConfigYaml: `notes: ${"n".repeat(NOTES_BYTES)}`,
+    versionRequirement: ">=2.0.12",
+  });
+  const user_ids = [administratorOf(installation)];
+  const { id } = await publishing.publishExtensions(actor, {
+    baseRevision,
+    packages: benchPackages(),
+    packageAudiences: { "package-1": { scope: "users", user_ids } },
+  });
+  return id;
+}
+
+async function fetches(
+  own: Running,
+  { headers, directory }: { headers: Record<string, string>; directory: string },
+): Promise<Figure[]> {
+  const answer = await fetch(`http://127.0.0.1:${own.port}${PATH}`, { headers });
+  const etag = answer.headers.get("etag") ?? "";
+  const bytes = join(directory, "policy.bytes");
+  await Bun.write(bytes, await answer.bytes());
+  const contentType = answer.headers.get("content-type") ?? "";
+  await using bare = new AsyncDisposableStack();
+  const reference = await startServer(script("bare-server.ts", bytes, contentType, etag));
+  bare.defer(reference.stop);
+
+  const perSecond = (port: number, more: Record<string, string>, status: number) => async () => {
+    const requests = [{ method: "GET", path: PATH, headers: { ...headers, ...more } }];
+    return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
+  };
+  const against = (more: Record<string, string>, status: number) => ({
+    unit: "requests/s",
+    rounds: ROUNDS,
+    ours: perSecond(own.port, more, status),
+    reference: perSecond(reference.port, more, status),
+  });
+  return [
+    await contest({ what: "policy, 200", wanted: 0.7, ...against({}, 200) }),
+    await contest({ what: "policy, 304", wanted: 0.5, ...against({ "If-None-Match": etag }, 304) }),
+  ];
+}
