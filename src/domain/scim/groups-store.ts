@@ -34,9 +34,26 @@ export const groupOf = (
   group: { organizationId: string; id: string },
 ): GroupRow | undefined => selectOne(connection).get(group);
 
+const insertOne = statement((connection) =>
+  connection
+    .insert(scimGroups)
+    .values({
+      id: named("id"),
+      organizationId: named("organizationId"),
+      externalId: named("externalId"),
+      displayName: named("displayName"),
+      displayNameKey: named("displayNameKey"),
+      memberCount: named("memberCount"),
+      version: named("version"),
+      createdAtMs: named("createdAtMs"),
+      updatedAtMs: named("updatedAtMs"),
+    })
+    .prepare(),
+);
+
 /** @throws SQLiteError for a name or an external id that another group has */
 export function insertGroup(tx: Tx, group: StoredGroup): void {
-  tx.insert(scimGroups).values(group).run();
+  insertOne(tx).run({ ...group });
 }
 
 const updateOne = statement((connection) =>
@@ -59,9 +76,9 @@ export function updateGroup(tx: Tx, group: StoredGroup): void {
   updateOne(tx).run({ ...group });
 }
 
+const deleteOne = statement((connection) => connection.delete(scimGroups).where(isTheGroup()).prepare());
+
 /** Its memberships go with it. */
 export function deleteGroup(tx: Tx, group: { organizationId: string; id: string }): void {
-  tx.delete(scimGroups)
-    .where(and(eq(scimGroups.id, group.id), eq(scimGroups.organizationId, group.organizationId)))
-    .run();
+  deleteOne(tx).run(group);
 }

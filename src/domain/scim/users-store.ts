@@ -109,11 +109,11 @@ export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns:
   updateRow(tx).run({ ...user, ...columns });
 }
 
+const deleteRow = statement((connection) => connection.delete(scimUsers).where(isTheUser()).prepare());
+
 /** E-mails go with it. */
-export function deleteUser(tx: Tx, { organizationId, id }: UserId): void {
-  tx.delete(scimUsers)
-    .where(and(eq(scimUsers.accountId, id), eq(scimUsers.organizationId, organizationId)))
-    .run();
+export function deleteUser(tx: Tx, user: UserId): void {
+  deleteRow(tx).run({ ...user });
 }
 
 const deleteEmails = statement((connection) =>
