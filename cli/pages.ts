@@ -13,8 +13,11 @@ export const PAGE_NUMBER_MAX = 1_000_000;
 
 /** Adds `--q`, `--page` and `--limit`. */
 export const addPageOptions = (command: CliCommand): CliCommand =>
+  addNumberOptions(command.option("--q <text>", "only those that contain the text"));
+
+/** Adds `--page` and `--limit`, for a list too long to be searched for a text. */
+export const addNumberOptions = (command: CliCommand): CliCommand =>
   command
-    .option("--q <text>", "only those that contain the text")
     .option("--page <n>", "one page, counted from 1, in place of all")
     .option("--limit <n>", `rows of a page, at most ${PAGE_ROWS_MAX}`);
 
@@ -40,7 +43,8 @@ export function readPages<T>(
     items.push(...next.items);
     const isLast = items.length >= next.total || next.items.length === 0;
     if (!isLast && items.length < LISTED_MAX) continue;
-    if (!isLast) output.warning(`these are the first ${items.length} of ${next.total}; use --q or --page`);
+    if (!isLast)
+      output.warning(`these are the first ${items.length} of ${next.total}; narrow the list or use --page`);
     return { items, total: next.total };
   }
 }

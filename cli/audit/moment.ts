@@ -12,7 +12,7 @@ export function momentIn(option: string, text: string | undefined, nowMs: number
   const agoMs = distanceIn(text);
   const timeMs = agoMs === undefined ? exactTimeIn(text) : nowMs - agoMs;
   if (timeMs !== undefined) return timeMs;
-  throw new DomainError("invalid", "usage.not_a_time", `${option} must be so long ago, a date or a time`, {
+  throw new DomainError("invalid", "usage.not_a_time", `${option} must be an age, a date or a time`, {
     hint: `for example: ${option} 12h, ${option} 2027-06-30 or ${option} 2027-06-30T12:00:00Z`,
   });
 }

@@ -7,6 +7,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
 import { readPages } from "../pages.ts";
+import { printable } from "../printable.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { momentIn } from "./moment.ts";
 import { ENTRY_COLUMNS, entryDocument } from "./view.ts";
@@ -23,9 +24,12 @@ export async function list(call: Call): Promise<void> {
     sinceMs: momentIn("--since", text("since"), nowMs),
     beforeMs: momentIn("--until", text("until"), nowMs),
   };
-  const { items, total } = readPages(call, (query) =>
-    domain.auditLog.list(actor.organizationId, { ...wanted, ...query }),
-  );
+  let known: number | undefined;
+  const { items, total } = readPages(call, (query) => {
+    const page = domain.auditLog.list(actor.organizationId, { ...wanted, ...query, known });
+    known = page.total;
+    return page;
+  });
   output.list(items, { columns: ENTRY_COLUMNS, json: entryDocument, empty: "no entries" }, { total });
 }
 
@@ -40,13 +44,13 @@ export async function exportLog(call: Call): Promise<void> {
   const file = text("out");
   if (file === undefined) {
     for await (const part of lines) if (!context.stdout.write(part)) await once(context.stdout, "drain");
-    return output.note(exportedText(reached()));
+    return output.note(exportedText(reached(), ""));
   }
   const path = resolve(context.cwd, file);
   if (existsSync(path)) throw fileExists(file);
   await replaceFile(path, lines, { mode: EXPORT_FILE_MODE });
   const { entries, lastId } = reached();
-  output.result({ file: path, entries, last_id: lastId }, `${exportedText(reached())} to ${file}`);
+  output.result({ file: path, entries, last_id: lastId }, exportedText(reached(), ` to ${printable(file)}`));
 }
 
 interface Reached {
@@ -76,9 +80,10 @@ async function* linesOf(
   }
 }
 
-function exportedText({ entries, lastId }: Reached): string {
-  if (lastId === null) return "Exported no entries";
-  return `Exported ${entries === 1 ? "1 entry" : `${entries} entries`}, the last is ${lastId}`;
+function exportedText({ entries, lastId }: Reached, destination: string): string {
+  if (lastId === null) return `Exported no entries${destination}`;
+  const count = entries === 1 ? "1 entry" : `${entries} entries`;
+  return `Exported ${count}${destination}; the last is ${lastId}`;
 }
 
 function idIn(text = "0"): number {

@@ -2,7 +2,7 @@
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { inDomain } from "../in-domain.ts";
-import { addPageOptions } from "../pages.ts";
+import { addNumberOptions } from "../pages.ts";
 import { addDirectoryOptions } from "../settings.ts";
 
 /** Adds the noun to the tree (operator-experience.md section 1.2). */
@@ -15,7 +15,7 @@ export const register = (program: CliCommand): CliCommand =>
 /** Adds its verbs. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
-    addPageOptions(
+    addNumberOptions(
       noun
         .command("list")
         .description("Lists who changed what, newest first.")

@@ -1,12 +1,10 @@
 // SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
-import { and, asc, count, desc, eq, gt, gte, lt, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database.ts";
-import { likePattern } from "../page.ts";
 import type { AuditRow } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 
 export interface LogFilter {
-  q?: string | undefined;
   actorId?: string | undefined;
   /** in any case */
   actorLabel?: string | undefined;
@@ -17,56 +15,43 @@ export interface LogFilter {
 }
 
 export interface LogSlice {
+  organizationId: string;
   filter: LogFilter;
   offset: number;
   limit: number;
 }
 
 /** Newest first, by time, then id. */
-export function listEntries(
-  connection: Connection,
-  organizationId: string,
-  { filter, offset, limit }: LogSlice,
-): { items: AuditRow[]; total: number } {
-  const matching = and(eq(auditEntries.organizationId, organizationId), ...conditionsOf(filter));
-  const total = connection.select({ total: count() }).from(auditEntries).where(matching).get()?.total ?? 0;
-  const items = connection
+export const listEntries = (connection: Connection, { offset, limit, ...wanted }: LogSlice): AuditRow[] =>
+  connection
     .select()
     .from(auditEntries)
-    .where(matching)
+    .where(matching(wanted))
     .orderBy(desc(auditEntries.atMs), desc(auditEntries.id))
     .limit(limit)
     .offset(offset)
     .all();
-  return { items, total };
-}
 
-const conditionsOf = ({
-  q,
-  actorId,
-  actorLabel,
-  action,
-  target,
-  sinceMs,
-  beforeMs,
-}: LogFilter): (SQL | undefined)[] => [
-  q === undefined
-    ? undefined
-    : or(
-        contains(auditEntries.actorLabel, q),
-        contains(auditEntries.action, q),
-        contains(auditEntries.target, q),
-      ),
-  actorId === undefined ? undefined : eq(auditEntries.actorId, actorId),
-  actorLabel === undefined ? undefined : sql`${auditEntries.actorLabel} = ${actorLabel} COLLATE NOCASE`,
-  action === undefined ? undefined : eq(auditEntries.action, action),
-  target === undefined ? undefined : eq(auditEntries.target, target),
-  sinceMs === undefined ? undefined : gte(auditEntries.atMs, sinceMs),
-  beforeMs === undefined ? undefined : lt(auditEntries.atMs, beforeMs),
-];
+/** @returns the entries on all pages */
+export const countEntries = (connection: Connection, wanted: Wanted): number =>
+  connection.select({ total: count() }).from(auditEntries).where(matching(wanted)).get()?.total ?? 0;
 
-const contains = (column: SQLWrapper, text: string): SQL =>
-  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
+type Wanted = Pick<LogSlice, "organizationId" | "filter">;
+
+const matching = ({ organizationId, filter }: Wanted): SQL | undefined =>
+  and(eq(auditEntries.organizationId, organizationId), ...conditionsOf(filter));
+
+const conditionsOf = (wanted: LogFilter): (SQL | undefined)[] => {
+  const { actorId, actorLabel, action, target, sinceMs, beforeMs } = wanted;
+  return [
+    actorId === undefined ? undefined : eq(auditEntries.actorId, actorId),
+    actorLabel === undefined ? undefined : sql`${auditEntries.actorLabel} = ${actorLabel} COLLATE NOCASE`,
+    action === undefined ? undefined : eq(auditEntries.action, action),
+    target === undefined ? undefined : eq(auditEntries.target, target),
+    sinceMs === undefined ? undefined : gte(auditEntries.atMs, sinceMs),
+    beforeMs === undefined ? undefined : lt(auditEntries.atMs, beforeMs),
+  ];
+};
 
 const named = sql.placeholder;
 
@@ -86,6 +71,6 @@ export const listFollowing = (connection: Connection, page: { after: number; lim
 
 /** @returns the id of the newest entry that was ever made, also if it is gone; 0 for none. SQLite keeps it apart. */
 export const lastIdEver = (connection: Connection): number =>
-  connection.get<{ seq: number } | undefined>(
+  connection.all<{ seq: number }>(
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
-  )?.seq ?? 0;
+  )[0]?.seq ?? 0;

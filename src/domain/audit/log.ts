@@ -10,7 +10,7 @@ import * as store from "./log-store.ts";
 /** Entries of one page while the whole log is read. */
 export const WALK_ROWS = 500;
 
-export interface AuditQuery extends PageQuery {
+export interface AuditQuery extends Omit<PageQuery, "q"> {
   /** id of a user, or else what the log shows: an e-mail address, a login name, a token, a job; in any case */
   actor?: string | undefined;
   /** `noun.verb` */
@@ -21,6 +21,8 @@ export interface AuditQuery extends PageQuery {
   sinceMs?: number | undefined;
   /** UTC milliseconds, excluded */
   beforeMs?: number | undefined;
+  /** the total that an earlier page came with: counting a long log takes longer than reading a page of it */
+  known?: number | undefined;
 }
 
 export interface WalkOptions {
@@ -65,9 +67,9 @@ export class AuditLog {
    * @returns one page, newest first
    * @throws DomainError `audit.invalid` with everything that is wrong
    */
-  list(organizationId: string, { actor, sinceMs, beforeMs, ...query }: AuditQuery): Page<AuditRow> {
+  list(organizationId: string, { actor, known, sinceMs, beforeMs, ...query }: AuditQuery): Page<AuditRow> {
     const problems: Problem[] = [];
-    const page = readPageQuery(query, problems);
+    const request = readPageQuery(query, problems);
     if (sinceMs !== undefined && beforeMs !== undefined && sinceMs >= beforeMs)
       problems.push({ pointer: "/until", detail: "until must be later than since" });
     if (problems.length > 0) {
@@ -75,9 +77,15 @@ export class AuditLog {
       throw new DomainError("invalid", "audit.invalid", message, { problems });
     }
     const { action, target } = query;
-    const filter = { ...actorFilter(actor), q: page.q, action, target, sinceMs, beforeMs };
-    const slice = { filter, offset: offsetOf(page), limit: page.perPage };
-    return { ...this.#db.atOnce(() => store.listEntries(this.#db.read, organizationId, slice)), ...page };
+    const filter = { ...actorFilter(actor), action, target, sinceMs, beforeMs };
+    const { page, perPage } = request;
+    const slice = { organizationId, filter, offset: offsetOf(request), limit: perPage };
+    return this.#db.atOnce(() => ({
+      page,
+      perPage,
+      items: store.listEntries(this.#db.read, slice),
+      total: known ?? store.countEntries(this.#db.read, slice),
+    }));
   }
 
   /** @returns the id of the newest entry, as a measure of how long reading all of them will take */
