@@ -23,10 +23,17 @@ export function temporaryDirectory(): Disposable & { path: string } {
 export const startQuartermaster = (directory: string, ...settings: string[]): Promise<Running> =>
   startServer(quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings));
 
-/** Opens the directory of a service that listens on that port. */
-export const openBeside = (directory: string, port: number): Promise<ExistingInstallation> =>
+/**
+ * Opens the directory of a service that listens on that port.
+ * @param flags settings beside the directory, as commander hands them over
+ */
+export const openBeside = (
+  directory: string,
+  port: number,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<ExistingInstallation> =>
   openExisting({
-    config: loadConfig({ flags: { dataDir: directory }, env: {}, cwd: directory }),
+    config: loadConfig({ flags: { ...flags, dataDir: directory }, env: {}, cwd: directory }),
     clock: systemClock,
     ids: systemIds,
     baseUrl: () => `http://127.0.0.1:${port}`,

@@ -1,8 +1,10 @@
 // `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
 // Only ratios are judged, and nothing fails by them: figures are for people to read (style.md section 11).
 import { measureCatalog } from "./catalog.ts";
+import { measureClients } from "./clients.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
+import { measureFleet } from "./fleet.ts";
 import { measureGateway } from "./gateway.ts";
 import { measureGovernance } from "./governance.ts";
 import { measureGuard } from "./guard.ts";
@@ -15,11 +17,15 @@ const PARTS: Readonly<Record<string, Part>> = {
   guard: measureGuard,
   gateway: measureGateway,
   governance: measureGovernance,
+  clients: measureClients,
+  fleet: measureFleet,
   oauth: measureOAuth,
   scim: measureScim,
   writes: measureWrites,
   executable: measureExecutable,
 };
+/** takes minutes of the whole machine */
+const ONLY_WHEN_NAMED = new Set(["fleet"]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));
@@ -29,7 +35,8 @@ if (unknown.length > 0) {
 }
 const figures = [];
 for (const [name, measure] of Object.entries(PARTS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const isWanted = wanted.length > 0 ? wanted.includes(name) : !ONLY_WHEN_NAMED.has(name);
+  if (!isWanted) continue;
   console.error(`measuring ${name} …`);
   figures.push(...(await measure()));
 }
