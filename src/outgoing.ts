@@ -1,14 +1,23 @@
 // Every destination the settings let the service connect to; whatever is not listed here cannot be reached
 // (platform/outbound.ts). An area that connects somewhere adds its destinations here.
+import { PUBLIC_SOURCES_DESTINATION } from "./domain/catalog/package-sources.ts";
 import { PROXY_DESTINATION } from "./domain/gateway/proxy-health.ts";
 import type { Config } from "./platform/config.ts";
-import type { Destination } from "./platform/outbound.ts";
+import { ANY_PUBLIC_HOST, type Destination } from "./platform/outbound.ts";
 
 /** Name of the inference gateway on the list. */
 export const GATEWAY_DESTINATION = "gateway";
 
 /** @returns the destinations in force */
-export function destinationsOf(config: Config): readonly Destination[] {
+export const destinationsOf = (config: Config): readonly Destination[] => [
+  ...gatewayDestinations(config),
+  ...destination(PUBLIC_SOURCES_DESTINATION, {
+    origin: config.get("package_sources.public") ? ANY_PUBLIC_HOST : undefined,
+    why: "package archives that an administrator names, from any public https host",
+  }),
+];
+
+function gatewayDestinations(config: Config): readonly Destination[] {
   if (!config.has("gateway.type")) return [];
   const isBuiltin = !config.has("gateway.provisioner.executable_path");
   return [

@@ -1,6 +1,5 @@
 // `quartermaster config`: shows and checks the settings without starting anything. Settings are resolved in
 // src/platform/config.ts; where the service may connect to is listed in outgoing.ts.
-import { destinationsOf } from "../../src/outgoing.ts";
 import type { Config } from "../../src/platform/config.ts";
 import type { Destination } from "../../src/platform/outbound.ts";
 import type { CliCommand } from "../command.ts";
@@ -65,8 +64,9 @@ async function show(context: Context, command: CliCommand): Promise<void> {
 }
 
 async function showOutgoing(context: Context, command: CliCommand): Promise<void> {
-  const destinations = destinationsOf(await loadSettings(context, command));
-  outputFor(context, command).list(destinations, {
+  const config = await loadSettings(context, command);
+  const { destinationsOf } = await import("../../src/outgoing.ts");
+  outputFor(context, command).list(destinationsOf(config), {
     columns: DESTINATION_COLUMNS,
     json: ({ name, origin, why }) => ({ name, origin, why }),
     empty: "no destinations: nothing leaves this machine",

@@ -16,6 +16,7 @@ import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { accessSecrets } from "./access/signing-keys.ts";
 import { AuditLog } from "./audit/log.ts";
 import { createAudit } from "./audit/service.ts";
+import { PackageSources } from "./catalog/package-sources.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { createClients } from "./clients/service.ts";
 import { createGroupsChanged } from "./gateway/due.ts";
@@ -100,6 +101,7 @@ export function openDomain({
     identity,
     access,
     catalog,
+    packageSources: new PackageSources(shared),
     governance,
     delivery: createDelivery({
       inForce: governance.inForce,

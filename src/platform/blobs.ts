@@ -20,6 +20,8 @@ export interface PutOptions {
   onProgress?: (bytesDone: number) => void;
   /** looked at between pieces: a stream that may stall must watch the same signal */
   signal?: AbortSignal;
+  /** reads the whole file before it is kept; what this throws leaves nothing behind */
+  check?: (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 }
 
 export interface StoredBlob {
@@ -33,7 +35,7 @@ export interface Blobs {
   /**
    * Stores the bytes of a local file or of a stream durably, or leaves nothing behind.
    * @throws DomainError `artifact.digest_mismatch`, `artifact.too_large`, `artifact.unreadable` (source file),
-   *   `artifact.disk_full`; the signal's reason; whatever the stream throws
+   *   `artifact.disk_full`; the signal's reason; whatever the stream or `check` throws
    */
   put(source: string | AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredBlob>;
   has(digest: Digest): Promise<boolean>;
@@ -104,6 +106,7 @@ async function put(
   try {
     const written = await writeTemporary(temporary, source, options);
     refuseMismatch(written.digest, options.expectedDigest);
+    await options.check?.(createReadStream(temporary));
     options.signal?.throwIfAborted();
     const target = path(written.digest);
     if (await statOrMissing(target)) return { ...written, isNew: false };

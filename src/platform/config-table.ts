@@ -123,6 +123,11 @@ export const SETTINGS = {
   ),
   "bootstrap.organization_name": always(text, "Development", "name of the first organization"),
   "catalog.file": optional(path, "catalog of packages read at start"),
+  "package_sources.public": always(
+    boolean,
+    "no",
+    "whether administrators may have archives fetched from any public https host",
+  ),
   "clients.retention_days": always(
     integer(CLIENT_RETENTION_DAYS),
     "365",

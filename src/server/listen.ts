@@ -25,8 +25,11 @@ export interface Listener {
 
 /** How long running requests may take to end after a stop (operator-experience.md SVC-4). */
 export const DRAIN_MS = 20_000;
-/** Silence after which a connection is closed. */
-export const IDLE_TIMEOUT_SECONDS = 30;
+/**
+ * Silence after which a connection is closed. Waiting for an answer counts as silence, so it is longer than the slowest
+ * answer takes: a package source that is fetched and checked.
+ */
+export const IDLE_TIMEOUT_SECONDS = 90;
 /** Routes read bounded bodies themselves and answer 413; the runtime's own refusal has an empty body. */
 const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const SOCKET_MODE = 0o660;

@@ -57,6 +57,21 @@ describe("a digest", () => {
 });
 
 describe("storing", () => {
+  test("shows the whole file to its check first, and keeps nothing of what that refuses", async () => {
+    const seen: Uint8Array[] = [];
+    const check = async (bytes: AsyncIterable<Uint8Array>) =>
+      void seen.push(...(await Array.fromAsync(bytes)));
+    await blobs.put(pieces(HELLO.subarray(0, 5), HELLO.subarray(5)), { maxBytes: LIMIT, check });
+    expect(Buffer.concat(seen)).toEqual(HELLO);
+    const refused = new DomainError("invalid", "test.refused", "no");
+    const attempt = blobs.put(pieces(Buffer.from("other")), {
+      maxBytes: LIMIT,
+      check: () => Promise.reject(refused),
+    });
+    expect(await refusalOf(attempt)).toBe(refused);
+    expect(await filesUnder(directory)).toEqual([HELLO_DIGEST]);
+  });
+
   test("a stream is found again under its digest with the same bytes", async () => {
     const stored = await blobs.put(pieces(HELLO.subarray(0, 4), HELLO.subarray(4)), { maxBytes: LIMIT });
 

@@ -970,6 +970,7 @@ suite("the table", () => {
       "log.level": "info",
       "log.format": "auto",
       "metrics.token": "unset",
+      "package_sources.public": "false",
       "keys.sealing_key": "unset",
       "bootstrap.admin_email": "admin@example.com",
       "bootstrap.admin_password": "unset",

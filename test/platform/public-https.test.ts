@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound, type DownloadRequest } from "../../src/platform/outbound.ts";
 import { PUBLIC_HOSTS, type PublicHosts } from "../../src/platform/public-https.ts";
-import { createTlsServer, PUBLIC_NAME, type TlsServer } from "../support/tls-server.ts";
+import { createRawTlsServer, createTlsServer, PUBLIC_NAME, type TlsServer } from "../support/tls-server.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 const BODY = "0123456789";
@@ -206,6 +206,20 @@ test.each([
   expect(await fetched(url, { bytesMax: BODY.length + 1 })).toBe(BODY);
   expect(await fetched(url, { bytesMax: BODY.length })).toBe(BODY);
   expect(await reasonOf(fetched(url, { bytesMax: BODY.length - 1 }))).toBe("outbound.too_large");
+});
+
+test("a body that ends before its length is refused", async () => {
+  using raw = await createRawTlsServer("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123");
+  expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
+});
+
+test.each([
+  "",
+  "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n00",
+  "no HTTP at all\r\n\r\n",
+])("an answer that cannot be read is refused: %p", async (answer) => {
+  using raw = await createRawTlsServer(answer);
+  expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });
 
 test("what arrives is what was sent, whatever content coding it claims", async () => {

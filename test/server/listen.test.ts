@@ -1,7 +1,8 @@
 // The socket: who the caller is behind proxies, what a stop lets end, and that hostile HTTP is answered and survived.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type Listener, listen } from "../../src/server/listen.ts";
+import { INSPECTION_TIMEOUT_MS } from "../../src/domain/catalog/package-sources.ts";
+import { IDLE_TIMEOUT_SECONDS, type Listener, listen } from "../../src/server/listen.ts";
 import type { Server } from "../../src/server/server.ts";
 
 const range = (address: string, prefix: number) => ({ address, prefix, family: "ipv4" }) as const;
@@ -44,6 +45,10 @@ describe("the caller's address", () => {
     expect(await ask(proxied)).toBe("127.0.0.1");
     expect(await ask(proxied, "unknown, <script>")).toBe("127.0.0.1");
   });
+});
+
+test("a connection outlives the slowest answer by some time to check what was fetched", () => {
+  expect(IDLE_TIMEOUT_SECONDS * 1_000).toBeGreaterThanOrEqual(INSPECTION_TIMEOUT_MS + 30_000);
 });
 
 describe("a stop", () => {

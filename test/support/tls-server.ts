@@ -33,23 +33,37 @@ export async function createTlsServer(
       return answer(request);
     },
   });
-  const port = Number(server.port);
-  return {
-    origin: (name = PUBLIC_NAME) => `https://${name}:${port}`,
-    port,
-    ca: cert,
-    seen,
-    hosts: {
-      isPublic: (address) => address === "127.0.0.1",
-      resolve: async () => [{ address: "127.0.0.1", family: 4 }],
-      ca: cert,
-    },
-    [Symbol.dispose]: () => void server.stop(true),
-  };
+  return described({ port: Number(server.port), ca: cert, seen, stop: () => void server.stop(true) });
 }
 
+/** @param answer sent as it is, whatever is asked; then the connection is closed */
+export async function createRawTlsServer(answer: string): Promise<TlsServer> {
+  const { cert, private: key } = await certificateFor([PUBLIC_NAME]);
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: { cert, key },
+    socket: { data: (socket) => void socket.end(answer) },
+  });
+  return described({ port: server.port, ca: cert, seen: [], stop: () => void server.stop(true) });
+}
+
+const described = ({
+  stop,
+  ...server
+}: Pick<TlsServer, "port" | "ca" | "seen"> & { stop(): void }): TlsServer => ({
+  ...server,
+  origin: (name = PUBLIC_NAME) => `https://${name}:${server.port}`,
+  hosts: {
+    isPublic: (address) => address === "127.0.0.1",
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+    ca: server.ca,
+  },
+  [Symbol.dispose]: stop,
+});
+
 /** @returns a certificate for the names and for 127.0.0.1, valid now */
-export const certificateFor = (names: readonly string[]) =>
+const certificateFor = (names: readonly string[]) =>
   generate([{ name: "commonName", value: names[0] ?? "localhost" }], {
     keyType: "ec",
     algorithm: "sha256",

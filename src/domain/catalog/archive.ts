@@ -13,6 +13,8 @@ export interface InspectOptions {
   limits?: Partial<ArchiveLimits>;
   /** what the package's adapters name: all of it must be in the archive */
   requiredPaths?: readonly RequiredPath[];
+  /** told the path of each entry that has passed, in their order; a folder's ends without a slash */
+  onEntry?: (path: string) => void;
 }
 
 export interface ArchiveContents {
@@ -30,7 +32,7 @@ export interface ArchiveContents {
  */
 export async function inspectArchive(
   stream: AsyncIterable<Uint8Array>,
-  { limits: changed = {}, requiredPaths = [] }: InspectOptions = {},
+  { limits: changed = {}, requiredPaths = [], onEntry }: InspectOptions = {},
 ): Promise<ArchiveContents> {
   const limits = { ...ARCHIVE_LIMITS, ...changed };
   const compressed = compressedMeter(limits);
@@ -42,7 +44,8 @@ export async function inspectArchive(
     for await (const entry of readTar(source, limits)) {
       entries += 1;
       if (entries > limits.entriesMax) throw tooManyEntries(limits);
-      paths.add(entry, limits);
+      const path = paths.add(entry, limits);
+      onEntry?.(path);
     }
   } finally {
     await source.close();

@@ -23,6 +23,7 @@ import { inferenceRoutes } from "./inference.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { meRoutes } from "./me.ts";
 import { oauthRoutes } from "./oauth.ts";
+import { packageSourceRoutes } from "./package-sources.ts";
 import { pageRoutes } from "./pages.ts";
 import { scimRoutes } from "./scim.ts";
 import { sessionRoutes } from "./session.ts";
@@ -55,6 +56,7 @@ export function createRoutes(
     .use(pageRoutes(context))
     .use(meRoutes(context))
     .use(catalogRoutes(context))
+    .use(packageSourceRoutes(context))
     .use(governanceRoutes(context))
     .use(artifactRoutes(context))
     .use(harnessRoutes(context))

@@ -42,6 +42,13 @@ describe("an archive is accepted", () => {
     expect(await inspect(gzipSync(tar))).toEqual({ entries: 3, expandedBytes: tar.byteLength });
   });
 
+  test("and its paths are told in their order, those of folders without a slash at the end", async () => {
+    const paths: string[] = [];
+    const tar = tarGzOf(tarFolder("skills/"), tarFile("skills/ä.md"), tarFile("a"));
+    await inspect(tar, { onEntry: (path) => void paths.push(path) });
+    expect(paths).toEqual(["skills", "skills/ä.md", "a"]);
+  });
+
   test("in pieces of any size", async () => {
     const bytes = tarGzOf(tarPax({ path: "a/b" }), tarFile("x", "z".repeat(1_300)), tarFile("c"));
     for (const size of [1, 7, 511, 512, 513]) {

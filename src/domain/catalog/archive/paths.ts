@@ -21,8 +21,11 @@ const FORBIDDEN_CHARACTER = /[\\:\0]/;
 export class ArchivePaths {
   readonly #kinds = new Map<string, TarEntry["kind"] | "parent">();
 
-  /** @throws DomainError `archive.duplicate_path` and the `archive.path_*` reasons */
-  add(entry: TarEntry, limits: ArchiveLimits): void {
+  /**
+   * @returns the path as text, a folder's without the slash at its end
+   * @throws DomainError `archive.duplicate_path` and the `archive.path_*` reasons
+   */
+  add(entry: TarEntry, limits: ArchiveLimits): string {
     const path = checkedPath(entry, limits);
     const known = this.#kinds.get(path);
     if (known === "parent" && entry.kind === "file") throw fileWithChildren(path);
@@ -31,6 +34,7 @@ export class ArchivePaths {
     }
     this.#addParents(path);
     this.#kinds.set(path, entry.kind);
+    return path;
   }
 
   #addParents(path: string): void {
