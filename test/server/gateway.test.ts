@@ -5,6 +5,7 @@ import type { GatewaySettings } from "../../src/domain/gateway/settings.ts";
 import { MINUTE_MS } from "../../src/platform/clock.ts";
 import { createGatewayServer, type GatewayServer, PROXY_URL } from "../support/gateway-server.ts";
 import { ADMIN_KEY } from "../support/litellm-gateway.ts";
+import { publishFirst } from "../support/policy.ts";
 import { type Caller, createTestServer, type Sent, type TestServer } from "../support/server.ts";
 
 const ENSURE = "/gateway/key/ensure";
@@ -219,7 +220,13 @@ describe("the status of gateway mode", () => {
   const statusFor = async (face: TestServer, caller: Caller) =>
     await (await face.request("GET", "/gateway/status", bearer(caller))).json();
 
+  test("is nothing where no policy is published", async () => {
+    const answer = await site.request("GET", "/gateway/status", bearer(ana));
+    expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
+  });
+
   test("is little for members, and all but secrets for administrators", async () => {
+    await publishFirst(site, { allowed_harnesses: ["claude"] });
     expect(await statusFor(site, ana)).toEqual({ enabled: true, runtime_configured: true });
     const status = await statusFor(site, await site.signedIn("admin"));
     expect(status).toEqual({
@@ -228,6 +235,7 @@ describe("the status of gateway mode", () => {
       inference_proxy_url: PROXY_URL,
       upstream_gateway_url: site.upstream.origin,
       provisioner_type: "builtin-litellm",
+      harnesses: [{ name: "claude", gateway_type: "litellm" }],
       runtime_checks: {
         gateway_policy: true,
         gateway_url: true,
@@ -242,9 +250,26 @@ describe("the status of gateway mode", () => {
 
   test("says so when the inference proxy has no token to come with", async () => {
     await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
+    await publishFirst(face);
     const status = await statusFor(face, await face.signedIn("admin"));
     expect(status).toMatchObject({ enabled: true, runtime_configured: false });
     expect(status.runtime_checks).toMatchObject({ internal_auth: false, inference_jwt_signing: true });
+  });
+
+  test("tells of a policy that needs the gateway while the mode is off", async () => {
+    await publishFirst(site);
+    await using off = await createTestServer({ world: site.world });
+    expect(await statusFor(off, ana)).toEqual({ enabled: true, runtime_configured: false });
+    const { runtime_checks } = await statusFor(off, await off.signedIn("admin"));
+    expect(runtime_checks).toMatchObject({ gateway_policy: true, gateway_url: false, provisioner: false });
+  });
+
+  test("tells of a policy that knows no gateway yet while the mode is on", async () => {
+    await using off = await createTestServer({ world: site.world });
+    await publishFirst(off);
+    expect(await statusFor(site, ana)).toEqual({ enabled: false, runtime_configured: false });
+    const status = await statusFor(site, await site.signedIn("admin"));
+    expect(status).toMatchObject({ harnesses: [], runtime_checks: { gateway_policy: false } });
   });
 });
 
@@ -290,6 +315,7 @@ describe("the health of the inference proxy", () => {
 describe("without gateway mode", () => {
   test("the key is missing, and says that this is no trouble", async () => {
     await using face = await createTestServer();
+    await publishFirst(face);
     const caller = await face.signedIn("member");
     const ask = async (method: string, path: string) => {
       const answer = await face.request(method, path, bearer(caller));

@@ -1,7 +1,8 @@
-// How gateway mode stands in this installation, from what is configured and stored; nobody is contacted.
+// How gateway mode stands in this installation, from the policy in force and what is configured; nobody is contacted.
 // Source: gateway-keys.md section 9.6, openapi.yaml getGatewayStatus.
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../errors.ts";
+import type { GovernanceConfig } from "../governance/service.ts";
 import type { SigningKeyRing } from "../signing-key-ring.ts";
 import type { GatewayMode } from "./dependencies.ts";
 
@@ -21,11 +22,16 @@ const Url = Type.Optional(Type.String({ format: "uri" }));
 
 /** All members but the first two are for administrators. */
 export const GatewayStatus = Type.Object({
-  enabled: Type.Boolean({ description: "whether gateway mode is on" }),
+  enabled: Type.Boolean({ description: "whether the policy in force has a gateway block" }),
   runtime_configured: Type.Boolean({ description: "whether everything is there that inference needs" }),
   inference_proxy_url: Url,
   upstream_gateway_url: Url,
   provisioner_type: Type.Optional(Type.String()),
+  harnesses: Type.Optional(
+    Type.Array(Type.Object({ name: Type.String(), gateway_type: Type.String() }), {
+      description: "agents that the policy sends through the gateway",
+    }),
+  ),
   runtime_checks: Type.Optional(
     Type.Object({
       gateway_policy: Flag,
@@ -41,31 +47,40 @@ export const GatewayStatus = Type.Object({
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
 interface Stands {
+  /** the document in force */
+  policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">;
   mode: GatewayMode | undefined;
   signingKeys: Pick<SigningKeyRing, "signer"> | undefined;
 }
 
 /** @returns everything, for administrators */
-export function gatewayStatus({ mode, signingKeys }: Stands): GatewayStatus {
-  if (!mode) return { enabled: false, runtime_configured: false };
-  const { settings, provisioner } = mode;
-  const checks: Checks = {
-    // The service does not start without these.
-    gateway_policy: true,
-    gateway_url: true,
-    inference_proxy_url: true,
-    provisioner: true,
-    secret_encryption: true,
-    internal_auth: settings.proxyToken !== undefined,
-    inference_jwt_signing: canSign(signingKeys),
-  };
+export function gatewayStatus(stands: Stands): GatewayStatus {
+  const { policy, mode } = stands;
+  const { gateway, allowed_harnesses: names } = policy;
+  const checks = checksOf(stands);
   return {
-    enabled: true,
+    enabled: gateway !== undefined,
     runtime_configured: CHECKS.every((name) => checks[name]),
-    inference_proxy_url: settings.inferenceProxyUrl,
-    upstream_gateway_url: settings.url,
-    provisioner_type: provisioner.type,
+    ...(mode && {
+      inference_proxy_url: mode.settings.inferenceProxyUrl,
+      upstream_gateway_url: mode.settings.url,
+      provisioner_type: mode.provisioner.type,
+    }),
+    harnesses: gateway ? names.map((name) => ({ name, gateway_type: gateway.type })) : [],
     runtime_checks: checks,
+  };
+}
+
+function checksOf({ policy, mode, signingKeys }: Stands): Checks {
+  const isOn = mode !== undefined; // the service does not start with less than these four
+  return {
+    gateway_policy: policy.gateway !== undefined,
+    gateway_url: isOn,
+    inference_proxy_url: isOn,
+    provisioner: isOn,
+    secret_encryption: isOn,
+    internal_auth: mode?.settings.proxyToken !== undefined,
+    inference_jwt_signing: canSign(signingKeys),
   };
 }
 

@@ -34,7 +34,7 @@ const provisioningAnswers = {
 
 /** @returns the operations on keys, and what administrators want to know of gateway mode */
 export function gatewayRoutes({ guard, domain }: RouteContext) {
-  const { gateway, inference } = domain;
+  const { gateway, governance, inference } = domain;
   const { keys } = gateway;
 
   return createRouter(guard, "gateway")
@@ -68,13 +68,16 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
     .get(
       "/gateway/status",
       ({ request }) => {
-        const status = gatewayStatus({ mode: gateway.mode, signingKeys: inference.signingKeys });
-        return json(principalOf(request).role === "admin" ? status : forMembers(status));
+        const { organizationId, role } = principalOf(request);
+        const { document: policy } = governance.inForce(organizationId);
+        const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys: inference.signingKeys });
+        return json(role === "admin" ? status : forMembers(status));
       },
       {
         requires: "governance:read",
-        detail: describe("getGatewayStatus", "Whether gateway mode is on and complete", {
+        detail: describe("getGatewayStatus", "Whether the policy needs the gateway and all for it is there", {
           200: { description: "Status", schema: GatewayStatus },
+          404: { description: "No policy is published" },
         }),
       },
     )
