@@ -5,7 +5,7 @@ import { type Blobs, parseDigest } from "../../platform/blobs.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/sealing.ts";
 import { DomainError } from "../errors.ts";
-import { FORMER_REVISIONS_SERVED, type Revision } from "./model.ts";
+import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "./model.ts";
 
 /** How long a download may begin after it was asked for. */
 export const LINK_TTL_SECONDS = 300;
@@ -85,26 +85,33 @@ interface Served {
   audiences: ((userId: string) => boolean)[];
 }
 
-const everybody = (): boolean => true;
-
-/** @returns by id, every archive that a package of the revisions names, for itself or for a platform */
+/** @returns by id, every archive that a package of the revisions names */
 function servedBy(revisions: readonly Revision[]): Map<string, Served> {
   const served = new Map<string, Served>();
-  for (const { document, audiences } of revisions) {
-    for (const managed of document.packages) {
-      const audience = audiences[managed.id];
-      const users = new Set(audience?.user_ids);
-      const isIn = audience?.scope === "users" ? (userId: string) => users.has(userId) : everybody;
-      for (const { artifact_id: id, sha256 } of [managed, ...Object.values(managed.platform_sources ?? {})]) {
-        if (id === undefined) continue;
-        const known = served.get(id) ?? { digest: sha256.toLowerCase(), audiences: [] };
-        known.audiences.push(isIn);
-        served.set(id, known);
-      }
-    }
+  for (const { id, digest, isIn } of revisions.flatMap(namedIn)) {
+    const known = served.get(id) ?? { digest, audiences: [] };
+    known.audiences.push(isIn);
+    served.set(id, known);
   }
   return served;
 }
+
+/** A package names one for itself, and one for each platform. */
+const namedIn = ({ document, audiences }: Revision) =>
+  document.packages.flatMap((managed) => {
+    const isIn = membership(audiences[managed.id]);
+    return [managed, ...Object.values(managed.platform_sources ?? {})].flatMap(
+      ({ artifact_id: id, sha256 }) => (id === undefined ? [] : { id, digest: sha256.toLowerCase(), isIn }),
+    );
+  });
+
+function membership(audience: PackageAudience | undefined): (userId: string) => boolean {
+  if (audience?.scope !== "users") return everybody;
+  const users = new Set(audience.user_ids);
+  return (userId) => users.has(userId);
+}
+
+const everybody = (): boolean => true;
 
 const textOf = ({ digest, expires }: Pick<ArtifactLink, "digest" | "expires">): string =>
   `${digest} ${expires}`;
