@@ -54,8 +54,12 @@ export function contentTypeOf(request: Request): ContentType {
 
 /** @throws HttpError 415 for a compressed body */
 export function refuseEncoded(request: Request): void {
-  const encoding = request.headers.get("content-encoding");
-  if (encoding === null || encoding.toLowerCase() === "identity") return;
+  if (request.headers.get("content-encoding")?.toLowerCase() !== "identity") refuseEncoding(request);
+}
+
+/** @throws HttpError 415 for a body of which an encoding is named, one that changes nothing included */
+export function refuseEncoding(request: Request): void {
+  if (!request.headers.has("content-encoding")) return;
   throw new HttpError(415, "request.content_encoding", "send the body without a content encoding", {
     headers: { "accept-encoding": "identity" },
   });

@@ -1,6 +1,6 @@
 // Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { contentTypeOf, readText, refuseEncoded } from "../body-text.ts";
+import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
 import { HttpError } from "../problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 import { refuseDeepOrDoubled } from "./structure.ts";
@@ -28,7 +28,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
       headers: { accept: `${SCIM_MEDIA_TYPE}, ${JSON_MEDIA_TYPE}` },
     });
   }
-  refuseEncoded(request);
+  refuseEncoding(request);
   const text = await readText(request, SCIM_BYTES_MAX[accepted]);
   const message = parse(text);
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
