@@ -63,9 +63,11 @@ function wholeNumber(
   problems: string[],
 ): number | undefined {
   if (value === undefined) return undefined;
-  const number = typeof value === "number" || /^[+-]?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (Number.isSafeInteger(number)) return number;
-  problems.push(`${name} must be a whole number of at most 15 digits`);
+  const number = typeof value === "number" || /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
+  // However many digits it has: what is beyond every page is a whole number all the same.
+  const bounded = Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+  if (Number.isInteger(bounded)) return bounded;
+  problems.push(`${name} must be a whole number`);
   return undefined;
 }
 
