@@ -48,7 +48,7 @@ export function createDiscovery(settings: DiscoverySettings): Discovery {
       const baseUrl = settings.baseUrl();
       if (catalog?.baseUrl !== baseUrl) catalog = { baseUrl, found: documentsByPath(settings) };
       const found = catalog.found.get(keyOf(path));
-      if (asked.filter !== undefined && asked.filter.trim() !== "")
+      if (asked.filter !== undefined)
         throw new ScimError(403, undefined, "filter is not allowed here; leave it out to get the whole list");
       if (!found) throw new ScimError(404, undefined, "there is no such schema, resource type or path");
       const json = textOf(found, readAskedNames(asked));
