@@ -101,8 +101,6 @@ const conditionsOf = (filter: InventoryFilter, inForce: string | null): (SQL | u
 const contains = (column: SQLWrapper, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
-type Seen = Pick<InventorySlice, "inForce" | "limit">;
-
 /** @returns the record of that id */
 export function findReport(
   connection: Connection,
@@ -117,7 +115,7 @@ export function findReport(
 export function findNamed(
   connection: Connection,
   { organizationId, name }: { organizationId: string; name: string },
-  { inForce, limit }: Seen,
+  { inForce, limit }: Pick<InventorySlice, "inForce" | "limit">,
 ): InventoryRow[] {
   const isNamed = or(eq(shown.instanceId, name), sql`${shown.hostname} = ${name} COLLATE NOCASE`);
   const matching = and(eq(clientReports.organizationId, organizationId), isNamed);

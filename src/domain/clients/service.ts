@@ -36,8 +36,7 @@ export type Clients = ReturnType<typeof createClients>;
 /** @returns the operations of the area; made once, in domain.ts */
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
-  const findRevision = governance.find.bind(governance);
-  const judge = createJudge({ ...dependencies, findRevision });
+  const judge = createJudge({ ...dependencies, findRevision: governance.find });
   const inventory = new Inventory({
     ...dependencies,
     revisionInForce: (organizationId) => governance.current(organizationId)?.id,
