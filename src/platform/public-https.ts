@@ -112,7 +112,7 @@ const CERTIFICATE_FAULT = /CERT|VERIFY/;
 const NAME_FAULT = /^(?:ENOTFOUND|ENODATA|EAI_\w+)$/;
 const UNRESOLVED = "the name of the host has no address";
 
-/** The cause, which may name addresses, is for the log only. */
+/** The text names only the kind of failure: the cause may name addresses. */
 function refusalOf(error: unknown, signal: AbortSignal): DomainError {
   if (error instanceof DomainError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -89,7 +89,7 @@ export class PackageSources {
     try {
       const timeout = AbortSignal.timeout(INSPECTION_TIMEOUT_MS);
       const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-      const url = await this.#archiveUrl(source, signal);
+      const url = await this.#locate(source, signal);
       return await this.#mirror(actor, url, signal);
     } finally {
       this.#running -= 1;
@@ -104,7 +104,7 @@ export class PackageSources {
   }
 
   /** A ref may move; the URL that this gives always stands for the same commit. */
-  async #archiveUrl(source: string, signal: AbortSignal): Promise<URL> {
+  async #locate(source: string, signal: AbortSignal): Promise<URL> {
     const github = readGithubSource(source);
     if (!github) return publicUrl(source);
     const { github: origins = GITHUB } = this.own;
