@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../src/domain/scim/errors.ts";
 import { FILTER_LENGTH_MAX } from "../../../src/domain/scim/filter/model.ts";
 import type { ScimObject, ScimProfile, ScimValue } from "../../../src/domain/scim/model.ts";
+import { PATCH_COMPARISONS_MAX } from "../../../src/domain/scim/patch/comparisons.ts";
 import { PATCH_OPERATIONS_MAX } from "../../../src/domain/scim/patch/message.ts";
 import { patchUser } from "../../../src/domain/scim/patch/user.ts";
 import { VALUES_MAX } from "../../../src/domain/scim/schema.ts";
@@ -646,5 +647,27 @@ describe("a message", () => {
 
   test("cannot have a longer path", () => {
     expectInvalid(() => patched({ op: "remove", path: pathOf(FILTER_LENGTH_MAX + 1) }), "invalidPath");
+  });
+
+  describe("on lists of 50 values", () => {
+    const roles = Array.from({ length: 50 }, (_, at) => ({ value: `r${at}` }));
+    const title = { op: "replace", path: "title", value: "Prof" };
+    const filtered = { op: "remove", path: `roles[${Array(4).fill('value eq "z"').join(" or ")}]` };
+    const listed = { op: "remove", path: "roles", value: Array(4).fill("z") };
+    const most = PATCH_COMPARISONS_MAX / (50 * 4);
+    const sent = (operation: object, count: number) =>
+      patchedWith("standard", { ...USER, roles }, title, ...Array(count).fill(operation));
+
+    test.each([
+      ["filters", filtered],
+      ["values", listed],
+    ])("can compare with %s as often as is allowed, and not once more", (_what, operation) => {
+      expect(sent(operation, most - 1)).toEqual({ ...USER, title: "Prof", roles });
+      expect(sent(operation, most)).toEqual({ ...USER, title: "Prof", roles });
+      const { status, scimType, message } = refusalOf(() => sent(operation, most + 1));
+      expect([status, scimType]).toEqual([413, undefined]);
+      expect(message).toStartWith(`Operations[${most + 1}]: `);
+      expect(message).toContain(String(PATCH_COMPARISONS_MAX));
+    });
   });
 });

@@ -13,6 +13,7 @@ import { checkUser } from "../read.ts";
 import type { Attribute } from "../schema.ts";
 import { readParts } from "../values.ts";
 import { assign } from "./assign.ts";
+import { Comparisons } from "./comparisons.ts";
 import { changedSelection, type Selection } from "./elements.ts";
 import { inOrder } from "./message.ts";
 import { eachStep, type Patched, type Step } from "./targets.ts";
@@ -26,7 +27,9 @@ import { eachStep, type Patched, type Step } from "./targets.ts";
  */
 export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
   let changed = doc;
+  const comparisons = new Comparisons();
   const carryOut = (step: Step): void => {
+    comparisons.add(changed, step);
     changed = applied(changed, step, profile);
   };
   inOrder(body, (operation) => eachStep(operation, { type: "User", id, carryOut }));
