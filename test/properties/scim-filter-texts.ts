@@ -30,14 +30,17 @@ const someOf = (parts: readonly (readonly [string, fc.Arbitrary<ScimValue>])[]):
 
 const isAssigned = (value: ScimObject): boolean => Object.keys(value).length > 0;
 
-/** Those that are stored: what else is shown is computed. */
 const subsOf = ({ subAttributes = [] }: Attribute): Attribute[] =>
   subAttributes.filter(({ filterable }) => filterable);
+
+/** What else is shown is computed. */
+const storedSubsOf = (attribute: Attribute): Attribute[] =>
+  subsOf(attribute).filter(({ mutability }) => mutability === "readWrite");
 
 const valuesOf = (attribute: Attribute): fc.Arbitrary<ScimValue> => {
   if (attribute.type === "boolean") return fc.boolean();
   if (attribute.type !== "complex") return anyText;
-  const single = someOf(subsOf(attribute).map((sub) => [sub.name, valuesOf(sub)]));
+  const single = someOf(storedSubsOf(attribute).map((sub) => [sub.name, valuesOf(sub)]));
   const assigned = single.filter(isAssigned);
   return attribute.multiValued ? fc.array(assigned, { minLength: 1, maxLength: 3 }) : assigned;
 };

@@ -241,7 +241,7 @@ export const ENTERPRISE_SCHEMA: Schema = {
       subAttributes: [
         text("value", "Id of the manager; kept also when it names nobody yet.", EXACT),
         reference("$ref", "The manager.", { ...HIDDEN_IN_FILTERS, referenceTypes: ["User"] }),
-        text("displayName", "Name of the manager.", { ...COMPUTED, ...HIDDEN_IN_FILTERS }),
+        text("displayName", "Name of the manager.", COMPUTED),
       ],
     }),
   ],

@@ -5,9 +5,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
-import type { AskedList } from "../../../src/domain/scim/model.ts";
+import type { AskedList, ScimObject } from "../../../src/domain/scim/model.ts";
 import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../src/domain/scim/scans.ts";
 import { PAGE_DEFAULT, type SearchScope } from "../../../src/domain/scim/search-request.ts";
+import { ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";
 import { createSearchWorld, type ListAnswer, type SearchWorld } from "./search-world.ts";
 
 const numbered = (count: number, name = "user") =>
@@ -248,6 +249,41 @@ describe("a total", () => {
     for (const filter of ['userName sw "user1"', 'userName co "user1"'])
       for (const asked of [{}, { count: 3 }, { count: 0 }, { startIndex: 5, count: 2 }, { startIndex: 50 }])
         expect((await world.list("User", { ...asked, filter })).totalResults).toBe(11);
+  });
+});
+
+describe("the name of a manager", () => {
+  const PATH = `${ENTERPRISE_USER}:manager.displayName`;
+  const NAMED: readonly (readonly [string, ScimObject])[] = [
+    ["Grace Hopper", { displayName: "Grace Hopper", name: { formatted: "x" } }],
+    ["ADMIRAL", { name: { formatted: "ADMIRAL", givenName: "x" } }],
+    ["Grace H", { name: { givenName: "Grace", familyName: "H" } }],
+    ["Straße", { name: { givenName: "Straße" } }],
+    ["Hopper", { name: { familyName: "Hopper" } }],
+  ];
+  const withManager = (userName: string, value: string): ScimObject => ({
+    userName,
+    active: true,
+    [ENTERPRISE_USER]: { manager: { value } },
+  });
+
+  test("is found, ordered by and shown as the manager has it", async () => {
+    await using world = await createSearchWorld();
+    const managers = await world.addUsers(
+      ...NAMED.map(([, doc], at) => ({ userName: `m${at}`, active: true, ...doc })),
+    );
+    const [nameless = ""] = await world.addUsers({ userName: "nameless", active: true });
+    const led = await world.addUsers(...managers.map((id, at) => withManager(`led${at}`, id)));
+    const unnamed = await world.addUsers(withManager("a", nameless), withManager("b", "nobody"));
+    for (const [at, [name]] of NAMED.entries()) {
+      for (const filter of [`manager.displayName eq "${name}"`, `${PATH} eq "${name.toLowerCase()}"`])
+        expect([filter, await world.found("User", filter)]).toEqual([filter, [led[at] ?? ""]]);
+    }
+    expect(await world.found("User", "manager.displayName pr")).toEqual(led);
+    expect(await world.found("User", "manager.displayName eq null and manager pr")).toEqual(unnamed);
+    const asked = { filter: "manager pr", sortBy: "manager.displayName" };
+    const order = namesOf(await world.list("User", asked));
+    expect(order).toEqual(["led1", "led2", "led0", "led4", "led3", "a", "b"]);
   });
 });
 

@@ -4,7 +4,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { type AttributePath, pathText } from "../path.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
-import type { ResourceTypeName } from "../wire.ts";
+import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";
 
 export interface Index {
@@ -96,8 +96,22 @@ function documentOperands(): ReadonlyMap<string, Operand> {
   return operands;
 }
 
+const ofManager = (...steps: string[]): SQL => sql`(manager.doc_key ->> ${jsonPath(...steps)})`;
+const GIVEN = ofManager("name", "givenName");
+const FAMILY = ofManager("name", "familyName");
+
+/** The name that the user's manager goes by, as user-columns.ts makes it: no document holds that of another user. */
+const MANAGER_NAME = stored(sql`(SELECT coalesce(
+  ${ofManager("displayName")}, ${ofManager("name", "formatted")}, ${GIVEN} || ' ' || ${FAMILY}, ${GIVEN}, ${FAMILY})
+  FROM scim_users AS manager WHERE manager.organization_id = ${scimUsers.organizationId}
+  AND manager.account_id = ${scimUsers.docKey} ->> ${jsonPath(ENTERPRISE_USER, "manager", "value")})`);
+
 const OPERANDS: Readonly<Record<ResourceTypeName, ReadonlyMap<string, Operand>>> = {
-  User: new Map([...documentOperands(), ...Object.entries(COLUMNS.User)]),
+  User: new Map([
+    ...documentOperands(),
+    ...Object.entries(COLUMNS.User),
+    [`${ENTERPRISE_USER}:manager.displayName`, MANAGER_NAME],
+  ]),
   Group: new Map(Object.entries(COLUMNS.Group)),
 };
 
