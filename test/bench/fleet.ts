@@ -3,6 +3,7 @@
 // workstations such a machine carries. Minutes of the whole machine, so it is measured only when it is named. Environment:
 //   FLEET_WORKSTATIONS  instead of 200,000; they are users with one workstation each, all of which have reported before
 //   FLEET_SECONDS       instead of 300
+//   FLEET_PUBLISH=1     publishes a revision halfway, which is new to whoever asks from then on
 //   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
 import { join } from "node:path";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
@@ -11,7 +12,7 @@ import { atMost, type Figure } from "./figures.ts";
 import { type FleetPlan, type FleetResult, POLICY_PATH } from "./fleet-load.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import { processorMs, type Running, residentMb, script } from "./processes.ts";
-import { enrol, publishPolicies } from "./workstations.ts";
+import { enrol, publishPolicies, publishRequirement } from "./workstations.ts";
 
 const CADENCE_SECONDS = 300;
 /** of each workstation in that time: its policy, and its report */
@@ -20,11 +21,13 @@ const LATE_MS = 100;
 /** of memory, in the second half of the time */
 const GROWTH_MAX = 1.1;
 const STEP = 1.25;
+const ATTEMPTS = 2;
 /** more than a token has */
 const FIRST_LINE_BYTES = 4_096;
 
 const WORKSTATIONS = Number(process.env.FLEET_WORKSTATIONS ?? 200_000);
 const SECONDS = Number(process.env.FLEET_SECONDS ?? 300);
+const PUBLISHES = process.env.FLEET_PUBLISH === "1";
 const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
 
 const HEADERS = {
@@ -42,7 +45,8 @@ export async function measureFleet(): Promise<Figure[]> {
   const service = await startQuartermaster(data, "--server-listen", `127.0.0.1:${port}`);
   servers.defer(service.stop);
   const fleet: Fleet = { ...prepared, port, headers: HEADERS, etag: await policyEtag(port, prepared.tokens) };
-  const figures = await runFleet(service, fleet);
+  const halfway = () => (PUBLISHES ? publishBeside(data, port) : undefined);
+  const figures = await runFleet(service, fleet, halfway);
   return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
 }
 
@@ -74,9 +78,19 @@ async function policyEtag(port: number, tokens: string): Promise<string> {
   return answer.headers.get("etag") ?? "";
 }
 
+async function publishBeside(data: string, port: number): Promise<void> {
+  const installation = await openBeside(data, port);
+  await publishRequirement(installation, ">=2.0.13");
+  await installation.close();
+}
+
 const paceOf = (workstations: number): number => (workstations * REQUESTS) / CADENCE_SECONDS;
 
-async function runFleet({ pid }: Running, fleet: Fleet): Promise<Figure[]> {
+async function runFleet(
+  { pid }: Running,
+  fleet: Fleet,
+  halfway: () => Promise<void> | undefined,
+): Promise<Figure[]> {
   const what = (name: string) =>
     `${WORKSTATIONS.toLocaleString("en-US")} workstations, ${SECONDS} s: ${name}`;
   const usedMs = await processorMs(pid);
@@ -84,6 +98,7 @@ async function runFleet({ pid }: Running, fleet: Fleet): Promise<Figure[]> {
   const startMb = await residentMb(pid);
   await Bun.sleep((SECONDS * 1_000) / 2);
   const middleMb = await residentMb(pid);
+  await halfway();
   const result = await running;
   const endMb = await residentMb(pid);
   const processor = ((await processorMs(pid)) - usedMs) / (SECONDS * 1_000);
@@ -131,18 +146,27 @@ function errorsOf({ due, statuses }: FleetResult): number {
  */
 async function measureCapacity(fleet: Fleet): Promise<Figure> {
   let carried = 0;
-  let sentBefore = Math.floor(paceOf(WORKSTATIONS) * SECONDS);
-  for (let workstations = WORKSTATIONS; ; workstations *= STEP) {
-    const result = await spawnFleet({
-      ...fleet,
-      perSecond: paceOf(workstations),
-      seconds: STEP_SECONDS,
-      sentBefore,
-    });
-    console.error(`${Math.round(workstations)} workstations: ${JSON.stringify(result)}`);
-    if (errorsOf(result) > 0 || result.p99Ms > LATE_MS) break;
+  let workstations = WORKSTATIONS;
+  const progress = { sentBefore: Math.floor(paceOf(WORKSTATIONS) * SECONDS) };
+  while (await isCarried(fleet, workstations, progress)) {
     carried = workstations;
-    sentBefore += result.due;
+    workstations *= STEP;
   }
   return { what: `carried with 99 of 100 answers in ${LATE_MS} ms`, unit: "workstations", ours: carried };
+}
+
+/** Whatever else the machine does may spoil one attempt. */
+async function isCarried(
+  fleet: Fleet,
+  workstations: number,
+  progress: { sentBefore: number },
+): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const pace = { perSecond: paceOf(workstations), seconds: STEP_SECONDS };
+    const result = await spawnFleet({ ...fleet, ...pace, ...progress });
+    console.error(`${Math.round(workstations)} workstations: ${JSON.stringify(result)}`);
+    progress.sentBefore += result.due;
+    if (errorsOf(result) === 0 && result.p99Ms <= LATE_MS) return true;
+  }
+  return false;
 }

@@ -25,29 +25,46 @@ const SCOPE = USER_SCOPES.join(" ");
 export async function publishPolicies(
   installation: ExistingInstallation,
 ): Promise<Record<"former" | "current", Policy>> {
-  const { organizationId, domain } = installation;
-  const { publishing, inForce } = domain.governance;
-  const actor: Actor = { kind: "operator", id: null, label: "bench", organizationId };
+  const baseRevision = await publishRequirement(installation, ">=2.0.12");
   const packages = benchPackages()
     .slice(0, PACKAGES)
     .map((one) => ({ ...one, settings: { notes: "n".repeat(SETTINGS_BYTES) } }));
-  const { id: baseRevision } = await publishing.publishHarness(actor, {
-    baseRevision: inForce(organizationId).id,
-    harness: "claude",
-    managedConfigYaml: "",
-    versionRequirement: ">=2.0.12",
-  });
-  const { id: revision } = await publishing.publishExtensions(actor, {
-    baseRevision,
-    packages,
-    packageAudiences: {},
-  });
+  const { id: revision } = await installation.domain.governance.publishing.publishExtensions(
+    operatorOf(installation),
+    { baseRevision, packages, packageAudiences: {} },
+  );
   const pinned = packages.map(({ id, version, sha256 }) => ({ id, version, sha256 }));
   return {
     former: { revision: baseRevision, packages: [] },
     current: { revision, packages: pinned },
   };
 }
+
+/**
+ * Publishes another requirement on the version of the harness.
+ * @param versionRequirement such as `>=2.0.12`
+ * @returns id of the new revision
+ */
+export async function publishRequirement(
+  installation: ExistingInstallation,
+  versionRequirement: string,
+): Promise<string> {
+  const { publishing, inForce } = installation.domain.governance;
+  const { id } = await publishing.publishHarness(operatorOf(installation), {
+    baseRevision: inForce(installation.organizationId).id,
+    harness: "claude",
+    managedConfigYaml: "",
+    versionRequirement,
+  });
+  return id;
+}
+
+const operatorOf = ({ organizationId }: ExistingInstallation): Actor => ({
+  kind: "operator",
+  id: null,
+  label: "bench",
+  organizationId,
+});
 
 /** Adds workstations, each of a user of its own, all of which have reported. @returns their tokens a batch at a time */
 export async function* enrol(
