@@ -8,6 +8,7 @@ import type { User } from "../identity/service.ts";
 import { Attempts, type Outcome, type Wish } from "./attempts.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { KeyChanges } from "./key-changes.ts";
+import { KeyRows } from "./key-rows.ts";
 import {
   dueKeys,
   type GatewayKeyStatus,
@@ -60,11 +61,13 @@ export class GatewayKeys {
   readonly #attempts: Attempts | undefined;
   readonly #changes: KeyChanges;
   readonly #retire: RetireGatewayKey;
+  readonly #rows: KeyRows;
 
   constructor(private readonly dependencies: GatewayDependencies) {
     this.#attempts = dependencies.mode && new Attempts(dependencies, dependencies.mode);
     this.#changes = new KeyChanges(dependencies);
     this.#retire = createRetirement(dependencies);
+    this.#rows = new KeyRows(dependencies.db);
   }
 
   /** The attempts of this process, for the reconciler; undefined where gateway mode is off. */
@@ -74,7 +77,7 @@ export class GatewayKeys {
 
   /** @returns how the user's key stands; nobody is contacted */
   status(user: KeyHolder): GatewayKeyStatus {
-    return this.#view(user, store.findKey(this.dependencies.db.read, user.id));
+    return this.#view(user, this.#rows.find(user.id));
   }
 
   /**
@@ -92,7 +95,7 @@ export class GatewayKeys {
    * @source gateway-keys.md section 4
    */
   async validate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
-    const row = store.findKey(this.dependencies.db.read, user.id);
+    const row = this.#rows.find(user.id);
     const nowMs = this.dependencies.clock.nowMs();
     const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
     if (row?.state !== "ready" || isRecent) return { status: this.#view(user, row) };
@@ -144,8 +147,8 @@ export class GatewayKeys {
   }
 
   async #fulfil(user: KeyHolder, wish: Wish): Promise<KeyAnswer> {
-    const { db, clock, mode } = this.dependencies;
-    const row = store.findKey(db.read, user.id);
+    const { clock, mode } = this.dependencies;
+    const row = this.#rows.find(user.id);
     if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };
     const nowMs = clock.nowMs();
     const due = dueKeys(nowMs, mode.settings.provisioner.reconcileTtlSeconds);
