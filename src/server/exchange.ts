@@ -27,6 +27,8 @@ export interface ScimExchange {
   caller: (ScimCaller & { tokenId: string }) | undefined;
   resourceId: string | undefined;
   refusal: { scimType: ScimType | undefined; detail: string } | undefined;
+  /** attributes of its body that nobody knows */
+  ignored: number;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

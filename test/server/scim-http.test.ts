@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/group-streams.ts";
 import { SCANS_WAITING_MAX } from "../../src/domain/scim/scans.ts";
-import { CORE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
+import { CORE_USER, ENTERPRISE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import { openConnection } from "../../src/platform/connection.ts";
 import { openDatabase } from "../../src/platform/database.ts";
@@ -722,6 +722,32 @@ describe("the log", () => {
     const all = JSON.stringify(scim.face.logged);
     for (const secret of [SCIM_TOKEN, "hunter2", "guess", "ada@example.com"])
       expect(all).not.toContain(secret);
+  });
+
+  const odd = { shoeSize: 43, "urn:x:y": { a: 1 }, [ENTERPRISE_USER]: { pet: "cat", department: "D" } };
+  const known = { ...ADA, id: "x", meta: {}, groups: [], password: "p", "name.givenName": "A" };
+  const patch = [
+    { op: "add", value: odd },
+    { op: "add", path: "title", value: "x" },
+  ];
+  const create = (name: string, path: string, data: object) => ({
+    ...{ method: "post", path, bulkId: name },
+    data: { ...data, userName: `${name}@example.com`, displayName: name },
+  });
+
+  test.each<[string, string, object, number | undefined]>([
+    ["POST", "/Users", { ...known, ...odd }, 3],
+    ["POST", "/Users", known, undefined],
+    ["PUT", "/Users/:id", { ...known, ...odd }, 3],
+    ["PATCH", "/Users/:id", { Operations: patch }, 3],
+    ["PATCH", "/Users/:id", { Operations: "none" }, undefined],
+    ["POST", "/Groups", { displayName: "G", userName: "x", members: [] }, 1],
+    ["POST", "/Bulk", { Operations: [create("b", "/Users", odd), create("c", "/Groups", odd), null] }, 7],
+    ["POST", "/Bulk", { Operations: {} }, undefined],
+  ])("says of %s %s with %j how many attributes nobody knew", async (method, path, body, count) => {
+    await using scim = await createScimFace();
+    await scim.ask(method, path.replace(":id", UNKNOWN_ID), { body });
+    expect(lines(scim).map((line) => line.ignored_attributes)).toEqual([count]);
   });
 
   test("has none for other paths", async () => {

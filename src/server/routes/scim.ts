@@ -2,6 +2,7 @@
 // texts back; what a request means and may do is decided in src/domain/scim.
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
+import { countIgnored, countIgnoredInBulk } from "../../domain/scim/ignored.ts";
 import type { ScimResources } from "../../domain/scim/model.ts";
 import type { SearchScope } from "../../domain/scim/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
@@ -51,6 +52,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       path,
       async ({ request, body }) => {
         const view = viewOf(readQuery(request));
+        noteIgnored(request, countIgnored(type, request.method, body));
         return await changed(request, await resources.create(changingProviderOf(request), body, view), 201);
       },
       { requires: "scim", accepts, detail: texts.create },
@@ -60,6 +62,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       `${path}/:id`,
       async ({ request, params, body }) => {
         const change = { ...changeOf(request), body };
+        noteIgnored(request, countIgnored(type, request.method, body));
         const id = idOf(request, params);
         return await changed(request, await resources.replace(changingProviderOf(request), id, change));
       },
@@ -69,6 +72,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       `${path}/:id`,
       async ({ request, params, body }) => {
         const change = { ...changeOf(request), body };
+        noteIgnored(request, countIgnored(type, request.method, body));
         const id = idOf(request, params);
         return await changed(request, await resources.patch(changingProviderOf(request), id, change));
       },
@@ -111,6 +115,12 @@ const changeOf = (request: Request) => ({
   ...viewOf(readQuery(request)),
   ifMatch: request.headers.get("if-match") ?? undefined,
 });
+
+/** For the request's line in the log. */
+function noteIgnored(request: Request, count: number): void {
+  const { scim } = exchangeOf(request);
+  if (scim) scim.ignored = count;
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -183,6 +193,7 @@ function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
     async ({ request, body }) => {
       readQuery(request); // refuses a secret in it
       admission.charge(request, bulkCost(body));
+      noteIgnored(request, countIgnoredInBulk(body));
       return scimJson(request, await domain.scim.bulk.run(changingProviderOf(request), body));
     },
     { requires: "scim", accepts: "scim", detail: described.bulk },

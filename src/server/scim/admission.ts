@@ -45,7 +45,7 @@ export function createAdmission(
   return {
     admit(request) {
       const exchange = exchangeOf(request);
-      const scim: ScimExchange = { caller: undefined, refusal: undefined, resourceId: undefined };
+      const scim: ScimExchange = { caller: undefined, refusal: undefined, resourceId: undefined, ignored: 0 };
       exchange.scim = scim;
       scim.caller = authenticate(request, exchange);
       const waitSeconds = requests.take(scim.caller.tokenId);

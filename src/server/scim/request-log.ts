@@ -39,6 +39,7 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
     token: scim.caller?.actor.label,
     provider: providerIn(request.headers.get("user-agent")),
     resource_id: scim.resourceId,
+    ignored_attributes: scim.ignored || undefined,
   });
 }
 
