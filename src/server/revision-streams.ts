@@ -157,6 +157,7 @@ export class RevisionStreams {
   }
 
   #end(stream: OpenStream): void {
+    if (!this.#streams.has(stream)) return;
     this.#forget(stream);
     stream.controller?.close();
   }

@@ -221,6 +221,16 @@ describe("a stream ends", () => {
     expect([idsIn(said), warmthIn(said)]).toEqual([[first], EVENTS_WAITING_MAX - 1]);
   });
 
+  test("once, though there was more to tell than may wait", async () => {
+    const [stream] = await openMany(1);
+    beats(PARTS * (EVENTS_WAITING_MAX - 2));
+    const ids = [await publish("a"), await publish("b"), await publish("c")];
+    beats(1);
+    expect(await openCount()).toBe(0);
+    expect(idsIn(await saidBy(stream ?? new ReadableStream()))).toEqual([first, ...ids.slice(0, 1)]);
+    expect(complaints).toEqual([]);
+  });
+
   test("when a revision may have been missed, and the log says why", async () => {
     const stream = await open();
     await publishElsewhere("{");
