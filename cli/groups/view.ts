@@ -5,9 +5,13 @@ import type { GroupRow } from "../../src/domain/scim/model.ts";
 import { detailsText, timeOf } from "../details.ts";
 import { type Column, tableText } from "../table.ts";
 
+/** Who decides about a group: nobody but the identity provider makes any. Users have the same fact. */
+const SOURCE = "scim";
+
 export const GROUP_COLUMNS: readonly Column<GroupRow>[] = [
   { header: "NAME", value: ({ displayName }) => displayName },
   { header: "MEMBERS", value: ({ memberCount }) => memberCount },
+  { header: "SOURCE", value: () => SOURCE },
   { header: "EXTERNAL ID", value: ({ externalId }) => externalId },
   { header: "UPDATED", value: ({ updatedAtMs }) => new Date(updatedAtMs) },
   { header: "ID", value: ({ id }) => id },
@@ -26,6 +30,7 @@ export const groupDocument = (group: GroupRow) => ({
   display_name: group.displayName,
   external_id: group.externalId,
   member_count: group.memberCount,
+  provisioning_source: SOURCE,
   created_at: timeOf(group.createdAtMs),
   updated_at: timeOf(group.updatedAtMs),
 });
