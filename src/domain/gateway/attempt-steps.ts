@@ -34,6 +34,8 @@ export interface Begun {
   request: ProvisionRequest;
   credentialVersion: string;
   leaseUntilMs: number;
+  /** whether keys that nobody knows may still be upstream when it succeeds */
+  leavesLeftovers: boolean;
 }
 
 interface Settling {
@@ -62,6 +64,7 @@ export class AttemptSteps {
     if (!reason) return { row: found };
     const previous = wish.rotate ? null : previousOf(found);
     const makesKey = previous === null;
+    const supersedes = makesKey && (reason === "missing" || reason === "credential_invalidated");
     const row = this.#lease(tx, found ?? this.#firstRow(tx, user, nowMs), { nowMs, wish, makesKey });
     const { credentialVersion } = row;
     const identity = {
@@ -74,6 +77,7 @@ export class AttemptSteps {
       request: { identity, reason, previous },
       credentialVersion,
       leaseUntilMs: nowMs + ATTEMPT_LEASE_MS,
+      leavesLeftovers: found?.leftovers === true && !supersedes,
     };
   }
 
@@ -109,7 +113,7 @@ export class AttemptSteps {
       // Somebody who made it due meanwhile wants another look.
       nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? dueAtMs : nowMs,
       recoveringUntilMs: null,
-      leftovers: row.leftovers && begun.request.previous !== null,
+      leftovers: begun.leavesLeftovers,
       reconciledAtMs: nowMs,
       validatedAtMs: nowMs,
     });
@@ -131,13 +135,15 @@ export class AttemptSteps {
     }
     const permanent = isPermanent(error.code);
     const waitMs = permanent ? RETRY_MAX_MS : retryDelayMs(row.failures, this.#fraction());
+    const retryAtMs = Math.min(nowMs + waitMs, row.expiresAtMs ?? Number.POSITIVE_INFINITY);
     const after = this.#changes.update(tx, row, {
       state: nextState(row.state, failureOf(row)),
       problemCode: error.code,
       problem: error.message,
-      configurationDigest: this.mode.configurationDigest,
+      // A usable key is still as the configuration before wanted it, and the next call says so.
+      ...(row.state !== "ready" && { configurationDigest: this.mode.configurationDigest }),
       failures: permanent ? row.failures : row.failures + 1,
-      nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? nowMs + waitMs : nowMs,
+      nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? retryAtMs : nowMs,
       recoveringUntilMs: null,
     });
     return { row: after, failure: error };

@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import { invariant } from "../errors.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
-import { isExpired, type KeyRow, nextReplacementMs, nextState } from "./model.ts";
+import { EXPIRED_PROBLEM, isExpired, type KeyRow, nextReplacementMs, nextState } from "./model.ts";
 import type { RevocationReason } from "./retire.ts";
 import { openCredential } from "./sealed-credential.ts";
 import * as store from "./store.ts";
@@ -62,7 +62,7 @@ export class KeyChanges {
         ...NO_KEY,
         state: nextState("ready", "expired"),
         credentialVersion: ids.uuid(),
-        problem: "your key has expired and is being replaced",
+        problem: EXPIRED_PROBLEM,
         nextAttemptAtMs: nowMs,
       });
     }

@@ -179,7 +179,8 @@ export class GatewayKeys {
   }
 
   #view({ email }: KeyHolder, row: KeyRow | undefined): GatewayKeyStatus {
-    return toKeyStatus(row, { email, enabled: this.dependencies.mode !== undefined });
+    const { mode, clock } = this.dependencies;
+    return toKeyStatus(row, { email, enabled: mode !== undefined, nowMs: clock.nowMs() });
   }
 }
 

@@ -138,8 +138,9 @@ export function reasonToCall(row: KeyRow | undefined, occasion: Occasion): Provi
     return row.invalidatedAtMs === null ? "missing" : "credential_invalidated";
   }
   if (isExpired(row, nowMs)) return "missing";
-  if (isChanged) return "configuration_changed";
-  return isDue || force || (manual && row.problem !== null) ? "reconciliation_due" : undefined;
+  const hasFailed = row.problem !== null;
+  if (!isDue && !force && !(manual && hasFailed) && !(isChanged && !hasFailed)) return undefined;
+  return isChanged ? "configuration_changed" : "reconciliation_due";
 }
 
 /** A lease that ends later than one can was written before the clock went back, and counts as over. */
@@ -187,22 +188,25 @@ export type GatewayKeyStatus = Static<typeof GatewayKeyStatus>;
 
 const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : toRfc3339(ms));
 
+export const EXPIRED_PROBLEM = "your key has expired and is being replaced";
+
 /** @returns the status as every face shows it; nothing of the secret and its wrapping */
 export function toKeyStatus(
   row: KeyRow | undefined,
-  { email, enabled }: { email: string; enabled: boolean },
+  { email, enabled, nowMs }: { email: string; enabled: boolean; nowMs: number },
 ): GatewayKeyStatus {
   const shown = enabled ? row : undefined;
-  const hasKey = shown?.state === "ready";
+  const hasExpired = shown !== undefined && isExpired(shown, nowMs);
+  const hasKey = shown?.state === "ready" && !hasExpired;
   return {
     enabled,
     email,
-    status: stateOf(shown),
+    status: hasExpired ? "error" : stateOf(shown),
     alias: hasKey ? shown.alias : null,
     external_id: hasKey ? shown.externalId : null,
     expires_at: hasKey ? timeOf(shown.expiresAtMs) : null,
     last_reconciled_at: hasKey ? timeOf(shown.reconciledAtMs) : null,
-    error: shown?.problem ?? null,
+    error: hasExpired ? EXPIRED_PROBLEM : (shown?.problem ?? null),
     invalidated_at: timeOf(shown?.invalidatedAtMs),
     invalidation_reason: shown?.invalidationReason ?? null,
     next_retry_at:

@@ -247,6 +247,26 @@ test("an expiring key is renewed ahead of time, an expired one is none", async (
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "error", external_id: null });
 });
 
+test("a key that expires while it cannot be looked after is an error from that moment on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS;
+  await ensure(world, user);
+  world.upstream.failure = "account_missing";
+  world.clock.advance(HOUR_MS + 59 * MINUTE_MS);
+  await reconcile(world);
+  world.clock.advance(MINUTE_MS);
+  expect(world.gateway.keys.status(user)).toMatchObject({
+    status: "error",
+    error: "your key has expired and is being replaced",
+    external_id: null,
+    next_retry_at: new Date(world.clock.nowMs()).toISOString(),
+  });
+  world.upstream.failure = undefined;
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+});
+
 test("another configuration makes every key due once", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
@@ -256,6 +276,25 @@ test("another configuration makes every key due once", async () => {
   await reconcile(world);
   expect(world.upstream.calls).toBe(2);
   expect(await world.gateway.reconciler?.applyConfiguration()).toBe(0);
+});
+
+test("a change that could not be carried out is told as a change until it is, after the usual waits", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.restart("second");
+  await world.gateway.reconciler?.applyConfiguration();
+  world.upstream.failure = "unavailable";
+  await reconcile(world);
+  await ensure(world, user);
+  expect(world.upstream.reasons).toEqual(["missing", "configuration_changed"]);
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_MAX_MS);
+  await reconcile(world);
+  expect(world.upstream.reasons.slice(2)).toEqual(["configuration_changed"]);
+  world.clock.advance(DAY_MS);
+  await reconcile(world);
+  expect(world.upstream.reasons.slice(3)).toEqual(["reconciliation_due"]);
 });
 
 test("a process that dies in an attempt leaves `recovering`; after the lease another one makes the key", async () => {
@@ -319,6 +358,25 @@ test("rotation keeps the old key until the new one is stored", async () => {
   expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
   await reconcile(world);
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("what a rotation that was cut short left behind goes with its user, also after another rotation", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.hold();
+  void world.gateway.keys.rotate({ actor: world.operator, user });
+  while (world.upstream.keys.size < 2) await Bun.sleep(0);
+  world.upstream.held = undefined;
+  world.restart();
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await world.gateway.keys.rotate({ actor: world.operator, user });
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2", "key-3"]);
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  await reconcile(world);
+  expect(world.upstream.keys.size).toBe(0);
 });
 
 test("only a report about the stored version takes a key away, and a new one is made", async () => {

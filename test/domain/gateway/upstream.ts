@@ -5,6 +5,7 @@ import {
   type Provisioner,
   type ProvisionerCode,
   ProvisionerError,
+  type ProvisionReason,
   type ProvisionRequest,
   type RevokeRequest,
 } from "../../../src/domain/gateway/provisioner.ts";
@@ -28,6 +29,8 @@ export class Upstream {
   /** life of new keys; null when they do not expire */
   lifeMs: number | null = null;
   calls = 0;
+  /** why keys were asked for, the latest last */
+  readonly reasons: ProvisionReason[] = [];
   #made = 0;
 
   constructor(readonly nowMs: () => number) {}
@@ -68,6 +71,7 @@ export class Upstream {
   }
 
   #provision({ identity, previous, reason }: ProvisionRequest): ProvisionedKey {
+    this.reasons.push(reason);
     this.#admit(identity.id);
     const known = previous && this.keys.get(previous.externalId);
     if (previous && (!known || known.blocked))
