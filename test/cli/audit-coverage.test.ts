@@ -1,0 +1,276 @@
+// Runs every command once on an installation, and says which actions it must leave in the audit log. A command that
+// leaves nothing may change nothing. A new command has to be listed here.
+import { expect, test } from "bun:test";
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { processContext } from "../../cli/context.ts";
+import { programFor } from "../../cli/program.ts";
+import { inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
+import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { reportOn } from "../support/installed-clients.ts";
+import { createInstalledGateway } from "../support/installed-gateway.ts";
+import { runJobsOn } from "../support/installed-jobs.ts";
+import { logInOn } from "../support/installed-login.ts";
+import { beginPolicyOn } from "../support/installed-policy.ts";
+import { provisionOn } from "../support/installed-provisioning.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
+const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
+const ADA = "ada@example.org";
+const WITH_GATEWAY = "--config gateway.yaml";
+
+interface Place extends AsyncDisposable {
+  bench: Bench;
+}
+
+interface Change {
+  /** where the command is run; an installation when left out */
+  on?: () => Promise<Place>;
+  /** Makes what the command needs. @returns what follows the command on its line */
+  rest?: (bench: Bench) => string | Promise<string>;
+  leaves: readonly string[];
+}
+
+const placeOf = (bench: Bench): Place => ({
+  bench,
+  async [Symbol.asyncDispose]() {
+    bench[Symbol.dispose]();
+  },
+});
+
+const withAda = async (bench: Bench): Promise<string> => {
+  await bench.json(`users create ${ADA} --role member`);
+  return `${ADA} --yes`;
+};
+
+const withInvitation = async (bench: Bench): Promise<string> => {
+  const { invitation } = await bench.json("users invite carl@example.org --role member");
+  return String(Object(invitation).id);
+};
+
+/** @returns the name of a group of two */
+const withGroup = async (bench: Bench): Promise<string> => {
+  await provisionOn(bench);
+  return "Engineering";
+};
+
+const withJob = async (bench: Bench): Promise<string> => {
+  await runJobsOn(bench, ["access-sweep"]);
+  return "access-sweep";
+};
+
+const withPolicy = async (bench: Bench): Promise<string> => {
+  await beginPolicyOn(bench);
+  writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+  return "policy.yaml --yes";
+};
+
+const withClient = async (bench: Bench): Promise<string> => {
+  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1" }]);
+  return "lab-1 --yes";
+};
+
+const withCatalog = (bench: Bench): string => {
+  cpSync(EXAMPLE, bench.folder, { recursive: true });
+  return "catalog.yaml";
+};
+
+/** An installation with a gateway at which Ada has an account. */
+async function onGateway(): Promise<Place> {
+  const place = await createInstalledGateway();
+  await place.bench.json(`users create ${ADA} --role member`);
+  place.gateway.addUser(ADA);
+  return place;
+}
+
+const withKey = async (bench: Bench): Promise<string> => {
+  await bench.json(`keys ensure ${ADA} ${WITH_GATEWAY}`);
+  return `${ADA} --yes ${WITH_GATEWAY}`;
+};
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  setup: {
+    on: async () => placeOf(createBench()),
+    rest: () => "--bootstrap-admin-email root@example.org",
+    leaves: ["organization.create", "user.create", "signing_key.create"],
+  },
+  "catalog seed": { rest: withCatalog, leaves: ["catalog.seed"] },
+  "catalog remove": {
+    rest: async (bench) => {
+      await bench.json(`catalog seed ${withCatalog(bench)}`);
+      return "review-guide --yes";
+    },
+    leaves: ["catalog.remove"],
+  },
+  "users create": { rest: () => `${ADA} --role member`, leaves: ["user.create"] },
+  "users reset-password": { rest: withAda, leaves: ["user.reset_password"] },
+  "users set-role": {
+    rest: async (bench) => {
+      await withAda(bench);
+      return `${ADA} admin --yes`;
+    },
+    leaves: ["user.update"],
+  },
+  "users suspend": { rest: withAda, leaves: ["user.update"] },
+  "users resume": {
+    rest: async (bench) => {
+      await bench.json(`users suspend ${await withAda(bench)}`);
+      return ADA;
+    },
+    leaves: ["user.update"],
+  },
+  "users remove": { rest: withAda, leaves: ["user.remove"] },
+  "users invite": { rest: () => `${ADA} --role member`, leaves: ["invitation.create"] },
+  "invitations cancel": {
+    rest: async (bench) => `${await withInvitation(bench)} --yes`,
+    leaves: ["invitation.cancel"],
+  },
+  "invitations resend": { rest: withInvitation, leaves: ["invitation.resend"] },
+  "invitations regenerate": {
+    rest: async (bench) => `${await withInvitation(bench)} --yes`,
+    leaves: ["invitation.regenerate"],
+  },
+  "logins revoke": {
+    rest: async (bench) => `${(await logInOn(bench)).grantId} --yes`,
+    leaves: ["grant.revoke"],
+  },
+  "logins revoke, all of them": {
+    rest: async (bench) => {
+      await logInOn(bench);
+      return "--all --yes";
+    },
+    leaves: ["logins.revoke_all"],
+  },
+  "policy apply": { rest: withPolicy, leaves: ["policy.apply"] },
+  "policy rollback": {
+    rest: async (bench) => {
+      await bench.json(`policy apply ${await withPolicy(bench)}`);
+      return "1 --yes";
+    },
+    leaves: ["policy.rollback"],
+  },
+  "clients remove": { rest: withClient, leaves: ["client.remove"] },
+  "clients revoke": { rest: withClient, leaves: ["client.revoke"] },
+  "keys ensure": { on: onGateway, rest: () => `${ADA} ${WITH_GATEWAY}`, leaves: ["gateway_key.provision"] },
+  "keys rotate": { on: onGateway, rest: withKey, leaves: ["gateway_key.provision"] },
+  "keys revoke": { on: onGateway, rest: withKey, leaves: ["gateway_key.revoke"] },
+  "keys reconcile": {
+    on: onGateway,
+    rest: async (bench) => {
+      await withKey(bench);
+      return WITH_GATEWAY;
+    },
+    leaves: ["gateway_key.reconcile"],
+  },
+  "scim tokens create": { rest: () => "okta", leaves: ["scim_token.create"] },
+  "scim tokens revoke": {
+    rest: async (bench) => {
+      await bench.json("scim tokens create okta");
+      return "okta --yes";
+    },
+    leaves: ["scim_token.revoke"],
+  },
+  "signing-keys rotate": { rest: () => "--yes", leaves: ["signing_key.rotate"] },
+  "sealing-keys rotate": { rest: () => "--yes", leaves: ["sealing_key.rotate"] },
+  "jobs run": { rest: withJob, leaves: ["job.run"] },
+  "jobs pause": { rest: withJob, leaves: ["job.pause"] },
+  "jobs resume": {
+    rest: async (bench) => {
+      await bench.json(`jobs pause ${await withJob(bench)}`);
+      return "access-sweep";
+    },
+    leaves: ["job.resume"],
+  },
+};
+
+/** Each with what follows it on a line that it can answer. */
+const READS: Readonly<Record<string, string>> = {
+  "config show": "",
+  "config check": "",
+  "catalog list": "",
+  "catalog show": "review-guide",
+  "catalog export": "-",
+  "catalog verify": "",
+  "users list": "",
+  "users show": "root@example.org",
+  "groups list": "",
+  "groups show": "GROUP",
+  "invitations list": "",
+  "invitations show": "INVITATION",
+  "logins list": "",
+  "logins show": "LOGIN",
+  "policy show": "",
+  "policy history": "",
+  "policy diff": "1 1",
+  "policy check": "policy.yaml",
+  "policy explain": "--user root@example.org --harness codex",
+  "clients list": "",
+  "clients show": "lab-1",
+  "keys list": WITH_GATEWAY,
+  "keys show": `${ADA} ${WITH_GATEWAY}`,
+  "scim status": "",
+  "scim tokens list": "",
+  "signing-keys list": "",
+  "sealing-keys list": "",
+  "jobs list": "",
+  "audit list": "",
+  "audit verify": "",
+  "audit export": "",
+};
+
+/** Without a data directory, or as long as the service runs: then the routes and the jobs of the service change things. */
+const OTHERS = ["serve", "version", "help"];
+
+const commandIn = (name: string): string => name.split(",")[0] ?? name;
+const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
+
+test.each(Object.entries(CHANGES))("%s leaves what it must in the audit log", async (name, change) => {
+  const { on = async () => placeOf(await createInstallation()), rest = () => "", leaves } = change;
+  await using place = await on();
+  const { bench } = place;
+  const line = `${commandIn(name)} ${await rest(bench)}`.trim();
+  let exitCode = -1;
+  const traces = await tracesOf(databaseOf(bench), async () => {
+    exitCode = (await bench.run(line)).exitCode;
+  });
+  expect(exitCode).toBe(0);
+  expect(inTermsOf({ leaves }, traces)).toEqual(wantedOf({ leaves }));
+});
+
+test("a command that only reads changes nothing", async () => {
+  await using place = await createInstalledGateway();
+  const { bench } = place;
+  await withAda(bench);
+  await bench.json(`catalog seed ${withCatalog(bench)}`);
+  await withPolicy(bench);
+  await withClient(bench);
+  const names = new Map([
+    ["GROUP", await withGroup(bench)],
+    ["INVITATION", await withInvitation(bench)],
+    ["LOGIN", (await logInOn(bench)).grantId],
+  ]);
+  const found: Record<string, unknown> = {};
+  for (const [command, rest] of Object.entries(READS)) {
+    const line = `${command} ${names.get(rest) ?? rest}`.trim();
+    let exitCode = -1;
+    const { actions, tables } = await tracesOf(databaseOf(bench), async () => {
+      exitCode = (await bench.run(line)).exitCode;
+    });
+    found[command] = { exitCode, actions, tables };
+  }
+  const nothing = { exitCode: 0, actions: [], tables: [] };
+  expect(found).toEqual(Object.fromEntries(Object.keys(READS).map((command) => [command, nothing])));
+});
+
+/** @returns the commands that have none below them, without the name of the program */
+const leafPaths = ({ commands }: Command, above = ""): string[] =>
+  commands.flatMap((command) => {
+    const path = `${above} ${command.name()}`.trim();
+    return command.commands.length === 0 ? [path] : leafPaths(command, path);
+  });
+
+test("every command is among them", () => {
+  const listed = [...new Set(Object.keys(CHANGES).map(commandIn)), ...Object.keys(READS), ...OTHERS];
+  expect(listed.sort()).toEqual(leafPaths(programFor(processContext())).sort());
+});

@@ -1,0 +1,538 @@
+// Sends one good request to every route that is not a GET, and says which actions it must leave in the audit log. What
+// leaves nothing says why, and which tables it may change all the same; so do the few GETs that change something. A new
+// route has to be listed here.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/package-sources.ts";
+import {
+  CAPABILITIES_HEADER,
+  CONTRACT_GENERATION,
+  CONTRACT_VERSION_HEADER,
+  POLICY_CAPABILITIES,
+} from "../../src/domain/governance/wire.ts";
+import { BULK_REQUEST, CORE_GROUP, CORE_USER, PATCH_OP, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
+import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound.ts";
+import type { Requirement } from "../../src/server/guard.ts";
+import { reportWith } from "../domain/clients/policies.ts";
+import { managedText, packageOf } from "../domain/governance/governance-world.ts";
+import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
+import { FormBrowser, formTo, type Page } from "../support/form-browser.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
+import { publishFirst } from "../support/policy.ts";
+import {
+  ADDRESS,
+  type Caller,
+  createTestServer,
+  METRICS_TOKEN,
+  PASSWORD,
+  SCIM_TOKEN,
+  type Sent,
+  type TestServer,
+} from "../support/server.ts";
+import { tarFile, tarGzOf } from "../support/tar.ts";
+import { createTlsServer, type TlsServer } from "../support/tls-server.ts";
+
+interface Case extends Expected {
+  /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
+  ask(site: TestServer): Promise<Sent & { path?: string }>;
+  /** gateway mode is on when left out */
+  site?: () => Promise<TestServer>;
+  /** success when left out */
+  status?: number;
+}
+
+const CLIENT = { client_id: "blue-cli" };
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const CREDENTIAL = { email: "ada@example.com", password: PASSWORD };
+/** A client that speaks whatever a policy may want. */
+const UP_TO_DATE = {
+  [CONTRACT_VERSION_HEADER]: String(CONTRACT_GENERATION),
+  [CAPABILITIES_HEADER]: POLICY_CAPABILITIES.join(","),
+};
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+
+const form = (fields: Record<string, string>, headers: Record<string, string> = {}): Sent => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { ...FORM, ...headers },
+});
+const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
+const asAdmin = async ({ signedIn }: TestServer, sent: Sent & { path?: string } = {}) => ({
+  ...bearer(await signedIn("admin")),
+  ...sent,
+});
+const asMember = async ({ signedIn }: TestServer) => bearer(await signedIn("member"));
+
+/** A device login that nobody has looked at yet. */
+const begin = ({ domain }: TestServer) =>
+  domain.access.deviceLogins.request({ clientId: CLIENT.client_id, scope: "governance:read", address: null });
+
+/** A device login that a signed-in member has looked at. */
+async function claimed(site: TestServer) {
+  const { cookie, actor, loginSessionId } = await site.signedIn("member");
+  const login = await begin(site);
+  await site.domain.access.deviceLogins.claim(actor, login.linkToken);
+  return { cookie, actor, loginSessionId, ...login };
+}
+
+const invite = ({ domain, world }: TestServer) =>
+  domain.identity.invitations.create(world.system, { email: "bob@example.com", role: "member" });
+
+const browse = ({ server }: TestServer) =>
+  new FormBrowser("http://localhost", (request) => server.handle(request, () => ADDRESS));
+
+async function signedInBrowser(site: TestServer): Promise<FormBrowser> {
+  await site.signedIn("member", { email: CREDENTIAL.email });
+  const browser = browse(site);
+  await browser.signIn(await browser.visit("/login"), CREDENTIAL);
+  return browser;
+}
+
+/** @returns what the browser sends when this form of the page is filled in */
+function filledIn(
+  browser: FormBrowser,
+  page: Page,
+  filling: { action: string; fields?: Record<string, string> },
+) {
+  const { action, fields } = filling;
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const headers = { origin: "null", "sec-fetch-site": "same-origin" };
+  return { path: action, cookie, ...form({ ...formTo(page, action).fields, ...fields }, headers) };
+}
+
+/** @returns the decision on a device login as the page at that path sends it */
+async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<typeof begin>>) => string) {
+  const browser = await signedInBrowser(site);
+  const action = pathOf(await begin(site));
+  return filledIn(browser, await browser.visit(action), { action, fields: { decision: "approve" } });
+}
+
+const SCIM_JSON = { "content-type": "application/scim+json" };
+const scim = (body?: object, path?: string): Sent & { path?: string } => ({
+  token: SCIM_TOKEN,
+  ...(body && { body, headers: SCIM_JSON }),
+  ...(path !== undefined && { path }),
+});
+const USER = { schemas: [CORE_USER], userName: "bob@example.com" };
+const GROUP = { schemas: [CORE_GROUP], displayName: "Everybody" };
+const replace = (path: string, value: unknown) => ({
+  schemas: [PATCH_OP],
+  Operations: [{ op: "replace", path, value }],
+});
+
+/** Makes a user or group as an identity provider does. @returns its path */
+async function provisioned({ request }: TestServer, body: typeof USER | typeof GROUP): Promise<string> {
+  const folder = body === USER ? "/scim/v2/Users" : "/scim/v2/Groups";
+  const { id } = await (await request("POST", folder, scim(body))).json();
+  return `${folder}/${id}`;
+}
+
+/** A workstation with a key at the gateway and an inference token. */
+async function withInferenceToken(site: TestServer) {
+  const caller = await site.signedIn("member");
+  await site.request("POST", "/gateway/key/ensure", bearer(caller));
+  const { token } = await (await site.request("POST", "/gateway/token", bearer(caller))).json();
+  const [, claims = ""] = String(token).split(".");
+  const { gateway_session_id, sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
+  const body = { user_id: sub, gateway_session_id };
+  const { credential_version } = await (
+    await site.request("POST", "/internal/gateway/resolve", { token: PROXY_TOKEN, body })
+  ).json();
+  return { caller, body, invalid: { user_id: sub, credential_version, reason: "blocked" } };
+}
+
+let host: TlsServer;
+beforeAll(async () => {
+  host = await createTlsServer(() => new Response(new Uint8Array(tarGzOf(tarFile("run", "#!/bin/sh\n")))));
+});
+afterAll(() => host[Symbol.dispose]());
+
+const withPublicSources = (): Promise<TestServer> => {
+  const allowed = [{ name: PUBLIC_SOURCES_DESTINATION, origin: ANY_PUBLIC_HOST, why: "test" }];
+  return createTestServer({ outbound: createOutbound({ allowed, publicHosts: host.hosts }) });
+};
+
+/** Refuses everybody. */
+const closed = (status: number): Case => ({
+  ask: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie }),
+  status,
+  why: "always refused",
+});
+
+/** A device login that nobody has looked at, seen by a signed-in member for the first time. */
+const looked = (pathOf: (login: Awaited<ReturnType<typeof begin>>) => string, changes: string[]): Case => ({
+  async ask(site) {
+    const { cookie } = await site.signedIn("member");
+    return { cookie, path: pathOf(await begin(site)) };
+  },
+  changes,
+  why: "opens the question; the decision on it is what counts",
+});
+
+const searched: Case = {
+  ask: async () => scim({ schemas: [SEARCH_REQUEST] }),
+  changes: ["scim_tokens"],
+  why: "a question; when a token was used last is kept with the token",
+};
+
+/** By route; what follows a comma tells requests to the same route apart. */
+const CASES: Readonly<Record<string, Case>> = {
+  "POST /api/auth/device/code": {
+    ask: async () => form({ ...CLIENT, scope: "governance:read" }),
+    changes: ["budgets", "device_logins"],
+    why: "a stranger's wish; the decision on it is what counts",
+  },
+  "POST /api/auth/oauth2/token": {
+    async ask(site) {
+      const { actor, linkToken, loginSessionId, deviceCode } = await claimed(site);
+      await site.domain.access.deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+      return form({ ...CLIENT, grant_type: DEVICE_GRANT, device_code: deviceCode });
+    },
+    leaves: ["grant.create"],
+  },
+  "POST /api/auth/oauth2/token, refreshing": {
+    async ask({ signedIn }) {
+      const { refreshToken: refresh_token } = await signedIn("member");
+      return form({ ...CLIENT, grant_type: "refresh_token", refresh_token });
+    },
+    changes: ["grants", "refresh_tokens"],
+    why: "the grant goes on; a token used twice is what leaves an entry",
+  },
+  "POST /api/auth/oauth2/revoke": {
+    ask: async ({ signedIn }) => form({ ...CLIENT, token: (await signedIn("member")).refreshToken }),
+    leaves: ["grant.revoke"],
+  },
+  "POST /api/auth/device/token": closed(400),
+  "POST /api/auth/sign-in/email": {
+    async ask({ signedIn }) {
+      await signedIn("member", { email: CREDENTIAL.email });
+      return { body: CREDENTIAL };
+    },
+    leaves: ["login_session.open"],
+  },
+  "POST /api/auth/sign-out": {
+    ask: async ({ signedIn }) => ({ cookie: (await signedIn("member")).cookie }),
+    leaves: ["login_session.end"],
+  },
+  "POST /api/login-method": {
+    ask: async () => ({ body: { email: CREDENTIAL.email } }),
+    why: "a question",
+  },
+  "POST /api/device/:token": {
+    async ask(site) {
+      const { cookie, linkToken } = await claimed(site);
+      return { cookie, path: `/api/device/${linkToken}`, body: { action: "deny" } };
+    },
+    leaves: ["device_login.refuse"],
+  },
+  "POST /api/auth/device/approve": {
+    async ask(site) {
+      const { cookie, userCode } = await claimed(site);
+      return { cookie, body: { userCode } };
+    },
+    leaves: ["device_login.approve"],
+  },
+  "POST /api/auth/device/deny": {
+    async ask(site) {
+      const { cookie, userCode } = await claimed(site);
+      return { cookie, body: { userCode } };
+    },
+    leaves: ["device_login.refuse"],
+  },
+  "POST /api/auth/sign-up/email": closed(403),
+  "POST /api/auth/organization/invite-member": closed(403),
+  "POST /api/auth/organization/cancel-invitation": closed(403),
+  "POST /api/auth/organization/remove-member": closed(403),
+  "POST /api/auth/organization/update-member-role": closed(403),
+  "POST /api/auth/admin/:operation": closed(403),
+  "POST /sign-out": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      return filledIn(browser, await browser.visit("/"), { action: "/sign-out" });
+    },
+    leaves: ["login_session.end"],
+  },
+  "POST /login": {
+    async ask(site) {
+      await site.signedIn("member", { email: CREDENTIAL.email });
+      const browser = browse(site);
+      return filledIn(browser, await browser.visit("/login"), { action: "/login", fields: CREDENTIAL });
+    },
+    leaves: ["login_session.open"],
+  },
+  "POST /device": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const { userCode } = await begin(site);
+      const page = await browser.visit("/device");
+      return filledIn(browser, page, { action: "/device", fields: { user_code: userCode } });
+    },
+    changes: ["budgets", "device_logins"],
+    why: "opens the question; the decision on it is what counts",
+  },
+  "POST /device/:token": {
+    ask: (site) => decided(site, ({ linkToken }) => `/device/${linkToken}`),
+    leaves: ["device_login.approve"],
+  },
+  "POST /device/code/:userCode": {
+    ask: (site) => decided(site, ({ userCode }) => `/device/code/${userCode}`),
+    leaves: ["device_login.approve"],
+  },
+  "POST /accept-invitation": {
+    async ask(site) {
+      const { token } = await invite(site);
+      const browser = browse(site);
+      const page = await browser.visit(`/accept-invitation?token=${token.reveal()}`);
+      return filledIn(browser, page, { action: "/accept-invitation", fields: { password: PASSWORD } });
+    },
+    leaves: ["invitation.accept", "user.create"],
+  },
+  "POST /admin/package-source/inspect": {
+    site: withPublicSources,
+    ask: (site) => asAdmin(site, { body: { source_ref: `${host.origin()}/tool.tar.gz` } }),
+    leaves: ["artifact.mirror"],
+  },
+  "POST /package-artifacts/:id/download": {
+    ask: (site) => asAdmin(site, { path: `/package-artifacts/${UNKNOWN_ID}/download` }),
+    status: 404,
+    why: "a link is worked out, nothing is kept of it",
+  },
+  "PUT /admin/governance-config": {
+    async ask(site) {
+      const base_revision = await publishFirst(site);
+      return asAdmin(site, { body: { base_revision, managed_yaml: managedText({ required: true }) } });
+    },
+    leaves: ["policy.publish"],
+  },
+  "PUT /admin/governance-extensions": {
+    async ask(site) {
+      const base_revision = await publishFirst(site);
+      return asAdmin(site, { body: { base_revision, packages: [packageOf("one")] } });
+    },
+    leaves: ["policy.publish"],
+  },
+  "PUT /admin/harnesses/:harness/managed-config": {
+    async ask(site) {
+      const base_revision = await publishFirst(site);
+      const path = "/admin/harnesses/codex/managed-config";
+      return asAdmin(site, { path, body: { base_revision, managed_config_yaml: "model: x\n" } });
+    },
+    leaves: ["policy.publish"],
+  },
+  "POST /client-status": {
+    ask: async (site) => ({ ...(await asMember(site)), body: reportWith() }),
+    changes: ["client_reports"],
+    why: "what a workstation says of itself, every few minutes",
+  },
+  "DELETE /admin/client-status/:id": {
+    async ask(site) {
+      await site.request("POST", "/client-status", { ...(await asMember(site)), body: reportWith() });
+      const { items } = site.domain.clients.inventory.list(site.world.organizationId, {});
+      return asAdmin(site, { path: `/admin/client-status/${items[0]?.id}` });
+    },
+    leaves: ["client.remove"],
+  },
+  "POST /admin/users/options": { ask: (site) => asAdmin(site, { body: {} }), why: "a question" },
+  "PATCH /admin/users/:id": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/users/${user.id}`, body: { role: "admin" } });
+    },
+    leaves: ["user.update"],
+  },
+  "DELETE /admin/users/:id": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/users/${user.id}` });
+    },
+    leaves: ["user.remove"],
+  },
+  "POST /admin/users/:id/sessions/revoke": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/users/${user.id}/sessions/revoke` });
+    },
+    leaves: ["user.revoke_logins"],
+  },
+  "POST /admin/invitations": {
+    ask: (site) => asAdmin(site, { body: { email: "bob@example.com", role: "member" } }),
+    leaves: ["invitation.create"],
+  },
+  "DELETE /admin/invitations/:id": {
+    ask: async (site) => asAdmin(site, { path: `/admin/invitations/${(await invite(site)).invitation.id}` }),
+    leaves: ["invitation.cancel"],
+  },
+  "POST /admin/invitations/:id/resend": {
+    ask: async (site) =>
+      asAdmin(site, { path: `/admin/invitations/${(await invite(site)).invitation.id}/resend` }),
+    leaves: ["invitation.resend"],
+  },
+  "POST /admin/invitations/:id/regenerate": {
+    ask: async (site) =>
+      asAdmin(site, { path: `/admin/invitations/${(await invite(site)).invitation.id}/regenerate` }),
+    leaves: ["invitation.regenerate"],
+  },
+  "PUT /admin/branding": {
+    ask: (site) => asAdmin(site, { body: { logo_url: "https://example.com/logo.png", favicon_url: null } }),
+    leaves: ["branding.update"],
+  },
+  "POST /gateway/key/ensure": { ask: asMember, leaves: ["gateway_key.provision"] },
+  "POST /gateway/key/validate": {
+    async ask(site) {
+      const { caller } = await withInferenceToken(site);
+      return bearer(caller);
+    },
+    changes: [],
+    why: "asks the gateway whether the key is still good",
+  },
+  "POST /gateway/proxy/health": { ask: asAdmin, why: "a question" },
+  "POST /gateway/session/revoke": {
+    ask: async (site) => bearer((await withInferenceToken(site)).caller),
+    leaves: ["gateway_session.revoke"],
+  },
+  "POST /gateway/token": {
+    async ask(site) {
+      const caller = await site.signedIn("member");
+      await site.request("POST", "/gateway/key/ensure", bearer(caller));
+      return bearer(caller);
+    },
+    changes: ["gateway_sessions"],
+    why: "a token of a login that has its entry, for every few hours",
+  },
+  "POST /internal/gateway/resolve": {
+    ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).body }),
+    why: "a question, with every request to a model",
+  },
+  "POST /internal/gateway/credential-invalid": {
+    ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).invalid }),
+    leaves: ["gateway_key.invalidate", "gateway_key.provision"],
+  },
+  "GET /governance-config": {
+    async ask(site) {
+      await publishFirst(site);
+      return { ...(await asMember(site)), headers: UP_TO_DATE };
+    },
+    leaves: ["gateway_key.provision"],
+  },
+  "GET /device/:token": looked(({ linkToken }) => `/device/${linkToken}`, ["device_logins"]),
+  "GET /device/code/:userCode": looked(
+    ({ userCode }) => `/device/code/${userCode}`,
+    ["budgets", "device_logins"],
+  ),
+  "GET /api/device/:token": looked(({ linkToken }) => `/api/device/${linkToken}`, ["device_logins"]),
+  "GET /api/auth/device": looked(
+    ({ userCode }) => `/api/auth/device?user_code=${userCode}`,
+    ["budgets", "device_logins"],
+  ),
+  "POST /scim/v2/Users": { ask: async () => scim(USER), leaves: ["scim_user.create"] },
+  "PUT /scim/v2/Users/:id": {
+    ask: async (site) => scim({ ...USER, displayName: "Bob" }, await provisioned(site, USER)),
+    leaves: ["scim_user.update"],
+  },
+  "PATCH /scim/v2/Users/:id": {
+    ask: async (site) => scim(replace("active", false), await provisioned(site, USER)),
+    leaves: ["scim_user.update"],
+  },
+  "DELETE /scim/v2/Users/:id": {
+    ask: async (site) => scim(undefined, await provisioned(site, USER)),
+    leaves: ["scim_user.remove"],
+  },
+  "POST /scim/v2/Groups": { ask: async () => scim(GROUP), leaves: ["scim_group.create"] },
+  "PUT /scim/v2/Groups/:id": {
+    ask: async (site) => scim({ ...GROUP, displayName: "All" }, await provisioned(site, GROUP)),
+    leaves: ["scim_group.update"],
+  },
+  "PATCH /scim/v2/Groups/:id": {
+    ask: async (site) => scim(replace("displayName", "All"), await provisioned(site, GROUP)),
+    leaves: ["scim_group.update"],
+  },
+  "DELETE /scim/v2/Groups/:id": {
+    ask: async (site) => scim(undefined, await provisioned(site, GROUP)),
+    leaves: ["scim_group.remove"],
+  },
+  "POST /scim/v2/Users/.search": searched,
+  "POST /scim/v2/Groups/.search": searched,
+  "POST /scim/v2/.search": searched,
+  "POST /scim/v2/Bulk": {
+    async ask() {
+      const Operations = [
+        { method: "POST", path: "/Users", bulkId: "1", data: USER },
+        { method: "POST", path: "/Groups", bulkId: "2", data: GROUP },
+      ];
+      return scim({ schemas: [BULK_REQUEST], Operations });
+    },
+    leaves: ["scim_group.create", "scim_user.create"],
+  },
+};
+
+/** Waits for what requests left to be done behind them. */
+async function settled({ domain, world }: TestServer): Promise<void> {
+  await domain.gateway.keys.attempts?.drain();
+  await world.db.write(() => {}, "unobserved"); // takes along the writes that wait for company
+}
+
+const routeIn = (name: string): string => name.split(",")[0] ?? name;
+
+test.each(Object.entries(CASES))("%s leaves what it must in the audit log", async (name, wanted) => {
+  const { ask, site: createSite = createGatewayServer, status, ...expected } = wanted;
+  await using site = await createSite();
+  const [method = "", path = ""] = routeIn(name).split(" ");
+  const { path: asked = path, ...sent } = await ask(site);
+  await settled(site);
+  let answered = 0;
+  const traces = await tracesOf(site.world.file, async () => {
+    answered = (await site.request(method, asked, sent)).status;
+    await settled(site);
+  });
+  expect(answered).toSatisfy((found) => (status === undefined ? found < 400 : found === status));
+  expect(inTermsOf(expected, traces)).toEqual(wantedOf(expected));
+});
+
+test("no other GET changes anything", async () => {
+  await using site = await createGatewayServer();
+  await publishFirst(site);
+  const caller = await site.signedIn("admin");
+  await site.request("GET", "/scim/v2/Users", scim()); // when a token was first used is kept with the token
+  await settled(site);
+  const others = site.server.routes.filter(
+    ({ method, path }) => method === "GET" && !(`GET ${path}` in CASES),
+  );
+  const found: Record<string, string[]> = {};
+  for (const { path, hooks } of others) {
+    const traces = await tracesOf(site.world.file, async () => {
+      const asked = path.replaceAll(/:\w+/g, UNKNOWN_ID);
+      const answer = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
+      await answer.body?.cancel();
+      expect([401, 403]).not.toContain(answer.status);
+      await settled(site);
+    });
+    if (traces.actions.length + traces.tables.length > 0) found[path] = [...traces.actions, ...traces.tables];
+  }
+  expect(found).toEqual({});
+});
+
+/** @returns what opens a route */
+function opening(requirement: Requirement | undefined, caller: Caller): Sent {
+  if (requirement === "scim") return { token: SCIM_TOKEN };
+  if (requirement === "metrics") return { token: METRICS_TOKEN };
+  return requirement === "session" ? { cookie: caller.cookie } : bearer(caller);
+}
+
+test("every route that may change something is among them", async () => {
+  await using site = await createGatewayServer();
+  const changing = site.server.routes
+    .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL is the answer to methods a path does not have
+    .map(({ method, path }) => `${method} ${path}`);
+  const listed = new Set(
+    Object.keys(CASES)
+      .map(routeIn)
+      .filter((name) => !name.startsWith("GET ")),
+  );
+  expect([...listed].sort()).toEqual(changing.sort());
+});
+
+test("whatever leaves nothing says why", () => {
+  const silent = Object.entries(CASES).filter(
+    ([, { leaves, why }]) => leaves === undefined && why === undefined,
+  );
+  expect(silent.map(([name]) => name)).toEqual([]);
+});
