@@ -50,6 +50,9 @@ const makeKey = ({ provisioner }: Subject, identity = ADA) =>
 const lookAfter = ({ provisioner }: Subject, key: ProvisionedKey, identity = ADA) =>
   provisioner.provision({ identity, reason: "reconciliation_due", previous: previousOf(key) }, never);
 
+const rotate = ({ provisioner }: Subject, identity = ADA) =>
+  provisioner.provision({ identity, reason: "reconciliation_due", previous: null }, never);
+
 async function failureOf(call: Promise<unknown>): Promise<ProvisionerError> {
   const outcome = await call.then(
     () => "it succeeded",
@@ -109,6 +112,22 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       const last = await makeKey(subject);
       expect(await idsOf(subject, ADA)).toEqual([last.externalId]);
       expect((await lookAfter(subject, last)).externalId).toBe(last.externalId);
+    });
+
+    test("makes a key beside a healthy one that is rotated, for that one is in use until the new one is stored", async () => {
+      await using subject = await start(ADA);
+      const old = await makeKey(subject);
+      const fresh = await rotate(subject);
+      expect((await idsOf(subject, ADA)).toSorted()).toEqual([old.externalId, fresh.externalId].toSorted());
+      expect((await lookAfter(subject, fresh)).externalId).toBe(fresh.externalId);
+    });
+
+    test("takes away what a rotation that was cut short left behind when it looks after the key", async () => {
+      await using subject = await start(ADA);
+      const key = await makeKey(subject);
+      await rotate(subject);
+      await lookAfter(subject, key);
+      expect(await idsOf(subject, ADA)).toEqual([key.externalId]);
     });
 
     test("leaves the keys of others alone", async () => {

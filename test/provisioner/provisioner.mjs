@@ -44,11 +44,17 @@ function readKey(path) {
 
 const operations = { ensure, revoke };
 
-function ensure({ identity, previous }) {
+function ensure({ identity, reason, previous }) {
   if (!gateway.hasAccount(identity.email)) {
     throw new Refusal("account_missing", "the gateway has no such account");
   }
-  return previous ? keep(identity, previous) : make(identity);
+  return previous ? keep(identity, previous) : make(identity, reason);
+}
+
+/** Nobody has the credential of what an earlier call made before it was cut short. */
+function removeLeftBehind(identity, isKept = () => false) {
+  for (const key of gateway.keys())
+    if (key.user_id === identity.id && !isKept(key)) gateway.removeKey(key.external_id);
 }
 
 /** The key is fine: no credential in the answer, so Quartermaster keeps the one it has. */
@@ -56,18 +62,20 @@ function keep(identity, previous) {
   const key = gateway.findKey(previous.external_id);
   if (!key || key.blocked) throw new Refusal("credential_invalid", "the key is gone or blocked");
   gateway.saveKey({ ...key, groups: identity.groups });
+  removeLeftBehind(identity, ({ external_id }) => external_id === key.external_id);
   return { external_id: key.external_id, alias: key.alias, metadata: previous.metadata };
 }
 
-/** Nobody has the credential of what was left behind: the new key takes its place. */
-function make(identity) {
-  const leftBehind = gateway.keys().filter(({ user_id }) => user_id === identity.id);
+/** A key is replaced while it is healthy: it stays in use until Quartermaster has stored the new one, and asks to revoke it. */
+const isRotation = (reason) => reason === "reconciliation_due" || reason === "configuration_changed";
+
+function make(identity, reason) {
+  if (!isRotation(reason)) removeLeftBehind(identity);
   const credential = `sk-${randomBytes(24).toString("base64url")}`;
   const external_id = createHash("sha256").update(credential).digest("hex");
   const email = identity.email.toLowerCase();
   const alias = `quartermaster:${email}-${external_id.slice(0, 8)}`;
   gateway.saveKey({ external_id, alias, email, user_id: identity.id, groups: identity.groups });
-  for (const key of leftBehind) gateway.removeKey(key.external_id);
   const expires_at = PROVISIONER_LIFETIME_SECONDS
     ? new Date(Date.now() + Number(PROVISIONER_LIFETIME_SECONDS) * 1000).toISOString()
     : null;

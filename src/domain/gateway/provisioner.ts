@@ -56,7 +56,8 @@ export interface Provisioner {
   /** `builtin-litellm` or the type the operator named */
   readonly type: string;
   /**
-   * With `previous: null` any key that an earlier attempt left behind for this identity is superseded.
+   * Any key that an earlier attempt left behind for this identity is superseded; but with `previous: null` and a reason that tells
+   * of a healthy key, which is rotated, the new one is made beside it.
    * @throws ProvisionerError
    */
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
