@@ -34,7 +34,7 @@ import { createTlsServer, type TlsServer } from "../support/tls-server.ts";
 interface Case extends Expected {
   /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
   ask(site: TestServer): Promise<Sent & { path?: string }>;
-  /** gateway mode is on when left out */
+  /** without gateway mode when left out: making its keys takes as long as all the rest */
   site?: () => Promise<TestServer>;
   /** success when left out */
   status?: number;
@@ -375,8 +375,9 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => asAdmin(site, { body: { logo_url: "https://example.com/logo.png", favicon_url: null } }),
     leaves: ["branding.update"],
   },
-  "POST /gateway/key/ensure": { ask: asMember, leaves: ["gateway_key.provision"] },
+  "POST /gateway/key/ensure": { site: createGatewayServer, ask: asMember, leaves: ["gateway_key.provision"] },
   "POST /gateway/key/validate": {
+    site: createGatewayServer,
     async ask(site) {
       const { caller } = await withInferenceToken(site);
       return bearer(caller);
@@ -384,12 +385,14 @@ const CASES: Readonly<Record<string, Case>> = {
     changes: [],
     why: "asks the gateway whether the key is still good",
   },
-  "POST /gateway/proxy/health": { ask: asAdmin, why: "a question" },
+  "POST /gateway/proxy/health": { site: createGatewayServer, ask: asAdmin, why: "a question" },
   "POST /gateway/session/revoke": {
+    site: createGatewayServer,
     ask: async (site) => bearer((await withInferenceToken(site)).caller),
     leaves: ["gateway_session.revoke"],
   },
   "POST /gateway/token": {
+    site: createGatewayServer,
     async ask(site) {
       const caller = await site.signedIn("member");
       await site.request("POST", "/gateway/key/ensure", bearer(caller));
@@ -399,14 +402,17 @@ const CASES: Readonly<Record<string, Case>> = {
     why: "a token of a login that has its entry, for every few hours",
   },
   "POST /internal/gateway/resolve": {
+    site: createGatewayServer,
     ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).body }),
     why: "a question, with every request to a model",
   },
   "POST /internal/gateway/credential-invalid": {
+    site: createGatewayServer,
     ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).invalid }),
     leaves: ["gateway_key.invalidate", "gateway_key.provision"],
   },
   "GET /governance-config": {
+    site: createGatewayServer,
     async ask(site) {
       await publishFirst(site);
       return { ...(await asMember(site)), headers: UP_TO_DATE };
@@ -473,7 +479,7 @@ async function settled({ domain, world }: TestServer): Promise<void> {
 const routeIn = (name: string): string => name.split(",")[0] ?? name;
 
 test.each(Object.entries(CASES))("%s leaves what it must in the audit log", async (name, wanted) => {
-  const { ask, site: createSite = createGatewayServer, status, ...expected } = wanted;
+  const { ask, site: createSite = createTestServer, status, ...expected } = wanted;
   await using site = await createSite();
   const [method = "", path = ""] = routeIn(name).split(" ");
   const { path: asked = path, ...sent } = await ask(site);
