@@ -1,8 +1,8 @@
 // etcd as a peer of the client inventory, where it is installed (Debian's package etcd-server): one member with its data in
 // a folder of the benchmark, and every write synced before its answer, as it comes.
 import { join } from "node:path";
-import type { LoadRequest } from "./load.ts";
-import { cleanEnvironment, type Running } from "./processes.ts";
+import type { EtcdPlan, EtcdResult } from "./etcd-load.ts";
+import { cleanEnvironment, type Running, script } from "./processes.ts";
 
 const START_LIMIT_MS = 10_000;
 
@@ -14,7 +14,7 @@ export async function startEtcd(directory: string): Promise<Running | undefined>
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
   const addresses = ["--listen-client-urls", client, "--advertise-client-urls", client];
   const peers = ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer];
-  const member = ["--initial-cluster", `default=${peer}`, "--enable-v2", "--logger", "zap"];
+  const member = ["--initial-cluster", `default=${peer}`, "--logger", "zap"];
   const command = [executable, "--data-dir", join(directory, "etcd"), ...addresses, ...peers, ...member];
   const log = Bun.file(join(directory, "etcd.log"));
   const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: log, stderr: log });
@@ -46,18 +46,14 @@ async function isHealthySoon(origin: string): Promise<boolean> {
   return false;
 }
 
-/** The ways to store a value over HTTP/1.1; which one is faster depends on its version and the machine. */
-export const ETCD_PUTS = {
-  "etcd, v3": (key: string, value: string): LoadRequest => ({
-    method: "POST",
-    path: "/v3/kv/put",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ key: btoa(key), value: btoa(value) }),
-  }),
-  "etcd, v2": (key: string, value: string): LoadRequest => ({
-    method: "PUT",
-    path: `/v2/keys/${key}`,
-    headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    body: `value=${value.replaceAll(/[%&+;]/g, encodeURIComponent)}`,
-  }),
-};
+/** Runs one plan in a process of its own. @throws when a Put was refused, or a connection broke */
+export async function loadEtcd(plan: EtcdPlan): Promise<EtcdResult> {
+  const child = Bun.spawn(script("etcd-load.ts"), {
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const result: EtcdResult = JSON.parse(await new Response(child.stdout).text());
+  if (result.errors === 0 && result.perSecond > 0) return result;
+  throw new Error(`etcd refused: ${JSON.stringify(result)}`);
+}
