@@ -1,8 +1,8 @@
 // The texts of `quartermaster help <topic>`, and what the manual page repeats. Settings and their names are for
 // src/platform/config-table.ts.
 
-/** Topic by name, each a text without a line break at its end. */
-export const TOPICS: Readonly<Record<string, string>> = {
+/** Topic by name, each a text without a line break at its end; made when it is asked for where it follows from the domain. */
+export const TOPICS: Readonly<Record<string, string | (() => Promise<string>)>> = {
   environment: `Every setting has three spellings: server.listen in the file, QUARTERMASTER_SERVER_LISTEN in the
 environment, --server-listen on the command line. A flag wins over the environment, the environment
 over the file, the file over the default. \`quartermaster config show\` tells where each value is from.
@@ -37,4 +37,5 @@ Times are shown as ages (3h, 2m, in 5d); --wide shows them exactly and shortens 
 --json prints one document with snake_case members; lists are in "items". Streams print one object per
 line. Times are RFC 3339 in UTC, sizes are bytes. Members are added, never renamed or removed.
 Errors under --json are one object on stderr: error, reason, hint, problems, exit_code, run_id.`,
+  "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
 };

@@ -12,9 +12,9 @@ export function register(program: CliCommand, { stdout }: Context): void {
     .description("Shows the help of a command, or a topic.")
     .examples("quartermaster help config show", "quartermaster help exit-codes")
     .argument("[words...]", `a command, or one of ${Object.keys(TOPICS).join(", ")}`)
-    .action((words: readonly string[]) => {
+    .action(async (words: readonly string[]) => {
       const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
-      if (topic !== undefined) stdout.write(`${topic}\n`);
+      if (topic !== undefined) stdout.write(`${typeof topic === "string" ? topic : await topic()}\n`);
       else commandAt(program, words).outputHelp();
     });
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
+import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
 import { runCli, runOnTerminal } from "../support/cli.ts";
 
 const CONFIG_HELP = `Shows and checks the settings.
@@ -61,6 +62,17 @@ describe("help", () => {
   test("a topic is printed", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(stdout).toContain("130  interrupted (Ctrl-C)\n");
+    expect(exitCode).toBe(0);
+  });
+
+  test("the topic of gateway keys has every state and every transition of the table, and nothing else", async () => {
+    const { stdout, exitCode } = await runCli(["help", "gateway-keys"]);
+    const [, states = "", , transitions = ""] = stdout.split("\n\n");
+    expect(states.split("\n").map((line) => line.split(" ")[0])).toEqual([...KEY_STATES]);
+    const printed = transitions.split("\n").map((line) => [line.split(" ")[0], line.split(" ").at(-1)]);
+    const known = KEY_STATES.flatMap((from) => Object.values(TRANSITIONS[from]).map((to) => [from, to]));
+    expect(printed.map(String).toSorted()).toEqual(known.map(String).toSorted());
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
     expect(exitCode).toBe(0);
   });
 

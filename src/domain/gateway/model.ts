@@ -15,14 +15,16 @@ export const KEY_STATES = ["ready", "missing", "invalid", "recovering", "error"]
 export type KeyState = (typeof KEY_STATES)[number];
 
 /** `disowned`: the gateway says that it does not accept the key. `retired`: its user lost access, or it was revoked. */
-export type KeyEvent =
-  | "begun"
-  | "succeeded"
-  | "failed"
-  | "replacement_failed"
-  | "disowned"
-  | "expired"
-  | "retired";
+export const KEY_EVENTS = [
+  "begun",
+  "succeeded",
+  "failed",
+  "replacement_failed",
+  "disowned",
+  "expired",
+  "retired",
+] as const;
+export type KeyEvent = (typeof KEY_EVENTS)[number];
 
 /** Every transition there is. What is not here cannot happen, and is a bug if it is asked for. */
 export const TRANSITIONS: Readonly<Record<KeyState, Readonly<Partial<Record<KeyEvent, KeyState>>>>> = {
