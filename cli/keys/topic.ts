@@ -44,9 +44,9 @@ ${KEY_STATES.flatMap(transitionsOf).join("\n")}
 After a failure the next attempt waits ${RETRY_BASE_MS / SECOND_MS} s, then twice as long each time, ${RETRY_MAX_MS / HOUR_MS} h at most; it is
 never given up. Where a person has to act, at the gateway or in the configuration, it waits ${RETRY_MAX_MS / HOUR_MS} h at
 once. Another configuration ends every wait, and so does \`keys ensure USER --manual\`.
-A disowned key is replaced by itself ${REPLACEMENTS_MAX} times in ${REPLACEMENT_WINDOW_MS / HOUR_MS} h; after that it waits for their end, or for somebody
-to ask. What is replaced or taken away is revoked at the gateway as soon as that can be reached;
-\`keys list\` says how many revocations wait.`;
+A disowned key is replaced by itself ${REPLACEMENTS_MAX} times in ${REPLACEMENT_WINDOW_MS / HOUR_MS} h; after that it waits for their end,
+or for somebody to ask. What is replaced or taken away is revoked at the gateway as soon as that
+can be reached; \`keys list\` says how many revocations wait.`;
 
 const widthOf = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length)) + 2;
 const STATE_WIDTH = widthOf(KEY_STATES);
