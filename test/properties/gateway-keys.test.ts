@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: op("unseal"), user }) },
   { weight: 2, arbitrary: fc.record({ op: op("stranger"), user }) },
   { weight: 2, arbitrary: fc.record({ op: op("change"), user }) },
-  { weight: 3, arbitrary: fc.record({ op: op("die"), user }) },
+  { weight: 3, arbitrary: fc.record({ op: op("die"), user, rotates: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ op: op("reconfigure"), to: fc.constantFrom("first", "second") }) },
   {
     weight: 3,
@@ -137,7 +137,7 @@ class Run {
       else if (step.op === "stranger") this.toggleStranger(one);
       else if (step.op === "change") {
         await db.write((tx) => store.makeDue(tx, { userIds: [one.id], nowMs: clock.nowMs() }), "gateway");
-      } else if (step.op === "die") await this.die(one);
+      } else if (step.op === "die") await this.die(one, step);
     }
   }
 
@@ -171,12 +171,13 @@ class Run {
   }
 
   /** The service dies after the gateway has done its part and before it hears of it. */
-  async die(one: User): Promise<void> {
+  async die(one: User, { rotates }: { rotates: boolean }): Promise<void> {
     const { upstream, gateway } = this.world;
     if (!this.isActive(one)) return;
     upstream.hold();
     const { calls } = upstream;
-    const asked = gateway.keys.ensure({ actor: actorOf(one), user: one, manual: true });
+    const wish = { actor: actorOf(one), user: one };
+    const asked = rotates ? gateway.keys.rotate(wish) : gateway.keys.ensure({ ...wish, manual: true });
     asked.catch(() => {});
     for (let turn = 0; turn < 20 && upstream.calls === calls; turn += 1) await Bun.sleep(0);
     upstream.held = undefined;

@@ -77,10 +77,11 @@ export class Upstream {
     if (previous && (!known || known.blocked))
       throw new ProvisionerError("credential_invalid", "unknown or blocked");
     const expiresAtMs = this.lifeMs === null ? null : this.nowMs() + this.lifeMs;
-    if (known) return { externalId: known.externalId, alias: identity.email, metadata: null, expiresAtMs };
-    if (reason === "missing" || reason === "credential_invalidated") {
-      for (const { externalId } of this.keysOf(identity.id)) this.keys.delete(externalId);
+    if (known || reason === "missing" || reason === "credential_invalidated") {
+      for (const { externalId } of this.keysOf(identity.id))
+        if (externalId !== known?.externalId) this.keys.delete(externalId);
     }
+    if (known) return { externalId: known.externalId, alias: identity.email, metadata: null, expiresAtMs };
     this.#made += 1;
     const key = {
       externalId: `key-${this.#made}`,
