@@ -9,6 +9,7 @@ import { destinationsOf } from "./outgoing.ts";
 import { openBlobs } from "./platform/blobs.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
+import type { Values } from "./platform/config-table.ts";
 import { type DataDirectory, isServerRunning, openDataDirectory } from "./platform/data-directory.ts";
 import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
@@ -24,6 +25,8 @@ export interface Installation {
   db: Db;
   domain: Domain;
   schema: MigrateResult;
+  /** Puts another mapping of groups to roles in force; whose role it changes is worked out by `roles.applyMapping`. */
+  mapRoles(setting: Values["scim.group_role_mappings"]): void;
   close(): Promise<void>;
 }
 
@@ -58,6 +61,7 @@ export async function openInstallation(
   const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
   const blobs = await openBlobs(directory.artifacts);
   const outbound = createOutbound({ allowed: destinationsOf(config) });
+  const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const domain = openDomain({
     db,
     clock,
@@ -69,10 +73,15 @@ export async function openInstallation(
     outbound,
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     observeProvisioner,
-    settings: settingsOf(config, baseUrl),
+    settings: settingsOf(config, { baseUrl, roles }),
     secrets: { scimToken: config.get("scim.token") },
   });
-  return { directory, db, domain, schema, close: () => db.close() };
+  return {
+    ...{ directory, db, domain, schema, close: () => db.close() },
+    mapRoles: (setting) => {
+      roles.mappings = mappingsIn(setting);
+    },
+  };
 }
 
 /** An installation that was set up: it has its organisation. */
@@ -113,7 +122,15 @@ const olderServer = (directory: DataDirectory) =>
     { hint: "stop the service, replace its executable, and start it again" },
   );
 
-function settingsOf(config: Config, baseUrl: () => string): DomainOptions["settings"] {
+type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
+
+const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings => Object.fromEntries(setting);
+
+/** @param roles the mapping of groups in force, which a reload may replace */
+function settingsOf(
+  config: Config,
+  { baseUrl, roles }: { baseUrl(): string; roles: { mappings: RoleMappings } },
+): DomainOptions["settings"] {
   const identityMode = config.get("identity.mode");
   return {
     access: {
@@ -142,11 +159,15 @@ function settingsOf(config: Config, baseUrl: () => string): DomainOptions["setti
       scanRowsMax: config.get("scim.scan_rows_max"),
       requestsPerSecond: config.get("scim.requests_per_second"),
       requestsBurst: config.get("scim.requests_burst"),
-      groupRoleMappings: Object.fromEntries(config.get("scim.group_role_mappings")),
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
     },
     identity: {
       mode: identityMode,
-      groupRoleMappings: Object.fromEntries(config.get("scim.group_role_mappings")),
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
     },
   };
 }

@@ -21,7 +21,7 @@ import type { Log } from "./platform/log.ts";
 import { createMetrics, type Metrics } from "./platform/metrics.ts";
 import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
 import { COMMIT, VERSION } from "./platform/version.ts";
-import { beginProvisioning } from "./provisioning-start.ts";
+import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { type Listener, listen } from "./server/listen.ts";
 import { createReadiness } from "./server/readiness.ts";
 import { startingResponse } from "./server/refusal.ts";
@@ -46,7 +46,7 @@ export interface Service {
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
   seeded: SeedPlan | undefined;
-  /** Reads catalog and policy again from their files; what is bad is logged and changes nothing. */
+  /** Reads catalog, policy and the roles of groups again from their files; what is bad is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
   stop(): Promise<void>;
@@ -132,6 +132,7 @@ async function startBehind(
   const reload = async () => {
     await reloadCatalog(installation, { config, actor, log });
     await reloadGovernance(installation, { config, actor, log });
+    await reloadMapping(installation, { config, actor, log });
   };
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
 }

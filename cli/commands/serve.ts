@@ -16,7 +16,9 @@ import { addSettingOptions, loadSettings } from "../settings.ts";
 export function register(program: CliCommand, context: Context): void {
   const command = program
     .command("serve")
-    .description("Runs the service until SIGTERM or SIGINT; SIGHUP reads catalog and policy again.")
+    .description(
+      "Runs the service until SIGTERM or SIGINT; SIGHUP reads catalog, policy and group roles again.",
+    )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
       "quartermaster serve --config /etc/quartermaster/quartermaster.yaml",

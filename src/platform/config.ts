@@ -33,16 +33,16 @@ const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(
 export class Config {
   readonly #resolutions: ReadonlyMap<SettingName, Resolution>;
   readonly #file: ConfigFile | undefined;
-  readonly #env: ConfigInputs["env"];
+  readonly #inputs: ConfigInputs;
   readonly #warnings: readonly string[];
 
   constructor(
     resolutions: ReadonlyMap<SettingName, Resolution>,
-    source: Pick<Sources, "file" | "env" | "warnings">,
+    source: ConfigInputs & Pick<Sources, "file" | "warnings">,
   ) {
     this.#resolutions = resolutions;
     this.#file = source.file;
-    this.#env = source.env;
+    this.#inputs = source;
     this.#warnings = source.warnings;
   }
 
@@ -59,7 +59,20 @@ export class Config {
 
   /** @returns text of an environment variable that a setting names; blank counts as absent */
   variable(name: string): string | undefined {
-    return variableIn(this.#env, name);
+    return variableIn(this.#inputs.env, name);
+  }
+
+  /**
+   * @returns the value that the setting has with the file as it is now; the value in force stays what it was
+   * @throws DomainError `config.invalid`
+   */
+  reread<Name extends SettingName>(name: Name): Values[Name] {
+    const path = this.file;
+    const { file, problems } = path === undefined ? {} : readConfigFile(path, "--config");
+    const sources: Sources = { ...this.#inputs, file, problems: [...(problems ?? [])], warnings: [] };
+    const { value } = resolveSetting(name, sources);
+    if (sources.problems.length > 0) throw invalid(sources.problems, path);
+    return value as Values[Name];
   }
 
   /** @returns one row of `config show` */

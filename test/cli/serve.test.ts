@@ -234,6 +234,44 @@ describe("a running service", () => {
     expect(await (await catalogAs(service, service.password())).text()).toBe(before);
   });
 
+  test("takes another mapping of groups to roles at SIGHUP, and keeps the old one at a bad one", async () => {
+    const file = folder("mapping.yaml");
+    const dataDir = folder("mapping");
+    const token = "a-token-of-32-characters-at-least";
+    const configure = (mapping: string) =>
+      writeFileSync(file, `scim:\n  token: ${token}\n  group_role_mappings: ${mapping}\n`, { mode: 0o600 });
+    configure("{}");
+    await using service = await startService({ args: ["--data-dir", dataDir, "--config", file] });
+    const headers = { authorization: `Bearer ${token}` };
+    const provision = async (path: string, resource: object): Promise<{ id: string }> => {
+      const body = JSON.stringify(resource);
+      return Object(
+        await (await fetch(`${service.baseUrl}/scim/v2/${path}`, { method: "POST", headers, body })).json(),
+      );
+    };
+    const { id } = await provision("Users", { userName: "ada@example.com" });
+    await provision("Groups", { displayName: "Platform", members: [id] });
+    const roleNow = () => {
+      using database = new Database(join(dataDir, "quartermaster.db"), { readonly: true });
+      return database.query("SELECT role FROM users WHERE id = ?").get(id);
+    };
+    expect(roleNow()).toEqual({ role: "member" });
+    configure("{ Platform: admin }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_applied");
+    expect(roleNow()).toEqual({ role: "admin" });
+    configure("{ Platform: owner }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_problem");
+    expect(roleNow()).toEqual({ role: "admin" });
+    const { id: second } = await provision("Users", { userName: "bob@example.com" });
+    await provision("Groups", { displayName: "Others", members: [second] });
+    configure("{ Others: admin }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_applied", 2);
+    expect(roleNow()).toEqual({ role: "member" });
+  });
+
   test("listens on a Unix socket that only its owner and group may use, and removes it at the end", async () => {
     const socket = folder("qm.sock");
     await using service = await startService({

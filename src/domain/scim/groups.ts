@@ -25,14 +25,10 @@ export const createScimGroups = (dependencies: GroupDependencies): ScimGroups =>
 export class ScimGroups implements ScimResources {
   readonly #changes: GroupChanges;
   readonly #views: GroupViews;
-  /** of every change: without a mapping no group touches an account */
-  readonly #topic: Topic;
-
   constructor(private readonly own: GroupDependencies) {
-    const { openSnapshot, roles, settings } = own;
+    const { openSnapshot, settings } = own;
     this.#changes = new GroupChanges(own);
     this.#views = new GroupViews(settings, new GroupStreams(openSnapshot, settings.baseUrl));
-    this.#topic = roles.areMapped ? "access" : "provisioning";
   }
 
   get(
@@ -102,5 +98,10 @@ export class ScimGroups implements ScimResources {
   /** An answer is composed inside the transaction: it shows the group as this request left it. */
   #write<T>(change: (tx: Tx) => Sync<T>): Promise<T> {
     return this.own.db.write(change, this.#topic);
+  }
+
+  /** of every change: without a mapping no group touches an account */
+  get #topic(): Topic {
+    return this.own.roles.areMapped() ? "access" : "provisioning";
   }
 }

@@ -5,6 +5,7 @@ import type { Actor } from "../actor.ts";
 import type { Role } from "../identity/service.ts";
 import type { ScimDependencies } from "./dependencies.ts";
 import { fold } from "./fold.ts";
+import type { ScimSettings } from "./model.ts";
 import { type MappedBy, RoleMapping } from "./role-mapping.ts";
 import * as store from "./roles-store.ts";
 
@@ -14,14 +15,13 @@ type RoleDependencies = Pick<ScimDependencies, "db" | "audit" | "accounts" | "se
 
 /** @returns the operations on roles; made once, when the area is joined */
 export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {
-  const mapping = new RoleMapping(settings.groupRoleMappings);
+  const mappingInForce = lastMade((given: ScimSettings["groupRoleMappings"]) => new RoleMapping(given));
+  const mapping = (): RoleMapping => mappingInForce(settings.groupRoleMappings);
 
-  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] =>
-    store.groupsOf(tx, {
-      organizationId,
-      nameKeys: mapping.names.map(fold),
-      externalIds: mapping.externalIds,
-    });
+  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] => {
+    const { names, externalIds } = mapping();
+    return store.groupsOf(tx, { organizationId, nameKeys: names.map(fold), externalIds });
+  };
 
   function setRole(tx: Tx, actor: Actor, change: { userIds: readonly string[]; role: Role }): number {
     const { userIds, role } = change;
@@ -35,7 +35,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
   /** @returns how many roles changed */
   function settle(tx: Tx, actor: Actor, userIds: readonly string[]): number {
     const groups = mappedGroups(tx, actor.organizationId);
-    const groupIds = groups.filter((group) => mapping.roleOf(group) === "admin").map(({ id }) => id);
+    const groupIds = groups.filter((group) => mapping().roleOf(group) === "admin").map(({ id }) => id);
     const administrators = new Set(store.usersInAny(tx, { userIds, groupIds }));
     const others = userIds.filter((id) => !administrators.has(id));
     return (
@@ -46,10 +46,10 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
 
   return {
     /** Whether any group gives a role; otherwise no change of a group touches an account. */
-    areMapped: !mapping.isEmpty,
+    areMapped: (): boolean => !mapping().isEmpty,
 
     /** @returns the role that being in the group gives */
-    roleOf: (group: MappedBy): Role => mapping.roleOf(group),
+    roleOf: (group: MappedBy): Role => mapping().roleOf(group),
 
     /**
      * Gives these users the role that their groups make; one audit entry for each whose role changes.
@@ -60,13 +60,13 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     },
 
     /**
-     * Run at every start: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
+     * Run at every start and reload: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
      * @returns how many roles changed
      * @source scim.md SCIM-24
      */
     async applyMapping(actor: Actor): Promise<number> {
       const { organizationId } = actor;
-      const { digest } = mapping;
+      const { digest } = mapping();
       if (store.mappingDigest(db.read, organizationId) === digest) return 0;
       return await db.write((tx) => {
         store.setMappingDigest(tx, { organizationId, digest });
@@ -80,11 +80,21 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
      */
     warnings(organizationId: string): string[] {
       const groups = mappedGroups(db.read, organizationId);
+      const { names, externalIds } = mapping();
       return [
-        ...mapping.names.flatMap((name) => nameWarning(name, groups)),
-        ...mapping.externalIds.flatMap((externalId) => externalIdWarning(externalId, groups)),
+        ...names.flatMap((name) => nameWarning(name, groups)),
+        ...externalIds.flatMap((externalId) => externalIdWarning(externalId, groups)),
       ];
     },
+  };
+}
+
+/** @returns the function, which computes nothing anew for what it was asked last */
+function lastMade<Given, Made>(make: (given: Given) => Made): (given: Given) => Made {
+  let last: { given: Given; made: Made } | undefined;
+  return (given) => {
+    if (last?.given !== given) last = { given, made: make(given) };
+    return last.made;
   };
 }
 
