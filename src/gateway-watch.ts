@@ -25,12 +25,13 @@ export function watchProvisioner({
     labels: { operation: OPERATIONS },
     buckets: CALL_SECONDS,
   });
-  return ({ operation, outcome, durationMs, userId, diagnosis }) => {
+  return ({ operation, outcome, durationMs, userId, requestId, diagnosis }) => {
     calls.labels(operation, outcome).inc();
     durations.labels(operation).observe(durationMs / SECOND_MS);
     if (outcome === "succeeded") return;
     const told = { operation, outcome, user_id: userId, duration_ms: durationMs, diagnosis };
-    log.warning("gateway.call_failed", told);
+    const asked = requestId === undefined ? {} : { request_id: requestId };
+    log.warning("gateway.call_failed", { ...told, ...asked });
   };
 }
 
@@ -41,6 +42,12 @@ export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figures">): 
     read: (set) => {
       for (const { state, total } of gateway.figures().keys) set(total, state);
     },
+  });
+  metrics.gauge("gateway_keys_due", "Gateway keys that are to be looked after now", {
+    read: (set) => set(gateway.figures().due),
+  });
+  metrics.gauge("gateway_keys_with_problem", "Gateway keys whose last attempt failed, usable or not", {
+    read: (set) => set(gateway.figures().problems),
   });
   metrics.gauge("gateway_revocations_pending", "Keys that are yet to be revoked at the gateway", {
     read: (set) => set(gateway.figures().revocationsPending),

@@ -17,6 +17,7 @@ test("calls are counted by outcome and timed, and only failed ones are logged", 
     outcome: "unavailable",
     durationMs: 2_000,
     userId: "u2",
+    requestId: "r2",
     diagnosis: "nobody listens",
   });
   const page = await metrics.render();
@@ -33,6 +34,7 @@ test("calls are counted by outcome and timed, and only failed ones are logged", 
     operation: "revoke",
     outcome: "unavailable",
     user_id: "u2",
+    request_id: "r2",
     diagnosis: "nobody listens",
   });
 });
@@ -41,12 +43,14 @@ test("keys are counted by state when somebody looks", async () => {
   const metrics = createMetrics();
   let total = 2;
   watchKeys(metrics, {
-    figures: () => ({ keys: [{ state: "ready", total }], revocationsPending: 3 }),
+    figures: () => ({ keys: [{ state: "ready", total }], due: 4, problems: 1, revocationsPending: 3 }),
   });
   expect(await metrics.render()).toContain('quartermaster_gateway_keys{state="ready"} 2');
   total = 5;
   const page = await metrics.render();
   expect(page).toContain('quartermaster_gateway_keys{state="ready"} 5');
   expect(page).toContain('quartermaster_gateway_keys{state="error"} 0');
+  expect(page).toContain("quartermaster_gateway_keys_due 4");
+  expect(page).toContain("quartermaster_gateway_keys_with_problem 1");
   expect(page).toContain("quartermaster_gateway_revocations_pending 3");
 });

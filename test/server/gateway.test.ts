@@ -161,8 +161,14 @@ describe("a failure", () => {
     site.upstream.fail("POST /key/generate", { kind: "status", status: 500, body });
     const answer = await (await post(ENSURE)).text();
     expect(answer).not.toContain("10.1.2.3");
+    const { request_id: requestId } = JSON.parse(answer);
     const [call] = site.provisionerCalls;
-    expect(call).toMatchObject({ operation: "provision", outcome: "unavailable", userId: ana.user.id });
+    expect(call).toMatchObject({
+      operation: "provision",
+      outcome: "unavailable",
+      userId: ana.user.id,
+      requestId,
+    });
     expect(call?.diagnosis).toContain("10.1.2.3");
     expect(call?.diagnosis).not.toContain(ADMIN_KEY);
   });

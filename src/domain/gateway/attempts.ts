@@ -8,7 +8,7 @@ import type { Actor } from "../actor.ts";
 import { AttemptSteps } from "./attempt-steps.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 import type { KeyRow } from "./model.ts";
-import { type GatewayIdentity, ProvisionerError, type RevokeRequest } from "./provisioner.ts";
+import { ProvisionerError, type RevokeRequest } from "./provisioner.ts";
 
 /** What somebody wants of a key. */
 export interface Wish {
@@ -73,7 +73,8 @@ export class Attempts {
 
   /** Takes a key away upstream. @throws ProvisionerError */
   async revoke(request: RevokeRequest): Promise<void> {
-    await this.#call("revoke", request, (signal) => this.mode.provisioner.revoke(request, signal));
+    const { id: userId } = request.identity;
+    await this.#call("revoke", { userId }, (signal) => this.mode.provisioner.revoke(request, signal));
   }
 
   /** Waits for the attempts that run now, whatever becomes of them. */
@@ -95,8 +96,9 @@ export class Attempts {
     const begun = await write((tx) => this.#steps.begin(tx, userId, wish));
     if (!("request" in begun)) return begun;
     const { request } = begun;
+    const { requestId } = wish.actor;
     try {
-      const key = await this.#call("provision", request, (signal) =>
+      const key = await this.#call("provision", { userId, requestId }, (signal) =>
         this.mode.provisioner.provision(request, signal),
       );
       return await write((tx) => this.#steps.succeed(tx, begun, { key, actor: wish.actor }));
@@ -109,12 +111,12 @@ export class Attempts {
   /** One call with its deadline, as soon as fewer than allowed are under way, told to whoever watches. */
   async #call<T>(
     operation: ProvisionerCall["operation"],
-    { identity }: { identity: GatewayIdentity },
+    whose: Pick<ProvisionerCall, "userId" | "requestId">,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return await this.#calls(async () => {
       const startedMs = performance.now();
-      const told = () => ({ operation, userId: identity.id, durationMs: performance.now() - startedMs });
+      const told = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
       try {
         const answer = await call(
           AbortSignal.timeout(this.mode.settings.provisioner.timeoutSeconds * SECOND_MS),

@@ -14,6 +14,8 @@ export interface ProvisionerCall {
   outcome: "succeeded" | ProvisionerCode;
   durationMs: number;
   userId: string;
+  /** of whoever asked, where it was a request: what people quote from an answer */
+  requestId?: string | undefined;
   diagnosis?: string;
 }
 

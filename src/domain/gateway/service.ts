@@ -2,6 +2,7 @@
 import { KeyAdministration } from "./administration.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys.ts";
+import { dueKeys } from "./model.ts";
 import { Reconciler } from "./reconciler.ts";
 import * as store from "./store.ts";
 
@@ -26,8 +27,15 @@ export function createGateway(dependencies: GatewayDependencies) {
     reconciler,
     /** what operators see and do */
     administration: new KeyAdministration(dependencies, { keys, reconciler }),
-    /** @returns how many keys are in each stored state, and how many are yet to be revoked at the gateway */
+    /**
+     * @returns how many keys are in each stored state, how many have a problem beside it, how many are due for a look, and how many
+     *   are yet to be revoked at the gateway
+     */
     figures: () => ({
+      ...store.countWaiting(
+        dependencies.db.read,
+        dueKeys(dependencies.clock.nowMs(), mode?.settings.provisioner.reconcileTtlSeconds ?? 0),
+      ),
       keys: store.countStates(dependencies.db.read),
       revocationsPending: store.countRevocations(dependencies.db.read),
     }),

@@ -1,5 +1,5 @@
 // SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
-import { and, asc, count, eq, gt, isNotNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNotNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import type { DueTimes, KeyRow } from "./model.ts";
@@ -54,6 +54,18 @@ export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; now
     .where(sql`${gatewayKeys.configurationDigest} IS NOT ${digest}`)
     .returning({ userId: gatewayKeys.userId })
     .all().length;
+
+/** @returns how many keys are due, and how many have a problem, usable or not */
+export const countWaiting = (connection: Connection, due: DueTimes): { due: number; problems: number } => ({
+  due: countWhere(
+    connection,
+    and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(gatewayKeys.nextAttemptAtMs, due)),
+  ),
+  problems: countWhere(connection, isNotNull(gatewayKeys.problem)),
+});
+
+const countWhere = (connection: Connection, condition: SQL | undefined): number =>
+  connection.select({ total: count() }).from(gatewayKeys).where(condition).get()?.total ?? 0;
 
 /** Makes the keys of these users due: something the provisioner is told about them has changed. */
 export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]; nowMs: number }): void {

@@ -346,6 +346,24 @@ test("what could not be revoked is tried again until it is", async () => {
   expect(world.upstream.keys.size).toBe(0);
 });
 
+test("what is due, what has a problem and what is to be revoked is counted", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const counted = () => {
+    const { due, problems, revocationsPending } = world.gateway.figures();
+    return { due, problems, revocationsPending };
+  };
+  await ensure(world, user);
+  expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 0 });
+  world.clock.advance(DAY_MS);
+  expect(counted()).toMatchObject({ due: 1, problems: 0 });
+  world.upstream.failure = "unavailable";
+  await reconcile(world);
+  expect(counted()).toMatchObject({ due: 0, problems: 1 });
+  await world.gateway.keys.revoke({ actor: world.operator, user });
+  expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 1 });
+});
+
 test("rotation keeps the old key until the new one is stored", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
