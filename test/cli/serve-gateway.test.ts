@@ -68,7 +68,7 @@ test(
     upstream.fail("POST /key/update", { kind: "late-hang-up", times: 1, onHit: () => another.resolve() });
     const changed = configFile(builtin({ policy: { models: ["model-a"] } }));
     await using service = await startService({ args: [...data, "--config", changed] });
-    expect(service.stderr()).toContain("gateway.configuration_changed");
+    await service.logged("gateway.configuration_changed");
     await another.promise; // nobody asked: the job has noticed
     expect(upstream.keys[0]).toMatchObject({ models: ["model-a"] });
     await service.logged("gateway.call_failed");
