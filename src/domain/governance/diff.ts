@@ -1,5 +1,6 @@
-// What differs between two policy documents, place by place. Values are for administrators; logs and the audit log get
-// the places only.
+// What differs between two policies, place by place. Values are for administrators; logs and the audit log get the places
+// only.
+import type { Revision } from "./model.ts";
 import { isSame, partsOf, shownPath } from "./paths.ts";
 
 /** One place that differs; a side that has nothing there lacks its member. */
@@ -16,6 +17,14 @@ export function diffDocuments(before: object, after: object): Change[] {
   compareAt([], withoutRevision(before), { after: withoutRevision(after), changes });
   return changes;
 }
+
+/** @returns the same for revisions; who may see a package is a place below `/package_audiences` */
+export const diffRevisions = (before: Said, after: Said): Change[] => [
+  ...diffDocuments(before.document, after.document),
+  ...diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences }),
+];
+
+type Said = Pick<Revision, "document" | "audiences">;
 
 /** @returns the document without the id that each revision has of its own */
 export function withoutRevision(document: object): object {

@@ -5,7 +5,7 @@ import type { Problem } from "../errors.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthoredText, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
-import { type Change, diffDocuments } from "./diff.ts";
+import { type Change, diffRevisions } from "./diff.ts";
 import { refuseProblems } from "./errors.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
 import { isSameDocument } from "./publisher.ts";
@@ -42,8 +42,9 @@ export class Documents {
     const base = this.parts.revisions.inForce(organizationId);
     if (!written || !stamped) return { base, document: base.document, changes: [] };
     const document = withFormerMinimum(written, { stamped, base: base.document });
-    const isSame = isSameDocument(base.document, document);
-    return { base, document, changes: isSame ? [] : diffDocuments(base.document, document) };
+    if (isSameDocument(base.document, document)) return { base, document, changes: [] };
+    const audiences = carriedOver(base.audiences, document.packages);
+    return { base, document, changes: diffRevisions(base, { document, audiences }) };
   }
 
   /**
@@ -67,9 +68,10 @@ export class Documents {
   /** Only operators have files. */
   #read(organizationId: string, source: DocumentSource) {
     const { catalog, publisher, revisions } = this.parts;
-    const gateway = publisher.hasGateway({ kind: "operator" }, revisions.current(organizationId));
+    const base = revisions.current(organizationId);
+    const gateway = publisher.hasGateway({ kind: "operator" }, base);
     const finish = (document: GovernanceConfig, problems: Problem[]) =>
-      publisher.finish(document, { gateway, problems });
+      publisher.finish(document, { gateway, problems, base });
     return readAuthoredText({ catalog, finish }, organizationId, source);
   }
 }

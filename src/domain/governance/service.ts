@@ -6,7 +6,7 @@ import { DomainError } from "../errors.ts";
 import { parseVersion } from "../exact-version.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
 import { Deployments } from "./deployment.ts";
-import { type Change, diffDocuments } from "./diff.ts";
+import { type Change, diffRevisions } from "./diff.ts";
 import { Documents } from "./documents.ts";
 import { type Explanation, explain } from "./explain.ts";
 import type { Revision } from "./model.ts";
@@ -62,7 +62,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     recent: (organizationId: string, limit: number): Revision[] => revisions.recent(organizationId, limit),
 
     /** @returns every place where one says something else than the other */
-    diff: (before: Revision, after: Revision): Change[] => diffDocuments(before.document, after.document),
+    diff: (before: Revision, after: Revision): Change[] => diffRevisions(before, after),
 
     publishing: new Publishing(parts),
     documents: new Documents(parts),

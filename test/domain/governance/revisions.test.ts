@@ -179,3 +179,25 @@ test("a difference names each place once, as deep as it has a name", () => {
     { path: "/packages" },
   ]);
 });
+
+test("who may see a package is told by a difference, the audit log, and the refusal of a stale base", async () => {
+  await using world = await createGovernanceWorld();
+  const { user } = await world.signedIn("member");
+  const { governance, admin } = world;
+  const publish = (baseRevision: string, audiences: Record<string, { scope: "users"; user_ids: string[] }>) =>
+    governance.publishing.publishExtensions(admin, {
+      baseRevision,
+      packages: [packageOf("one")],
+      packageAudiences: audiences,
+    });
+  const audience = { scope: "users" as const, user_ids: [user.id] };
+  const before = await publish(world.inForce().id, {});
+  const after = await publish(before.id, { one: audience });
+  const path = "/package_audiences/one";
+  expect(governance.diff(before, after)).toEqual([{ path, after: audience }]);
+  expect(world.audited().after).toMatchObject({ changed: [path] });
+  expect(await refusalOf(() => publish(before.id, {}))).toMatchObject({
+    reason: "governance.stale_revision",
+    pointers: [path],
+  });
+});
