@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
-import { type Change, diffDocuments } from "./diff.ts";
+import { type Change, diffRevisions } from "./diff.ts";
 import { checkDocument, checkRanges } from "./document/read.ts";
 import { stamp, unstamped } from "./document/stamp.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "./errors.ts";
@@ -30,6 +30,11 @@ export interface FinishOptions {
   problems: Problem[];
 }
 
+/** For a document that comes after another; none for the first. */
+export interface FinishAfter extends FinishOptions {
+  base: Revision | undefined;
+}
+
 export class Publisher {
   constructor(private readonly dependencies: GovernanceDependencies & { revisions: Revisions }) {}
 
@@ -46,13 +51,16 @@ export class Publisher {
   }
 
   /**
-   * Stamps what an administrator wrote, and judges the whole.
+   * Stamps what an administrator wrote, and judges the whole; a range that is in force already is no reason to refuse what
+   * does not touch it (control-api.md section 20 item 29).
    * @param document without stamps
    * @param problems gets everything that is wrong, with pointers into the document
    */
-  finish(document: GovernanceConfig, options: FinishOptions): GovernanceConfig {
+  finish(document: GovernanceConfig, { base, ...options }: FinishAfter): GovernanceConfig {
     const stamped = this.finishAsIs(document, options);
-    options.problems.push(...checkRanges(stamped));
+    const former = base ? checkRanges(base.document) : [];
+    const isNew = (problem: Problem) => !former.some((known) => isSame(known, problem));
+    options.problems.push(...checkRanges(stamped).filter(isNew));
     return stamped;
   }
 
@@ -108,7 +116,7 @@ export class Publisher {
       createdAtMs: clock.nowMs(),
     });
     this.#settleConflicts(tx, revision);
-    const changes = base === undefined ? [] : diffDocuments(base.document, document);
+    const changes = base === undefined ? [] : diffRevisions(base, revision);
     audit.record(tx, {
       actor,
       action,
@@ -136,7 +144,7 @@ export class Publisher {
 
   #stale(current: Revision, baseRevision: string) {
     const base = this.dependencies.revisions.find(current.organizationId, baseRevision);
-    return staleRevision(current.id, base ? diffDocuments(base.document, current.document) : []);
+    return staleRevision(current.id, base ? diffRevisions(base, current) : []);
   }
 }
 

@@ -59,15 +59,16 @@ export class Publishing {
     if (!problems.some(({ pointer }) => pointer.startsWith("/packages")))
       problems.push(...artifactProblems(this.parts.catalog, organizationId, draft.document));
     if (draft.problems.length === 0)
-      this.parts.publisher.finish(draft.document, { gateway: false, problems });
+      this.parts.publisher.finish(draft.document, { gateway: false, problems, base: undefined });
     refuseProblems(place(problems));
 
     const base = this.parts.publisher.begin(actor, publication.baseRevision);
-    const audiences = this.#audiencesIn(actor, publication, { draft: draft.document, base });
+    const selection = { packages: draft.document.packages, base };
+    const { audiences, problems: unfit } = this.#audiencesIn(actor, publication, selection);
     const whole: Problem[] = [];
     const wanted = withExtensions(unstamped(base.document), draft.document);
     const document = this.#finish(actor, base, { document: wanted, problems: whole });
-    refuseProblems(place(whole));
+    refuseProblems([...unfit, ...place(whole)]);
     return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
   }
 
@@ -129,7 +130,7 @@ export class Publishing {
     { document, problems }: { document: Revision["document"]; problems: Problem[] },
   ) {
     const { publisher } = this.parts;
-    return publisher.finish(document, { gateway: publisher.hasGateway(actor, base), problems });
+    return publisher.finish(document, { gateway: publisher.hasGateway(actor, base), problems, base });
   }
 
   #publish(
@@ -143,18 +144,16 @@ export class Publishing {
   #audiencesIn(
     { organizationId }: Actor,
     { packageAudiences = {} }: ExtensionsPublication,
-    { draft, base }: { draft: Revision["document"]; base: Revision },
-  ): Revision["audiences"] {
+    { packages, base }: { packages: Revision["document"]["packages"]; base: Revision },
+  ): { audiences: Revision["audiences"]; problems: Problem[] } {
     const { identity, db } = this.parts;
     const problems: Problem[] = [];
     const check = {
       organizationId,
-      packages: draft.packages,
+      packages,
       former: base.audiences,
       findUser: (id: string) => identity.findUserById(db.read, id),
     };
-    const audiences = readAudiences(packageAudiences, check, problems);
-    refuseProblems(problems);
-    return audiences;
+    return { audiences: readAudiences(packageAudiences, check, problems), problems };
   }
 }

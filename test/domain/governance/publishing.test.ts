@@ -8,6 +8,7 @@ import {
   packageOf,
   refusalOf,
   saidBy,
+  sectionOf,
 } from "./governance-world.ts";
 
 describe("the first start", () => {
@@ -258,6 +259,36 @@ describe("extensions", () => {
     ]);
   });
 
+  test("name no place on a workstation, which an archive of ours may have come from", async () => {
+    await using world = await createGovernanceWorld();
+    const local = { source_ref: "/etc/passwd", sha256: DIGEST };
+    const packages = [
+      packageOf("one", { source_ref: "file:///etc/passwd" }),
+      packageOf("two", { source_ref: "tools/two.tar.gz" }),
+      packageOf("three", { platform_sources: { "linux-x86_64": local } }),
+    ];
+    const places = ["/packages/0", "/packages/1", "/packages/2/platform_sources/linux-x86_64"];
+    const refused = places.map((place) => `${place}/source_ref`);
+    const baseRevision = world.inForce().id;
+    const publish = () =>
+      world.governance.publishing.publishExtensions(world.admin, { baseRevision, packages });
+    expect((await refusalOf(publish)).pointers).toEqual(refused);
+    const start = () => world.start(sectionOf({ packages }));
+    expect((await refusalOf(start)).pointers).toEqual(refused.map((place) => `/governance${place}`));
+  });
+
+  test("are refused with what is wrong with audiences and with the whole at once", async () => {
+    await using world = await createGovernanceWorld();
+    const { pointers } = await refusalOf(() =>
+      world.governance.publishing.publishExtensions(world.admin, {
+        baseRevision: world.inForce().id,
+        packages: [packageOf("one", { adapters: { claude: { skills_dir: "skills" } } })],
+        packageAudiences: { one: { scope: "users", user_ids: [] } },
+      }),
+    );
+    expect(pointers).toEqual(["/package_audiences/one/user_ids", "/packages/0/adapters/claude"]);
+  });
+
   test("name nobody who is not active, unless the package named them already", async () => {
     await using world = await createGovernanceWorld();
     const { user } = await world.signedIn("member");
@@ -281,6 +312,19 @@ describe("extensions", () => {
     await publish([], "organization");
     expect(await pointersOf(publish([user.id]))).toEqual([`${own}/0`]);
   });
+});
+
+test("a range that no certified version satisfies hinders nobody who does not touch it", async () => {
+  await using world = await createGovernanceWorld();
+  const settled = { harnesses: { codex: { version_requirement: ">=99" } } };
+  await world.start(sectionOf(settled));
+  await world.publish({ ...settled, required: true });
+  const extensions = { baseRevision: world.inForce().id, packages: [packageOf("one")] };
+  await world.governance.publishing.publishExtensions(world.admin, extensions);
+  expect(world.inForce().document).toMatchObject({ required: true, packages: [{ id: "one" }] });
+  const other = { harnesses: { codex: { version_requirement: ">=98" } } };
+  const { pointers } = await refusalOf(() => world.publish(other));
+  expect(pointers).toEqual(["/harnesses/codex/version_requirement"]);
 });
 
 describe("one harness", () => {
