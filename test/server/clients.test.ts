@@ -220,10 +220,31 @@ describe("the inventory", () => {
     expect([second.status, (await second.json()).reason]).toEqual([404, "client.not_found"]);
   });
 
+  test("takes identifiers in upper case, too", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const [{ id, hostname } = { id: "", hostname: "" }] = clients.listed();
+    const user = clients.ana.user.id.toUpperCase();
+    expect(await (await clients.ask("GET", `?user_id=${user}`)).json()).toMatchObject({
+      items: [{ hostname }],
+    });
+    const facets = await clients.ask("GET", `/facets?user_q=nobody&selected_user_id=${user}`);
+    expect(await facets.json()).toMatchObject({ users: [{ id: clients.ana.user.id }] });
+    expect((await clients.ask("DELETE", `/${id.toUpperCase()}`)).status).toBe(204);
+  });
+
   test("finds nothing to delete under what is no id", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
-    for (const id of [clients.world.ids.uuid(), "no-uuid", "lab-14", "%00", "a%2Fb", "x".repeat(2_000)])
+    for (const id of [
+      clients.world.ids.uuid(),
+      "no-uuid",
+      "lab-14",
+      "%00",
+      "%ff",
+      "a%2Fb",
+      "x".repeat(2_000),
+    ])
       expect([id, (await clients.ask("DELETE", `/${id}`)).status]).toEqual([id, 404]);
     expect(clients.listed()).toHaveLength(1);
   });

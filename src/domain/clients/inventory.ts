@@ -86,10 +86,10 @@ export class Inventory {
     const searching: Problem[] = [];
     const q = readSearchText(userQ, searching);
     const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
-    readUuid(selectedId, "selected_user_id", problems);
+    const id = readUuid(selectedId, "selected_user_id", problems);
     refuseQuery(problems);
     const { identity, db } = this.own;
-    const wanted = { ids: store.reporterIds(db.read), q, selectedId, limit: FACET_USERS_MAX };
+    const wanted = { ids: store.reporterIds(db.read), q, selectedId: id, limit: FACET_USERS_MAX };
     return {
       users: identity.users.among(organizationId, wanted),
       harnesses: store.listHarnessNames(db.read, organizationId, FACET_HARNESSES_MAX),
@@ -103,7 +103,7 @@ export class Inventory {
   find(organizationId: string, reference: string): ClientView {
     const { read } = this.own.db;
     const inForce = this.#inForce(organizationId);
-    const known = store.findReport(read, { organizationId, id: reference }, inForce);
+    const known = store.findReport(read, { organizationId, id: reference.toLowerCase() }, inForce);
     if (known) return this.#viewOf(known);
     const limit = REFERENCE_MATCHES_MAX;
     const named = store.findNamed(read, { organizationId, name: reference }, { inForce, limit });
@@ -129,8 +129,8 @@ export class Inventory {
   }
 
   #readFilter(organizationId: string, query: ClientQuery, problems: Problem[]): store.InventoryFilter {
-    const { q, userId, harness, lastSeen = {}, seenBeforeMs } = query;
-    readUuid(userId, "user_id", problems);
+    const { q, harness, lastSeen = {}, seenBeforeMs } = query;
+    const userId = readUuid(query.userId, "user_id", problems);
     const days = readDayRange(lastSeen, { name: "last_seen", problems });
     return {
       q:
@@ -161,9 +161,11 @@ export class Inventory {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function readUuid(text: string | undefined, name: string, problems: Problem[]): void {
+/** @returns it in lower case, as identifiers are kept; callers may use either (RFC 9562 section 4) */
+function readUuid(text: string | undefined, name: string, problems: Problem[]): string | undefined {
   if (text !== undefined && !UUID.test(text))
     problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
+  return text?.toLowerCase();
 }
 
 function readWord<Word extends string>(

@@ -82,7 +82,8 @@ export class Strikes {
   }
 
   #take(tx: Tx, actor: Actor, { id, action }: { id: string; action: string }): store.ReportRow {
-    const row = store.take(tx, { organizationId: actor.organizationId, id });
+    // Identifiers are kept in lower case; callers may use either (RFC 9562 section 4).
+    const row = store.take(tx, { organizationId: actor.organizationId, id: id.toLowerCase() });
     if (!row) throw clientNotFound();
     this.#record(tx, actor, { row, action });
     return row;

@@ -47,8 +47,8 @@ const FacetParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** Not checked for its form: what is no id is no client, either. */
-const ClientPath = Type.Object({ id: Type.String() });
+/** Not checked, not even for being text in UTF-8: what is no id is no client, either. */
+const ClientPath = Type.Object({ id: Type.Unknown({ type: "string", format: "uuid" }) });
 
 const documented = operationsOf("Administration");
 
@@ -116,7 +116,7 @@ export function clientRoutes({ guard, domain }: RouteContext) {
     .delete(
       "/admin/client-status/:id",
       async ({ request, params }) => {
-        await clients.strikes.remove(actorOf(request), params.id);
+        await clients.strikes.remove(actorOf(request), String(params.id));
         return noContent();
       },
       {
