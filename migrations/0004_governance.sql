@@ -62,3 +62,4 @@ CREATE INDEX client_reports_seen ON client_reports (
   config_revision,
   harness_names
 );
+CREATE INDEX client_reports_judged ON client_reports (judged_by);

@@ -57,11 +57,9 @@ export class VerdictRenewal {
   /** @param signal ends the run between two batches. @returns how many reports were judged */
   async run(signal: AbortSignal): Promise<number> {
     let judged = 0;
-    let after = "";
     while (!this.#isDone && !signal.aborted) {
-      const rows = store.listFrom(this.own.db.read, { after, limit: BATCH_ROWS });
-      judged += await this.#renew(rows.filter(({ judgedBy }) => judgedBy !== RULES));
-      after = rows.at(-1)?.id ?? "";
+      const rows = store.listJudgedOtherwise(this.own.db.read, { rules: RULES, limit: BATCH_ROWS });
+      judged += await this.#renew(rows);
       this.#isDone = rows.length < BATCH_ROWS;
     }
     return judged;

@@ -1,5 +1,5 @@
 // SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
 import { clientReports } from "./tables.ts";
@@ -137,16 +137,15 @@ export const isLoginInUse = (
     .limit(1)
     .get() !== undefined;
 
-/** @returns records behind `after`, by id */
-export const listFrom = (
+/** @returns some of the rows that other rules have judged; two ranges, so that an index finds them */
+export const listJudgedOtherwise = (
   connection: Connection,
-  { after, limit }: { after: string; limit: number },
+  { rules, limit }: { rules: string; limit: number },
 ): ReportRow[] =>
   connection
     .select()
     .from(clientReports)
-    .where(gt(clientReports.id, after))
-    .orderBy(asc(clientReports.id))
+    .where(or(lt(clientReports.judgedBy, rules), gt(clientReports.judgedBy, rules)))
     .limit(limit)
     .all();
 
