@@ -1,10 +1,17 @@
 // The unmodified workstation client, played by the script of client-and-auth.md section 10 over a real socket: what it
 // sends is sent exactly so, and what it insists on is insisted on. Step names are the script's.
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
+import { readCatalogFile } from "../../src/catalog-file.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
 import { Secret } from "../../src/platform/secret.ts";
+import { packageOf } from "../domain/governance/governance-world.ts";
 import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
+import { publishFirst, publishPackages } from "../support/policy.ts";
 import { PASSWORD } from "../support/server.ts";
+import { tarFile, tarGzOf } from "../support/tar.ts";
 
 const EMAIL = "ada@example.com";
 const SCOPES = [
@@ -291,6 +298,185 @@ describe("staying logged in", () => {
     const { service, tokens } = await login(server);
     const answers = await Promise.all([1, 2, 3].map(() => refresh(service, tokens.refresh_token)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});
+
+/** The three headers of the policy fetch, as a client of generation 3 sends them. */
+const NEGOTIATION = {
+  "user-agent": "blue/0.1.0",
+  "x-blue-contract-version": "3",
+  "x-blue-capabilities":
+    "adapter_intervals,compiled_harness_registry,gateway_inference_jwt,transactional_reconcile,unverified_harness_versions,versioned_state",
+};
+
+/** What the client's decoder insists on: null is none of these, and a wrong type loses the whole document. */
+function expectDecodable(document: Record<string, unknown>): void {
+  expect(document.revision).toBeString();
+  expect(document.contract_version).toBeInteger();
+  expect(document.ttl_seconds).toBeInteger();
+  expect(document.required).toBeBoolean();
+  for (const list of ["required_capabilities", "allowed_harnesses", "packages"])
+    expect(document[list]).toBeArray();
+  expect(document.harnesses).toBeObject();
+  expect(Object.values(document)).not.toContain(null);
+}
+
+/** A policy with a version range and one package, whose archive lies in our store. */
+async function publish(server: ListeningServer): Promise<void> {
+  const { directory, system, organizationId } = server.world;
+  const bytes = tarGzOf(tarFile("skills/guide/SKILL.md", "how to".repeat(1_000)));
+  writeFileSync(join(directory, "guide.tar.gz"), bytes);
+  const entry = { id: "guide", version: "1", source_ref: "guide.tar.gz", sha256: sha256Hex(bytes) };
+  const adapters = { kimi: { skills_dir: "skills" } };
+  const file = join(directory, "catalog.json");
+  writeFileSync(file, JSON.stringify([{ ...entry, adapters }]));
+  await server.domain.catalog.seed.apply(system, { ...(await readCatalogFile(file)), prune: false });
+  const artifact_id = server.domain.catalog.findArtifact(organizationId, entry.sha256)?.id;
+  const harnesses = { codex: { version_requirement: ">=0.145.0" } };
+  await publishFirst(server, { ttl_seconds: 300, harnesses });
+  await publishPackages(server, { packages: [packageOf("guide", { ...entry, adapters, artifact_id })] });
+}
+
+/** A logged-in workstation of an organization with a policy; paths are joined to the service URL as the client does. */
+async function atWork() {
+  const server = await start();
+  await publish(server);
+  const { service, tokens } = await login(server);
+  const authorization = `Bearer ${tokens.access_token}`;
+  const call = (
+    path: string,
+    { headers, ...init }: RequestInit & { headers?: Record<string, string> } = {},
+  ) => fetch(new URL(path, service.resource), { ...init, headers: { authorization, ...headers } });
+  return {
+    server,
+    call,
+    fetchPolicy: () => call("/governance-config", { headers: NEGOTIATION }),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** A full report as `apply` sends it, on a revision that was applied. */
+const reportOn = (revision: string, sha256: string) => ({
+  instance_id: "6f1c7a52-0e9b-4f0e-9d0e-8b1f3c2d4e5f",
+  hostname: "lab-14",
+  client_version: "0.1.0",
+  platform: "linux",
+  architecture: "x86_64",
+  config_revision: revision,
+  applied: true,
+  files_ok: true,
+  harnesses: [
+    {
+      name: "kimi",
+      api_allowed: true,
+      client_supported: true,
+      installed: true,
+      path: "/usr/local/bin/kimi",
+      raw_version: "kimi 0.39.0",
+      version: "0.39.0",
+      compatibility_profile: "kimi-v0_0_0",
+      reconciled: true,
+    },
+  ],
+  packages: [{ id: "guide", version: "1", sha256, harness: "kimi", state: "applied" }],
+  reconciliation_attempt: null,
+  error: null,
+});
+
+/** The frames of a stream, without comments, as pairs of event and data. */
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[event: string, data: unknown]> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    const frames = (text + decoder.decode(chunk, { stream: true })).split("\n\n");
+    text = frames.pop() ?? "";
+    for (const frame of frames) {
+      const lines = frame.split("\n").map((line) => line.split(": "));
+      const fieldOf = (name: string) => lines.find(([field]) => field === name)?.[1];
+      const [event, data] = [fieldOf("event"), fieldOf("data")];
+      if (event !== undefined && data !== undefined) yield [event, JSON.parse(data)];
+    }
+  }
+}
+
+describe("working under the policy", () => {
+  test("A1, G1: without gateway mode the client is told so, and goes on", async () => {
+    await using workstation = await atWork();
+    const ensured = await workstation.call("/gateway/key/ensure", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(ensured.status).toBe(200);
+    const without = { enabled: false, email: EMAIL, status: expect.stringMatching(/^(missing|disabled)$/) };
+    expect(await ensured.json()).toMatchObject(without);
+    const read = await workstation.call("/gateway/key");
+    expect([read.status, await read.json()]).toMatchObject([200, without]);
+  });
+
+  test("A2, A3: it gets a document that it can decode, and a client that says nothing of itself is told to update", async () => {
+    await using workstation = await atWork();
+    const answer = await workstation.fetchPolicy();
+    expect(answer.status).toBe(200);
+    const document = await answer.json();
+    expectDecodable(document);
+    const announced = NEGOTIATION["x-blue-capabilities"].split(",");
+    expect(announced).toEqual(expect.arrayContaining(document.required_capabilities));
+    expect(document.contract_version).toBeLessThanOrEqual(3);
+    expect(document).not.toHaveProperty("gateway");
+
+    const old = await workstation.call("/governance-config");
+    expect(old.status).toBe(426);
+    expect((await old.json()).error).toContain("versioned_state");
+  });
+
+  test("A4: it downloads each package without its token, and the digest is the policy's", async () => {
+    await using workstation = await atWork();
+    const { packages } = await (await workstation.fetchPolicy()).json();
+    expect(packages).toHaveLength(1);
+    const [{ artifact_id, sha256 }] = packages;
+    const asked = await workstation.call(`package-artifacts/${artifact_id}/download`, { method: "POST" });
+    expect(asked.status).toBe(200);
+    const { url, method, headers } = await asked.json();
+    expect(method).toBe("GET");
+    const archive = await fetch(url, { method, headers, redirect: "error" });
+    expect(archive.status).toBe(200);
+    const bytes = await archive.bytes();
+    expect(archive.headers.get("content-length")).toBe(String(bytes.byteLength));
+    expect(sha256Hex(bytes)).toBe(sha256);
+  });
+
+  test("A5, ST: it reports, and an administrator sees a workstation that is as the policy wants it", async () => {
+    await using workstation = await atWork();
+    const policy = async () => await (await workstation.fetchPolicy()).json();
+    const { revision, packages } = await policy();
+    const reported = await workstation.call("client-status", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(reportOn(revision, packages[0].sha256)),
+    });
+    expect([reported.status, await reported.text()]).toEqual([204, ""]);
+    expect((await policy()).revision).toBe(revision);
+    const listed = await workstation.call("/admin/client-status");
+    expect(await listed.json()).toMatchObject({
+      items: [{ hostname: "lab-14", user_email: EMAIL, status: "current", status_reasons: [] }],
+      current_revision: revision,
+    });
+  });
+
+  test("SSE: it hears of the revision in force at once, and of the next when it is published", async () => {
+    await using workstation = await atWork();
+    const { revision } = await (await workstation.fetchPolicy()).json();
+    const answer = await workstation.call("/governance-config/events", {
+      headers: { accept: "text/event-stream" },
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    if (!answer.body) throw new Error("a stream has a body");
+    const frames = framesOf(answer.body);
+    expect((await frames.next()).value).toEqual(["revision", { revision }]);
+    const { id } = await publishPackages(workstation.server, { packages: [] });
+    expect((await frames.next()).value).toEqual(["revision", { revision: id }]);
+    await frames.return(undefined);
   });
 });
 
