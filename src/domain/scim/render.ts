@@ -135,10 +135,9 @@ const metaOf = (
 export function groupFrame(row: GroupRow, view: View, baseUrl: string): GroupFrame {
   const parts = view.partsOf("Group");
   const { id, displayName, externalId } = row;
-  const { meta, ...own } = project(
-    { id, ...(externalId !== null && { externalId }), displayName, meta: metaOf("Group", row, baseUrl) },
-    parts,
-  );
+  const external = externalId !== null && { externalId };
+  const whole = { id, ...external, displayName, meta: metaOf("Group", row, baseUrl) };
+  const { meta, ...own } = view.isDefault ? whole : project(whole, parts);
   const start = JSON.stringify({ schemas: [CORE_GROUP], ...own }).slice(0, -1);
   const end = meta === undefined ? "}" : `,"meta":${JSON.stringify(meta)}}`;
   const ofMember = parts.get("members");

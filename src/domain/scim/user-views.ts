@@ -2,7 +2,7 @@
 // (scim.md SCIM-70, SCIM-121), and hands it to render.ts.
 import type { Connection } from "../../platform/database.ts";
 import { locationOf } from "./messages.ts";
-import type { Named, ScimAnswer, UserRow } from "./model.ts";
+import type { ScimAnswer, UserRow } from "./model.ts";
 import { userJson } from "./render.ts";
 import { groupsOfUsers, managersOfUsers, type NamedOfUser } from "./users-store.ts";
 import type { View } from "./view.ts";
@@ -34,19 +34,12 @@ export function userAnswer(
 
 const idsOf = (rows: readonly UserRow[]): string[] => rows.map(({ id }) => id);
 
-function groupsByUser(connection: Connection, rows: readonly UserRow[]): Map<string, Named[]> {
-  const groups = new Map<string, Named[]>();
-  for (const { userId, ...group } of groupsOfUsers(connection, idsOf(rows))) {
-    const known = groups.get(userId);
-    if (known) known.push(group);
-    else groups.set(userId, [group]);
-  }
-  return groups;
-}
+const groupsByUser = (connection: Connection, rows: readonly UserRow[]): Map<string, NamedOfUser[]> =>
+  Map.groupBy(groupsOfUsers(connection, idsOf(rows)), ({ userId }) => userId);
 
 /** Few users of a page name a manager, and often none does: their documents say so at a glance. */
-function managerByUser(connection: Connection, rows: readonly UserRow[]): Map<string, Named> {
+function managerByUser(connection: Connection, rows: readonly UserRow[]): Map<string, NamedOfUser> {
   const naming = rows.filter(({ doc }) => doc.includes('"manager":'));
   const found: readonly NamedOfUser[] = naming.length > 0 ? managersOfUsers(connection, idsOf(naming)) : [];
-  return new Map(found.map(({ userId, ...manager }) => [userId, manager]));
+  return new Map(found.map((manager) => [manager.userId, manager]));
 }

@@ -46,7 +46,8 @@ export function readAskedNames(asked: AskedView): AskedNames {
 }
 
 function namesIn(parameter: string, texts: readonly string[] | undefined): readonly string[] | undefined {
-  const names = (texts ?? []).flatMap((text) => text.split(",")).map((name) => name.trim());
+  if (!texts) return undefined;
+  const names = texts.flatMap((text) => text.split(",")).map((name) => name.trim());
   const given = names.filter((name) => name !== "");
   if (given.length > VIEW_NAMES_MAX)
     throw scimInvalid(
