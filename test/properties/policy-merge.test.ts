@@ -86,7 +86,7 @@ function placesOf(value: unknown, path: readonly string[] = []): string[] {
   return [own, ...[...(parts ?? [])].flatMap(([key, part]) => placesOf(part, [...path, key]))];
 }
 
-const RUNS = { numRuns: 500 };
+const RUNS = { numRuns: 150 };
 
 describe("one merge", () => {
   test("never loses a dashboard change: what the dashboard changed, added or removed is there as it is in force", () => {
@@ -194,7 +194,7 @@ describe("a life of many merges", () => {
           expect(new Set(conflicts)).toEqual(open);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

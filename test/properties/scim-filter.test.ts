@@ -19,7 +19,7 @@ import { createSearchWorld, type ListAnswer, type SearchWorld } from "../domain/
 import { attributeAt, FILTERS, type Population, pathsOf, populations, TEXTS } from "./scim-filter-texts.ts";
 
 /** A run makes a database and asks it dozens of filters or orders. */
-const RUNS = 12;
+const RUNS = 5;
 
 async function populate(
   world: SearchWorld,

@@ -11,7 +11,7 @@ import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/t
 import { ScimUsers } from "../../src/domain/scim/users.ts";
 import { createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "../domain/scim/groups-world.ts";
 
-const SEQUENCES = 80;
+const SEQUENCES = 30;
 const STEPS_MAX = 40;
 const TIME_LIMIT_MS = 60_000;
 const PEOPLE = 4;
