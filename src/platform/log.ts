@@ -69,7 +69,7 @@ interface Line {
   ts: string;
   level: LogLevel;
   event: string;
-  fields: Record<string, LogValue>;
+  fields: readonly (readonly [name: string, value: LogValue])[];
 }
 
 /** @returns a log; a field named like one of the line's own is written with a trailing underscore */
@@ -97,10 +97,11 @@ function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fie
     stack: level === "error",
     membersLeft: LOG_LINE_MEMBERS_MAX,
   };
-  const fields: Record<string, LogValue> = Object.create(null);
-  for (const [name, value] of Object.entries(said.fields)) {
+  const fields: [string, LogValue][] = [];
+  for (const name of Object.keys(said.fields)) {
+    const value = said.fields[name];
     if (value === undefined) continue;
-    fields[OWN_NAMES.includes(name) ? `${name}_` : name] = toLogValue(value, showing);
+    fields.push([OWN_NAMES.includes(name) ? `${name}_` : name, toLogValue(value, showing)]);
   }
   const line = { ts: toRfc3339(options.clock.nowMs()), level, event: said.event, fields };
   const prefix = options.journald ? PRIORITIES[level] : "";
@@ -112,14 +113,16 @@ function written(line: Line, format: LogFormat): string {
   const write = format === "json" ? jsonLine : textLine;
   const text = write(line);
   if (text.length <= LOG_LINE_LENGTH_MAX) return text;
-  return write({ ...line, event: line.event.slice(0, 100), fields: { omitted_length: text.length } });
+  return write({ ...line, event: line.event.slice(0, 100), fields: [["omitted_length", text.length]] });
 }
 
-const jsonLine = ({ fields, ...own }: Line): string => visible(JSON.stringify({ ...own, ...fields }));
+const jsonLine = ({ fields, ...own }: Line): string =>
+  visible(JSON.stringify({ ...own, ...Object.fromEntries(fields) }));
 
 function textLine({ ts, level, event, fields }: Line): string {
-  const pairs = Object.entries(fields).map(([name, value]) => `${word(name)}=${word(value)}`);
-  return [ts, level.toUpperCase().padEnd(7), word(event), ...pairs].join(" ");
+  let line = `${ts} ${level.toUpperCase().padEnd(7)} ${word(event)}`;
+  for (const [name, value] of fields) line += ` ${word(name)}=${word(value)}`;
+  return line;
 }
 
 const word = (value: LogValue): string =>
