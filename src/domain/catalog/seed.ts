@@ -1,13 +1,18 @@
 // Makes the catalog what a file says: checks everything first, stores the archives, then changes all entries at once.
 import type { Blobs } from "../../platform/blobs.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Connection, Db, Tx } from "../../platform/database.ts";
-import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
-import type { Audit } from "../audit/service.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { locate } from "../yaml-text.ts";
 import { ARCHIVE_LIMITS } from "./archive.ts";
+import {
+  type ArtifactIds,
+  artifactIds,
+  type CatalogChange,
+  type ChangeDependencies,
+  commit,
+  named,
+  planned,
+} from "./changes.ts";
 import { type CatalogText, parseCatalogText } from "./document.ts";
 import {
   type CheckedArchive,
@@ -15,17 +20,9 @@ import {
   type LocalFiles,
   type ReportProgress,
 } from "./local-archives.ts";
-import { type ManagedPackage, PACKAGES_MAX, type PackageSource } from "./model.ts";
-import { isUnchanged, type PlannedCatalog, planSeed, type SeedPlan } from "./plan.ts";
+import type { ManagedPackage, PackageSource } from "./model.ts";
+import { isUnchanged, type SeedPlan } from "./plan.ts";
 import * as store from "./store.ts";
-
-export interface SeedDependencies {
-  db: Db;
-  clock: Clock;
-  ids: Ids;
-  audit: Audit;
-  blobs: Blobs;
-}
 
 export interface SeedRequest {
   /** the file's bytes, YAML or JSON */
@@ -42,17 +39,15 @@ export interface SeedRequest {
 export type Seed = ReturnType<typeof createSeed>;
 
 /** @returns the two operations on a catalog file: see what it would do, and do it */
-export function createSeed(dependencies: SeedDependencies) {
+export function createSeed(dependencies: ChangeDependencies) {
   return {
     /**
      * Checks everything that `apply` checks and changes nothing.
      * @throws as `apply`
      */
     async plan(actor: Actor, request: SeedRequest): Promise<SeedPlan> {
-      const { organizationId } = actor;
-      const { packages, archives } = await readSeed(dependencies, organizationId, request);
-      const ids = artifactIds(dependencies, { organizationId, archives });
-      return planned(dependencies.db.read, organizationId, { wanted: named(packages, ids), request }).plan;
+      const change = await changeFor(dependencies, actor, request);
+      return planned(dependencies.db.read, actor.organizationId, change).plan;
     },
 
     /**
@@ -62,18 +57,26 @@ export function createSeed(dependencies: SeedDependencies) {
      * @source control-api.md sections 8.1, 8.2 and 8.7
      */
     async apply(actor: Actor, request: SeedRequest): Promise<SeedPlan> {
-      const { organizationId } = actor;
-      const { packages, archives } = await readSeed(dependencies, organizationId, request);
-      await storeArchives(dependencies.blobs, archives, request.signal);
-      const ids = artifactIds(dependencies, { organizationId, archives });
-      const wanted = named(packages, ids);
-      const { plan } = planned(dependencies.db.read, organizationId, { wanted, request });
+      const change = await changeFor(dependencies, actor, request);
+      await storeArchives(dependencies.blobs, change.archives, request.signal);
+      const { plan } = planned(dependencies.db.read, actor.organizationId, change);
       if (isUnchanged(plan)) return plan;
-      return await dependencies.db.write(
-        (tx) => commit(tx, dependencies, { actor, archives, ids, wanted, request }),
-        "catalog",
-      );
+      return await dependencies.db.write((tx) => commit(tx, dependencies, change), "catalog");
     },
+  };
+}
+
+async function changeFor(
+  dependencies: ChangeDependencies,
+  actor: Actor,
+  request: SeedRequest,
+): Promise<CatalogChange> {
+  const { packages, archives } = await readSeed(dependencies, actor.organizationId, request);
+  const ids = artifactIds(dependencies, actor.organizationId, archives.keys());
+  const { prune, signal, fileName: target } = request;
+  return {
+    ...{ actor, archives, ids, prune, signal, target, action: "catalog.seed" },
+    wanted: named(packages, authoredOr(ids)),
   };
 }
 
@@ -83,7 +86,7 @@ interface ReadSeed {
 }
 
 async function readSeed(
-  { db, blobs }: SeedDependencies,
+  { db, blobs }: ChangeDependencies,
   organizationId: string,
   request: SeedRequest,
 ): Promise<ReadSeed> {
@@ -153,97 +156,8 @@ async function storeArchives(
   }
 }
 
-/** @returns artifact ids by digest: the known ones, and fresh ones for what is new */
-function artifactIds(
-  { db, ids }: SeedDependencies,
-  { organizationId, archives }: { organizationId: string; archives: ReadonlyMap<string, CheckedArchive> },
-): Map<string, string> {
-  const idOf = (digest: string) =>
-    store.findArtifactByDigest(db.read, organizationId, digest)?.id ?? ids.uuid();
-  return new Map([...archives.keys()].map((digest) => [digest, idOf(digest)]));
-}
-
-type ArtifactIds = ReadonlyMap<string, string>;
-
-/** @returns the packages with the ids of the archives we hold; the id comes last, for entries are compared as text */
-const named = (packages: readonly ManagedPackage[], ids: ArtifactIds): ManagedPackage[] =>
-  packages.map((managed) => {
-    const { platform_sources: platforms, artifact_id: _, ...rest } = managed;
-    const own = { ...rest, ...artifactOf(managed, ids) };
-    return platforms ? { ...own, platform_sources: namedPlatforms(platforms, ids) } : own;
-  });
-
-const namedPlatforms = (platforms: Readonly<Record<string, PackageSource>>, ids: ArtifactIds) =>
-  Object.fromEntries(
-    Object.entries(platforms).map(([platform, source]) => {
-      const { artifact_id: _, ...rest } = source;
-      return [platform, { ...rest, ...artifactOf(source, ids) }];
-    }),
-  );
-
 /** What is fetched from elsewhere keeps the id it was given; what we hold has ours. */
-function artifactOf(source: PackageSource, ids: ArtifactIds): { artifact_id?: string } {
-  const { source_ref, artifact_id: authored, sha256 } = source;
-  const id = source_ref.startsWith("https://") ? authored : (ids.get(sha256) ?? authored);
-  return id === undefined ? {} : { artifact_id: id };
-}
-
-interface Wanted {
-  wanted: readonly ManagedPackage[];
-  request: SeedRequest;
-}
-
-function planned(
-  connection: Connection,
-  organizationId: string,
-  { wanted, request }: Wanted,
-): PlannedCatalog {
-  const result = planSeed(store.listPackages(connection, organizationId), wanted, { prune: request.prune });
-  if (result.entries.length <= PACKAGES_MAX) return result;
-  const message = `the catalog would have ${result.entries.length} packages; at most ${PACKAGES_MAX} are kept`;
-  throw new DomainError("invalid", "catalog.too_many", message, {
-    hint: "remove some, or seed with --prune",
-  });
-}
-
-interface Committed extends Wanted {
-  actor: Actor;
-  archives: ReadonlyMap<string, CheckedArchive>;
-  ids: ReadonlyMap<string, string>;
-}
-
-/** Plans again inside the transaction: another process may have seeded while the archives were read. */
-function commit(tx: Tx, { audit, clock }: SeedDependencies, committed: Committed): SeedPlan {
-  const { actor, archives, ids, wanted, request } = committed;
-  request.signal?.throwIfAborted(); // the last moment at which nothing has changed
-  const { organizationId } = actor;
-  const nowMs = clock.nowMs();
-  for (const { digest, sizeBytes, entries, expandedBytes } of archives.values()) {
-    const id = ids.get(digest);
-    if (id === undefined) continue;
-    store.addArtifact(tx, {
-      id,
-      organizationId,
-      sha256: digest,
-      sizeBytes,
-      entries,
-      expandedBytes,
-      createdAtMs: nowMs,
-    });
-  }
-  const { plan, entries } = planned(tx, organizationId, { wanted, request });
-  const removed = plan.removed.map(({ id }) => id);
-  store.removePackages(tx, organizationId, removed);
-  for (const entry of entries) store.putPackage(tx, { ...entry, organizationId, updatedAtMs: nowMs });
-  audit.record(tx, {
-    actor,
-    action: "catalog.seed",
-    target: request.fileName,
-    before: { changed: plan.changed.map(({ from }) => labelOf(from)), removed: plan.removed.map(labelOf) },
-    after: { added: plan.added.map(labelOf), changed: plan.changed.map(({ to }) => labelOf(to)) },
-  });
-  return plan;
-}
-
-const labelOf = ({ id, version, sha256 }: { id: string; version: string; sha256: string }): string =>
-  `${id} ${version} sha256:${sha256}`;
+const authoredOr =
+  (ids: ArtifactIds) =>
+  ({ source_ref, artifact_id: authored, sha256 }: PackageSource): string | undefined =>
+    source_ref.startsWith("https://") ? authored : (ids.get(sha256) ?? authored);

@@ -3,8 +3,9 @@
 import { parseDigest } from "../../platform/blobs.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
+import type { ChangeDependencies } from "./changes.ts";
 import type { ManagedPackage } from "./model.ts";
-import { createSeed, type SeedDependencies } from "./seed.ts";
+import { createSeed } from "./seed.ts";
 import * as store from "./store.ts";
 
 export { componentsOf } from "./layouts.ts";
@@ -26,7 +27,7 @@ export interface ArtifactCheck {
 }
 
 /** @returns the operations of the area; made once, in domain.ts */
-export function createCatalog(dependencies: SeedDependencies) {
+export function createCatalog(dependencies: ChangeDependencies) {
   const { db, audit, blobs } = dependencies;
   return {
     seed: createSeed(dependencies),

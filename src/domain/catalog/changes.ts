@@ -1,0 +1,127 @@
+// Carries out what a catalog is to become: names the archives we hold, plans against what is there, and changes all
+// entries in one transaction. Where the packages come from is seed.ts and bundles.ts.
+import type { Blobs } from "../../platform/blobs.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Connection, Db, Tx } from "../../platform/database.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Actor } from "../actor.ts";
+import type { Audit, AuditSummary } from "../audit/service.ts";
+import { DomainError } from "../errors.ts";
+import type { CheckedArchive } from "./local-archives.ts";
+import { type ManagedPackage, PACKAGES_MAX, type PackageSource } from "./model.ts";
+import { type PackageVersion, type PlannedCatalog, planSeed, type SeedPlan } from "./plan.ts";
+import * as store from "./store.ts";
+
+export interface ChangeDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  blobs: Blobs;
+}
+
+export type ArtifactIds = ReadonlyMap<string, string>;
+
+/** @returns artifact ids by digest: the known ones, and fresh ones for what is new */
+export function artifactIds(
+  { db, ids }: Pick<ChangeDependencies, "db" | "ids">,
+  organizationId: string,
+  digests: Iterable<string>,
+): Map<string, string> {
+  const idOf = (digest: string) =>
+    store.findArtifactByDigest(db.read, organizationId, digest)?.id ?? ids.uuid();
+  return new Map([...digests].map((digest) => [digest, idOf(digest)]));
+}
+
+/**
+ * @param idOf the artifact that holds what the source names
+ * @returns the packages with those ids; the id comes last, for entries are compared as text
+ */
+export const named = (
+  packages: readonly ManagedPackage[],
+  idOf: (source: PackageSource) => string | undefined,
+): ManagedPackage[] =>
+  packages.map((managed) => {
+    const { platform_sources: platforms, ...own } = withArtifact(managed, idOf(managed));
+    return platforms ? { ...own, platform_sources: namedPlatforms(platforms, idOf) } : own;
+  });
+
+const namedPlatforms = (
+  platforms: Readonly<Record<string, PackageSource>>,
+  idOf: (source: PackageSource) => string | undefined,
+) =>
+  Object.fromEntries(
+    Object.entries(platforms).map(([platform, source]) => [platform, withArtifact(source, idOf(source))]),
+  );
+
+function withArtifact<Source extends PackageSource>(source: Source, id: string | undefined) {
+  const { artifact_id: _, ...rest } = source;
+  return id === undefined ? rest : { ...rest, artifact_id: id };
+}
+
+export interface WantedCatalog {
+  wanted: readonly ManagedPackage[];
+  /** removes the entries that are not wanted */
+  prune: boolean;
+}
+
+/** @throws DomainError `catalog.too_many` */
+export function planned(
+  connection: Connection,
+  organizationId: string,
+  { wanted, prune }: WantedCatalog,
+): PlannedCatalog {
+  const result = planSeed(store.listPackages(connection, organizationId), wanted, { prune });
+  if (result.entries.length <= PACKAGES_MAX) return result;
+  const message = `the catalog would have ${result.entries.length} packages; at most ${PACKAGES_MAX} are kept`;
+  throw new DomainError("invalid", "catalog.too_many", message, {
+    hint: "remove some, or seed with --prune",
+  });
+}
+
+export interface CatalogChange extends WantedCatalog {
+  actor: Actor;
+  /** by digest */
+  archives: ReadonlyMap<string, CheckedArchive>;
+  ids: ArtifactIds;
+  /** in the audit log: what was done, with which file, and what else is worth knowing */
+  action: "catalog.seed" | "catalog.import";
+  target: string;
+  remarks?: AuditSummary;
+  /** throws when the plan must not be carried out */
+  refuse?: (plan: SeedPlan) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** Plans again inside the transaction: another process may have changed the catalog while the archives were read. */
+export function commit(tx: Tx, dependencies: ChangeDependencies, change: CatalogChange): SeedPlan {
+  const { audit, clock } = dependencies;
+  const { actor, remarks, action, target } = change;
+  change.signal?.throwIfAborted(); // the last moment at which nothing has changed
+  const { organizationId } = actor;
+  const nowMs = clock.nowMs();
+  addArtifacts(tx, change, nowMs);
+  const { plan, entries } = planned(tx, organizationId, change);
+  change.refuse?.(plan);
+  const removed = plan.removed.map(({ id }) => id);
+  store.removePackages(tx, organizationId, removed);
+  for (const entry of entries) store.putPackage(tx, { ...entry, organizationId, updatedAtMs: nowMs });
+  const before = {
+    changed: plan.changed.map(({ from }) => labelOf(from)),
+    removed: plan.removed.map(labelOf),
+  };
+  const after = { added: plan.added.map(labelOf), changed: plan.changed.map(({ to }) => labelOf(to)) };
+  audit.record(tx, { actor, action, target, before, after: { ...after, ...remarks } });
+  return plan;
+}
+
+function addArtifacts(tx: Tx, { actor, archives, ids }: CatalogChange, createdAtMs: number): void {
+  const { organizationId } = actor;
+  for (const { digest: sha256, sizeBytes, entries, expandedBytes } of archives.values()) {
+    const id = ids.get(sha256);
+    if (id === undefined) continue;
+    store.addArtifact(tx, { id, organizationId, sha256, sizeBytes, entries, expandedBytes, createdAtMs });
+  }
+}
+
+const labelOf = ({ id, version, sha256 }: PackageVersion): string => `${id} ${version} sha256:${sha256}`;
