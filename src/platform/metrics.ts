@@ -50,6 +50,8 @@ export interface Metrics {
     help: string,
     options: { labels?: Labels; buckets: readonly number[] },
   ): Family<HistogramHandle>;
+  /** Has `work` done at each rendering, before any value is read; what it throws fails the rendering. */
+  beforeRender(work: () => void): void;
   /** the Content-Type of `render()` */
   readonly contentType: string;
   /** @returns every metric in the Prometheus text format 0.0.4 */
@@ -60,12 +62,15 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const untold: Untold = new Set();
+  const preparations: (() => void)[] = [];
   return {
     contentType: registry.contentType,
-    render() {
+    beforeRender: (work) => void preparations.push(work),
+    async render() {
+      for (const prepare of preparations) prepare();
       for (const tell of untold) tell();
       untold.clear();
-      return registry.metrics();
+      return await registry.metrics();
     },
     counter(name, help, { labels = {} } = {}) {
       invariant(name.endsWith("_total"), `counter ${name} ends in _total`);
@@ -89,6 +94,9 @@ export function createMetrics(): Metrics {
     histogram(name, help, { labels = {}, buckets }) {
       const shape = definition(registry, labels, { name, help });
       const metric = new Histogram({ ...shape, buckets: [...buckets] });
+      const names = Object.keys(labels);
+      for (const values of combinations(Object.values(labels)))
+        metric.zero(Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""])));
       return family(labels, (values) => lateHistogram(metric.labels(...values), untold));
     },
   };

@@ -15,7 +15,13 @@ import {
   sql,
 } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
-import { type DeviceLoginEvent, STORED_STATES, SWEEP_BATCH_ROWS, transitionOf } from "./model.ts";
+import {
+  type DeviceLoginEvent,
+  STORED_STATES,
+  type StoredState,
+  SWEEP_BATCH_ROWS,
+  transitionOf,
+} from "./model.ts";
 import { deviceLogins, loginSessions } from "./tables.ts";
 
 export type DeviceLoginRow = typeof deviceLogins.$inferSelect;
@@ -205,8 +211,8 @@ const openSession = (connection: Connection, id: Placeholder | typeof deviceLogi
       ),
     );
 
-/** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns how many */
-export function removeExpired(tx: Tx, untilMs: number): number {
+/** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns the state that each was left in */
+export function removeExpired(tx: Tx, untilMs: number): StoredState[] {
   const dead = tx
     .select({ id: deviceLogins.id })
     .from(deviceLogins)
@@ -215,6 +221,7 @@ export function removeExpired(tx: Tx, untilMs: number): number {
   return tx
     .delete(deviceLogins)
     .where(inArray(deviceLogins.id, dead))
-    .returning({ id: deviceLogins.id })
-    .all().length;
+    .returning({ state: deviceLogins.state })
+    .all()
+    .map(({ state }) => state);
 }

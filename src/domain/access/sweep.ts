@@ -6,7 +6,7 @@ import * as budgets from "./budgets.ts";
 import * as deviceLogins from "./device-logins-store.ts";
 import * as grants from "./grants-store.ts";
 import type { LoginSessions } from "./login-sessions.ts";
-import { DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS } from "./model.ts";
+import { DEVICE_LOGIN, DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS, type StoredState } from "./model.ts";
 import { graceStartMs } from "./refresh-token.ts";
 
 export interface SweepDependencies {
@@ -18,6 +18,8 @@ export interface SweepDependencies {
 /** How many rows of each kind a run removed. */
 export interface Swept {
   deviceLogins: number;
+  /** device logins among them that nobody decided on, or whose tokens nobody fetched */
+  expiredDeviceLogins: number;
   refreshTokens: number;
   grants: number;
   loginSessions: number;
@@ -44,11 +46,20 @@ export async function sweepLogins(
     }
     return removed;
   };
+  let expiredDeviceLogins = 0;
+  const removeDeviceLogins = (tx: Tx): number => {
+    const states = deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS);
+    expiredDeviceLogins += states.filter(isUnfinished).length;
+    return states.length;
+  };
   return {
-    deviceLogins: await all((tx) => deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS)),
+    deviceLogins: await all(removeDeviceLogins),
+    expiredDeviceLogins,
     refreshTokens: await all((tx) => grants.removeRotatedTokens(tx, graceStartMs(nowMs))),
     grants: await all((tx) => grants.removeExpired(tx, nowMs - ENDED_LOGIN_KEPT_MS)),
     loginSessions: await all((tx) => sessions.sweep(tx)),
     budgets: await all((tx) => budgets.sweep(tx, nowMs)),
   };
 }
+
+const isUnfinished = (state: StoredState): boolean => Object.keys(DEVICE_LOGIN[state].on).length > 0;

@@ -74,3 +74,20 @@ export const lastIdEver = (connection: Connection): number =>
   connection.all<{ seq: number }>(
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
+
+/** @returns how many entries of each action follow an id */
+export const countActionsAfter = (
+  connection: Connection,
+  after: number,
+): { action: string; total: number; lastId: number }[] =>
+  connection
+    .select({
+      action: auditEntries.action,
+      total: count(),
+      lastId: sql<number>`max(${auditEntries.id})`,
+    })
+    .from(auditEntries)
+    // The plus keeps SQLite from the index on actions, which it would read from end to end.
+    .where(sql`${auditEntries.id} > ${after}`)
+    .groupBy(sql`+${auditEntries.action}`)
+    .all();

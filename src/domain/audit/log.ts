@@ -93,6 +93,13 @@ export class AuditLog {
     return store.lastIdEver(this.#db.read);
   }
 
+  /** @returns how many entries of each action were made after an id, by whichever process, and the id of the last one */
+  countsAfter(id: number): { counts: ReadonlyMap<string, number>; lastId: number } {
+    const rows = store.countActionsAfter(this.#db.read, id);
+    const counts = new Map(rows.map(({ action, total }) => [action, total]));
+    return { counts, lastId: Math.max(id, ...rows.map(({ lastId }) => lastId)) };
+  }
+
   /** Reads entries in the order they were recorded, page by page; entries made meanwhile are read as well. */
   async *walk({ after = 0, signal }: WalkOptions = {}): AsyncGenerator<AuditRow[]> {
     for (let last: number | undefined = after; last !== undefined; ) {
