@@ -20,9 +20,10 @@ import type { Ids } from "./platform/ids.ts";
 import type { Log } from "./platform/log.ts";
 import { createMetrics, type Metrics } from "./platform/metrics.ts";
 import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
-import { COMMIT, VERSION } from "./platform/version.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { type Listener, listen } from "./server/listen.ts";
+import { addAuditFigures } from "./server/metrics-audit.ts";
+import { addInstallationFigures } from "./server/metrics-installation.ts";
 import { createReadiness } from "./server/readiness.ts";
 import { startingResponse } from "./server/refusal.ts";
 import { createServer, type Server } from "./server/server.ts";
@@ -118,7 +119,8 @@ async function startBehind(
   watchKeys(metrics, installation.domain.gateway);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
-  registerJobs(scheduler, installation, { actor, log });
+  const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
+  registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   addClientFigures(metrics, installation.domain, { actor, clock });
   const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
@@ -145,10 +147,6 @@ interface Parts extends ServiceOptions {
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
   const { config, clock, ids, log, metrics, scheduler, baseUrl } = parts;
-  metrics
-    .gauge("build_info", "Always 1; the labels say what runs", { labels: { version: [], commit: [] } })
-    .labels(VERSION, COMMIT)
-    .set(1);
   const readiness = createReadiness({
     db,
     clock,
@@ -156,6 +154,7 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     checkKeys: () => domain.access.keys.signer(),
     lastBeatMs: () => scheduler.lastBeatMs(),
   });
+  addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config);
   return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
@@ -219,15 +218,17 @@ const JITTER_MS = 30 * SECOND_MS;
 function registerJobs(
   scheduler: Scheduler,
   { domain }: Installation,
-  { actor, log }: { actor: Actor; log: Log },
+  own: { actor: Actor; log: Log; deviceLoginsExpired(total: number): void },
 ): void {
+  const { actor, log } = own;
   const shared = { jitterMs: JITTER_MS, timeLimitMs: JOB_TIME_LIMIT_MS };
   scheduler.register({
     ...shared,
     name: "access-sweep",
     everyMs: SWEEP_EVERY_MS,
     async run(signal) {
-      await domain.access.sweep(signal);
+      const { expiredDeviceLogins } = await domain.access.sweep(signal);
+      own.deviceLoginsExpired(expiredDeviceLogins);
     },
   });
   scheduler.register({

@@ -30,6 +30,7 @@ import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
 import { createBranding } from "./system/service.ts";
@@ -130,6 +131,7 @@ export function openDomain({
     gateway,
     inference,
     auditLog: new AuditLog(machine),
+    health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
     sealingKeys: new SealingKeys({
       ...shared,

@@ -1,8 +1,8 @@
 // Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under
 // its digest only when all of its bytes are on the disk, so what is listed is whole even after a power cut.
 // Which files are still needed, who may read them and what they must contain is decided by the domain.
-import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 
@@ -47,6 +47,8 @@ export interface Blobs {
   verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
   /** @returns false when there was no such file */
   remove(digest: Digest): Promise<boolean>;
+  /** @returns whether files can be read and stored here, as far as can be told without storing one */
+  isUsable(): Promise<boolean>;
   /** Every stored digest, in no order, one folder of 1/256 at a time. */
   list(): AsyncGenerator<Digest>;
   /** Removes what killed processes left half written. @returns the number of files removed */
@@ -87,6 +89,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
     put: (source, options) => put({ directory, path }, source, options),
     verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
     remove: (digest) => remove(path(digest)),
+    isUsable: () => canStoreIn(root),
     list: () => list(root),
     sweepTemporary: () => sweepTemporary(directory),
   };
@@ -202,6 +205,12 @@ async function remove(path: string): Promise<boolean> {
   await syncFolder(dirname(path));
   return true;
 }
+
+const canStoreIn = (root: string): Promise<boolean> =>
+  access(root, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 
 async function* list(root: string): AsyncGenerator<Digest> {
   for await (const shard of await opendir(root)) {

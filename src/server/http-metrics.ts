@@ -1,5 +1,6 @@
 // Counts and times answers by route template, never by path: a path may hold an id.
 import type { CounterHandle, HistogramHandle, Metrics } from "../platform/metrics.ts";
+import type { DocumentedRoute } from "./openapi.ts";
 
 export interface HttpMetrics {
   observe(answer: { route: string; method: string; status: number; durationMs: number }): void;
@@ -8,14 +9,24 @@ export interface HttpMetrics {
 const DURATION_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-export function createHttpMetrics(metrics: Metrics): HttpMetrics {
+/** Route of requests that no route answers. */
+export const UNMATCHED = "unmatched";
+const FAILED = "500";
+
+/** @param routes begin at zero, each with the answers it documents and with failing */
+export function createHttpMetrics(metrics: Metrics, routes: readonly DocumentedRoute[]): HttpMetrics {
   const requests = metrics.counter("http_requests_total", "Answers by route, method and status", {
     labels: { route: [], method: METHODS, status: [] },
   });
   const durations = metrics.histogram("http_request_duration_seconds", "Time to the head of the answer", {
-    labels: { route: [] },
+    labels: { route: [UNMATCHED] },
     buckets: DURATION_BUCKETS_SECONDS,
   });
+  for (const { path, method, hooks } of routes) {
+    if (!METHODS.includes(method)) continue;
+    const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
+    for (const status of [...documented, FAILED]) requests.labels(path, method, status);
+  }
   const known = new Map<string, RouteHandles>();
   const handlesOf = (route: string): RouteHandles => {
     const found = known.get(route) ?? { timer: durations.labels(route), counters: new Map() };

@@ -1,12 +1,18 @@
 // Whether the service can do its work: named checks, each quick, asked by /ready and /health/*.
 import { existsSync } from "node:fs";
 import type { Clock } from "../platform/clock.ts";
+import { openConnection } from "../platform/connection.ts";
 import type { Db } from "../platform/database.ts";
+import { programSchema, schemaOf } from "../platform/migrate.ts";
+
+/** Names of the checks, in the order they are told. */
+export const CHECKS = ["database", "schema", "keys", "worker"] as const;
+export type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
-  /** @returns names of the checks that fail now */
-  failing(): string[];
-  /** whether tables of the schema this program knows are readable */
+  /** @returns the checks that fail now */
+  failing(): Check[];
+  /** whether every migration of this program made the database as it is, and no other did */
   isSchemaCompatible(): boolean;
   /** whether background work finished a turn lately */
   isWorkerFresh(): boolean;
@@ -24,33 +30,48 @@ export interface ReadinessOptions {
 /** Age of the scheduler's last turn at which it counts as stuck (control-api.md section 13). */
 export const WORKER_FRESH_MS = 120_000;
 
-export function createReadiness({
-  db,
-  clock,
-  databaseFile,
-  checkKeys,
-  lastBeatMs,
-}: ReadinessOptions): Readiness {
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const { db, clock, databaseFile, checkKeys, lastBeatMs } = options;
   const startedMs = clock.nowMs();
-  // An open file that was removed still reads: the directory entry tells whether the next start will find the data.
-  const isDatabaseThere = () => existsSync(databaseFile);
-  const isSchemaCompatible = () => holds(() => db.revision("jobs")) && isDatabaseThere();
-  const isWorkerFresh = () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS;
-  return {
-    isSchemaCompatible,
-    isWorkerFresh,
-    failing: () => [
-      ...(isSchemaCompatible() ? [] : ["database"]),
-      ...(holds(checkKeys) ? [] : ["keys"]),
-      ...(isWorkerFresh() ? [] : ["worker"]),
-    ],
+  const isSchemaCurrent = createSchemaCheck(options);
+  const checks: Record<Check, () => boolean> = {
+    // An open file that was removed still reads: the directory entry tells whether the next start will find the data.
+    database: () => holds(() => db.revision("jobs")) && existsSync(databaseFile),
+    schema: () => holds(isSchemaCurrent),
+    keys: () => holds(checkKeys),
+    worker: () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS,
   };
+  return {
+    isSchemaCompatible: checks.schema,
+    isWorkerFresh: checks.worker,
+    failing: () => CHECKS.filter((name) => !checks[name]()),
+  };
+}
+
+/** Strangers may ask, so the file is looked into again only after something was written. */
+function createSchemaCheck({ db, databaseFile }: ReadinessOptions): () => boolean {
+  let seen: { revision: number; isCurrent: boolean } | undefined;
+  return () => {
+    const revision = db.revision("jobs");
+    if (seen?.revision !== revision || !existsSync(databaseFile))
+      seen = { revision, isCurrent: schemaIn(databaseFile) === programSchema() };
+    return seen.isCurrent;
+  };
+}
+
+/** @throws DomainError `schema.*`, `storage.*` */
+function schemaIn(file: string): number {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    return schemaOf(connection);
+  } finally {
+    connection.close();
+  }
 }
 
 function holds(check: () => unknown): boolean {
   try {
-    check();
-    return true;
+    return check() !== false;
   } catch {
     return false; // the caller names the failing check; the log of the operation that needs it has the reason
   }

@@ -5,10 +5,12 @@ import type { Metrics } from "../platform/metrics.ts";
 import { complete } from "./answers.ts";
 import { renewSessionCookie } from "./cookies.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
-import { createHttpMetrics } from "./http-metrics.ts";
+import { createHttpMetrics, UNMATCHED } from "./http-metrics.ts";
 import { allowedMethods } from "./methods.ts";
+import { createScimMetrics } from "./metrics-scim.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
+import { routable, unreadableHost } from "./request-target.ts";
 import { RevisionStreams } from "./revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
@@ -45,7 +47,7 @@ export function createServer(options: ServerOptions): Server {
     .use(createRoutes({ ...options, streams }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
-  const settle = createSettlement(options);
+  const settle = createSettlement(options, routes);
 
   return {
     routes,
@@ -53,7 +55,8 @@ export function createServer(options: ServerOptions): Server {
     handle(request, addressOf = () => null) {
       const exchange: Exchange = new OpenExchange(ids.uuid(), request, addressOf);
       const startedMs = performance.now();
-      const routed = routable(request);
+      const target = routable(request);
+      const routed = target ?? request;
       openExchange(routed, exchange);
       const finish = (response: Response): Response => {
         secure ??= baseUrl().startsWith("https:");
@@ -64,6 +67,7 @@ export function createServer(options: ServerOptions): Server {
         }
         return complete(response, { requestId: exchange.requestId, secure });
       };
+      if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
       const answer = app.fetch(routed);
       if (!(answer instanceof Promise)) return finish(answer);
       // The framework does not catch what a route rejects with that it took for one that never waits.
@@ -71,21 +75,6 @@ export function createServer(options: ServerOptions): Server {
       return answer.then(finish, (error) => finish(refuse(error, place)));
     },
   };
-}
-
-/**
- * The framework finds no route for HEAD, nor behind a host shorter than four characters: both are asked as it can.
- * The length of the longest origin it misreads is that of `http://abc`.
- */
-const MISREAD_ORIGIN_LENGTH = 10;
-
-function routable(request: Request): Request {
-  const { url } = request;
-  const pathStart = url.indexOf("/", "https://".length);
-  const isHead = request.method === "HEAD";
-  if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
-  const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `http://localhost${url.slice(pathStart)}`;
-  return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
 }
 
 /** A class, because an object with a getter would be laid out anew for each request. */
@@ -115,10 +104,14 @@ interface Settled {
 }
 
 /** Counts each answer, logs it where somebody asked for that much detail, and keeps what a provider was refused for. */
-function createSettlement({ domain, log, metrics }: ServerOptions): (settled: Settled) => void {
-  const http = createHttpMetrics(metrics);
+function createSettlement(
+  { domain, log, metrics }: ServerOptions,
+  routes: readonly DocumentedRoute[],
+): (settled: Settled) => void {
+  const http = createHttpMetrics(metrics, routes);
+  const countScim = createScimMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
-    const { route = "unmatched", requestId, principal } = exchange;
+    const { route = UNMATCHED, requestId, principal } = exchange;
     const { status } = response;
     http.observe({ route, method: request.method, status, durationMs });
     log.debug("http.answered", {
@@ -131,6 +124,7 @@ function createSettlement({ domain, log, metrics }: ServerOptions): (settled: Se
       duration_ms: durationMs,
     });
     const answered = { request, exchange, status, durationMs };
+    if (exchange.scim) countScim({ route, status });
     logScimRequest(log, answered);
     keepScimRefusal(domain.scim.refusals, answered);
   };

@@ -25,6 +25,8 @@ export function createGateway(dependencies: GatewayDependencies) {
     keys,
     /** undefined where gateway mode is off */
     reconciler,
+    /** @returns whether keys can be looked up; what the database throws is passed on */
+    isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
     /** what operators see and do */
     administration: new KeyAdministration(dependencies, { keys, reconciler }),
     /**

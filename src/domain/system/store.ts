@@ -1,5 +1,5 @@
-// SQL of branding: one row for each organization that has any.
-import { eq } from "drizzle-orm";
+// SQL of branding: one row for each organization that has any; and whether the database can be read at all.
+import { eq, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database.ts";
 import type { Branding } from "./model.ts";
 import { branding } from "./tables.ts";
@@ -18,3 +18,7 @@ export function putBranding(tx: Tx, organizationId: string, values: Branding): v
     .onConflictDoUpdate({ target: branding.organizationId, set: values })
     .run();
 }
+
+/** @returns whether the file gave its first page */
+export const canRead = (connection: Connection): boolean =>
+  connection.all(sql`SELECT 1 FROM sqlite_schema LIMIT 1`).length > 0;

@@ -8,6 +8,7 @@ import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/acce
 import { unkept } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import { refuseForeignOrigin } from "../guard.ts";
+import { createTokenMetrics } from "../metrics-tokens.ts";
 import { oauthProblemResponse } from "../oauth-problem.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -55,8 +56,9 @@ const describe = (operationId: string, summary: string, schema = Type.Object({})
   });
 
 /** @returns the endpoints of client-and-auth.md sections 2 and 3 */
-export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
+export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
   const { deviceLogins, grants } = domain.access;
+  const countTokens = createTokenMetrics(metrics);
 
   return createRouter(guard, "oauth")
     .post(
@@ -87,7 +89,11 @@ export function oauthRoutes({ guard, domain, baseUrl }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.token}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        return await answerPoll(request, () => grantTokens(grants, request, body));
+        return await answerPoll(request, async () => {
+          const answer = await grantTokens(grants, request, body);
+          countTokens(body.grant_type);
+          return answer;
+        });
       },
       {
         requires: "nobody",

@@ -1,6 +1,7 @@
 // Health, metrics and the API document: what operators and their tools ask.
 import { Type } from "@sinclair/typebox";
-import { plainText } from "../answers.ts";
+import { DependencyHealth } from "../../domain/system/health.ts";
+import { json, plainText } from "../answers.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
 import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
 import { HttpError } from "../problem.ts";
@@ -9,16 +10,16 @@ import { createRouter, type RouteContext } from "../router.ts";
 const tags: [string] = ["System"];
 
 /** An answer of one word, as the contract has it (openapi.yaml, System). */
-const word = (description: string, text: string) => ({
+const word = (description: string, ...texts: readonly string[]) => ({
   description,
-  schema: Type.Literal(text),
+  schema: Type.Union(texts.map((text) => Type.Literal(text))),
   mediaType: "text/plain",
 });
 
-const health = (operationId: string, summary: string, healthy: string) =>
+const health = (operationId: string, summary: string, ...healthy: readonly string[]) =>
   operation(operationId, summary, {
     tags,
-    answers: { 200: word("Healthy", healthy), 503: { description: "Unhealthy" } },
+    answers: { 200: word("Healthy", ...healthy), 503: { description: "Unhealthy" } },
   });
 
 const unhealthy = (reason: string, message: string, failing: readonly string[] = []) =>
@@ -26,7 +27,7 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
   });
 
-export function systemRoutes({ guard, readiness, metrics }: RouteContext) {
+export function systemRoutes({ guard, readiness, metrics, domain: { health: state } }: RouteContext) {
   return createRouter(guard, "system")
     .get("/health", () => plainText("ok"), {
       requires: "nobody",
@@ -60,6 +61,41 @@ export function systemRoutes({ guard, readiness, metrics }: RouteContext) {
       },
       { requires: "nobody", detail: health("getWorkerHealth", "Freshness of background work", "fresh") },
     )
+    .get(
+      "/health/object-storage",
+      async () => {
+        if (!(await state.isObjectStorageUsable())) throw unhealthy("object_storage", "unhealthy");
+        return plainText("healthy");
+      },
+      {
+        requires: "nobody",
+        detail: health("getObjectStorageHealth", "Whether artifacts can be read and stored", "healthy"),
+      },
+    )
+    .get(
+      "/health/credential-resolver",
+      () => {
+        const answer = state.credentialResolver();
+        if (answer === "unhealthy") throw unhealthy("credential_resolver", answer);
+        return plainText(answer);
+      },
+      {
+        requires: "nobody",
+        detail: health(
+          "getCredentialResolverHealth",
+          "Whether gateway keys can be looked up",
+          "healthy",
+          "disabled",
+        ),
+      },
+    )
+    .get("/health/dependencies", async () => json(await state.dependencies()), {
+      requires: "governance:read",
+      detail: operation("getDependencyHealth", "How each part is that answers depend on", {
+        tags,
+        answers: { 200: { description: "Report; the verdict is in `status`", schema: DependencyHealth } },
+      }),
+    })
     .get(
       "/metrics",
       async () =>

@@ -3,6 +3,7 @@
 import type { Refusals } from "../../domain/scim/refusals.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Exchange } from "../exchange.ts";
+import { UNMATCHED } from "../http-metrics.ts";
 
 /** How providers call themselves in User-Agent; a guess, and nothing depends on it. */
 const PROVIDER =
@@ -45,7 +46,7 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
 
 /** Keeps the refusal of a known provider's request that says what is wrong with its content. */
 export function keepScimRefusal(refusals: Refusals, { request, exchange, status }: Answered): void {
-  const { scim, requestId, route = "unmatched" } = exchange;
+  const { scim, requestId, route = UNMATCHED } = exchange;
   const { caller, refusal } = scim ?? {};
   if (!caller || !refusal?.scimType) return;
   const { organizationId, label } = caller.actor;
