@@ -4,10 +4,10 @@ import { HttpError } from "./problem.ts";
 
 /**
  * @param bytesMax more are refused, whether they were declared or only came
- * @throws HttpError 413; 400 for what is no UTF-8
+ * @throws HttpError 413; 400 for what is no UTF-8, or ended before it was whole
  */
 export async function readText(request: Request, bytesMax: number): Promise<string> {
-  const bytes = await readBounded(request, bytesMax);
+  const bytes = await readBounded(request, bytesMax).catch(refuseCutShort);
   try {
     return utf8.decode(bytes);
   } catch {
@@ -30,6 +30,12 @@ async function readBounded(request: Request, bytesMax: number): Promise<Uint8Arr
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** The caller went away, or what came was no HTTP any more: nobody hears the answer, and it is no failure of ours. */
+function refuseCutShort(error: unknown): never {
+  if (!(error instanceof Error) || error.name !== "AbortError") throw error;
+  throw new HttpError(400, "request.cut_short", "the body ended before it was whole");
 }
 
 const tooLarge = (bytesMax: number) =>

@@ -16,6 +16,7 @@ import {
   problemResponse,
   startingFailure,
 } from "./problem.ts";
+import { routable } from "./request-target.ts";
 import { scimFailureOf, scimProblemResponse } from "./scim/problem.ts";
 
 interface Place {
@@ -50,7 +51,9 @@ function refuseProvider(error: unknown, request: Request): Response {
 
 /** @returns the answer to whoever comes while the service starts */
 export function startingResponse(request: Request): Response {
-  if (dialectOf(new URL(request.url).pathname) !== "scim") return problemResponse(startingFailure, "none");
+  const target = routable(request);
+  if (!target || dialectOf(new URL(target.url).pathname) !== "scim")
+    return problemResponse(startingFailure, "none");
   return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
 }
 
