@@ -5,8 +5,8 @@ import type { Metrics } from "./metrics.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./scheduler-table.ts";
 
 export interface JobMetrics {
-  /** Starts the job's figures at zero. */
-  add(job: string): void;
+  /** Starts the job's figures at zero, and tells how often it is to run. */
+  add(job: { name: string; everyMs: number }): void;
   /** Takes over what an earlier process recorded, so that a restart does not look like a job overdue. */
   recall(row: JobRow): void;
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
@@ -22,10 +22,16 @@ export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
     "When the job last succeeded, in seconds since 1970; 0 if that is not known.",
     { labels: { job: [] } },
   );
+  const period = metrics?.gauge(
+    "job_period_seconds",
+    "Time from the end of one run of the job to the next.",
+    { labels: { job: [] } },
+  );
   return {
-    add(job) {
-      for (const outcome of JOB_OUTCOMES) runs?.labels(job, outcome);
-      lastSuccess?.labels(job);
+    add({ name, everyMs }) {
+      for (const outcome of JOB_OUTCOMES) runs?.labels(name, outcome);
+      lastSuccess?.labels(name);
+      period?.labels(name).set(everyMs / SECOND_MS);
     },
     recall({ name, lastOutcome, lastFinishedAtMs }) {
       if (lastOutcome === "succeeded") lastSuccess?.labels(name).set((lastFinishedAtMs ?? 0) / SECOND_MS);

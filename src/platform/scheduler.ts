@@ -38,7 +38,7 @@ export interface Scheduler {
   stop(): Promise<void>;
   /** Takes one turn and waits for the runs it started. */
   runDue(): Promise<void>;
-  /** @returns UTC milliseconds of the last complete turn; 0 before the first */
+  /** @returns UTC milliseconds of the last turn that read the jobs and looked at each; 0 before the first */
   lastBeatMs(): number;
 }
 
@@ -66,6 +66,8 @@ class LeaseScheduler implements Scheduler {
   readonly #running = new Map<string, Run>();
   readonly #metrics: JobMetrics;
   readonly #canTake = createTakeover();
+  /** jobs that the last turn could not attend to */
+  readonly #unattended = new Set<string>();
   #beatMs = 0;
   #timer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -81,7 +83,7 @@ class LeaseScheduler implements Scheduler {
     const bounded = job.timeLimitMs >= 1 && job.timeLimitMs <= TIME_LIMIT_MAX_MS;
     invariant(bounded, `job ${job.name} has a time limit up to ${TIME_LIMIT_MAX_MS} ms`);
     this.#jobs.set(job.name, job);
-    this.#metrics.add(job.name);
+    this.#metrics.add(job);
   }
 
   start(): void {
@@ -121,11 +123,25 @@ class LeaseScheduler implements Scheduler {
     for (const job of this.#jobs.values()) {
       const row = rows.get(job.name);
       if (this.#beatMs === 0 && row) this.#metrics.recall(row);
-      const run = await this.#attend(job, row);
+      const run = await this.#tryToAttend(job, row);
       if (run) started.push(run);
     }
     this.#beatMs = this.own.clock.nowMs();
     return started;
+  }
+
+  /** A full disk must not make the scheduler look stuck: a restart would not find more room. It is logged once. */
+  async #tryToAttend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
+    try {
+      const run = await this.#attend(job, row);
+      this.#unattended.delete(job.name);
+      return run;
+    } catch (error) {
+      if (!this.#unattended.has(job.name))
+        this.own.log.error("scheduler.job_unattended", { job: job.name, error });
+      this.#unattended.add(job.name);
+      return undefined;
+    }
   }
 
   /** @returns the run, if it was time for one */

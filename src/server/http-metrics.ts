@@ -12,8 +12,9 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** Route of requests that no route answers. */
 export const UNMATCHED = "unmatched";
 const FAILED = "500";
+const FIRST_REFUSAL = 400;
 
-/** @param routes begin at zero, each with the answers it documents and with failing */
+/** @param routes begin at zero, each with its good answers and with failing */
 export function createHttpMetrics(metrics: Metrics, routes: readonly DocumentedRoute[]): HttpMetrics {
   const requests = metrics.counter("http_requests_total", "Answers by route, method and status", {
     labels: { route: [], method: METHODS, status: [] },
@@ -25,7 +26,8 @@ export function createHttpMetrics(metrics: Metrics, routes: readonly DocumentedR
   for (const { path, method, hooks } of routes) {
     if (!METHODS.includes(method)) continue;
     const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
-    for (const status of [...documented, FAILED]) requests.labels(path, method, status);
+    const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
+    for (const status of [...good, FAILED]) requests.labels(path, method, status);
   }
   const known = new Map<string, RouteHandles>();
   const handlesOf = (route: string): RouteHandles => {

@@ -3,8 +3,10 @@
 import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
 import type { CounterHandle, Metrics } from "../platform/metrics.ts";
 
-const RESOURCES = ["Users", "Groups", "Bulk", "Schemas", "ResourceTypes", "ServiceProviderConfig", ".search"];
-const STATUSES = ["200", "201", "204", "400", "401", "404", "409", "412", "429", "500"];
+/** Those that providers send changes to; they begin at zero with the usual answers. */
+const CHANGED = ["Users", "Groups", "Bulk"];
+const RESOURCES = [...CHANGED, "Schemas", "ResourceTypes", "ServiceProviderConfig", ".search"];
+const STATUSES = ["200", "201", "204", "400", "404", "409", "500"];
 
 /** @returns what counts one answer; made once */
 export function createScimMetrics(metrics: Metrics): (answer: { route: string; status: number }) => void {
@@ -12,7 +14,7 @@ export function createScimMetrics(metrics: Metrics): (answer: { route: string; s
     "scim_requests_total",
     "Answers to identity providers by resource and status",
     {
-      labels: { resource: RESOURCES, status: STATUSES },
+      labels: { resource: CHANGED, status: STATUSES },
     },
   );
   const known = new Map<string, CounterHandle>();

@@ -1,0 +1,130 @@
+// What the health routes say (control-api.md section 13, operator-experience.md OBS-1): each part well and unwell, to strangers
+// in one word, to whoever is signed in by name, to nobody in detail.
+import { describe, expect, test } from "bun:test";
+import { renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
+import { openConnection } from "../../src/platform/connection.ts";
+import { createGatewayServer } from "../support/gateway-server.ts";
+import { createTestServer, type TestServer } from "../support/server.ts";
+
+const ask = async ({ request }: TestServer, path: string) => {
+  const answer = await request("GET", path);
+  const isText = answer.headers.get("content-type")?.startsWith("text/plain");
+  return [answer.status, isText ? await answer.text() : await answer.json()];
+};
+
+/** @returns all that a stranger is told */
+const refusal = (reason: string, detail: string): unknown[] => {
+  const general = { type: "about:blank", title: "Service Unavailable", status: 503 };
+  return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
+};
+
+test("what is well says so in the contract's word", async () => {
+  await using face = await createTestServer();
+  expect(await ask(face, "/health")).toEqual([200, "ok"]);
+  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
+  expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
+  expect(await ask(face, "/health/worker")).toEqual([200, "fresh"]);
+  expect(await ask(face, "/health/object-storage")).toEqual([200, "healthy"]);
+  expect(await ask(face, "/health/credential-resolver")).toEqual([200, "disabled"]);
+});
+
+test("a database of another program is not compatible, and /ready names the check", async () => {
+  await using face = await createTestServer();
+  const { file } = face.world;
+  expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
+  const other = openConnection(file, {});
+  other.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')");
+  expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
+  const [status, body] = await ask(face, "/ready");
+  expect(status).toBe(503);
+  expect(body).toMatchObject({ detail: "not ready: schema", errors: [{ pointer: "/schema" }] });
+  other.run("DELETE FROM schema_migrations WHERE id = 999");
+  other.close();
+  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
+});
+
+test("a migration that was altered is noticed", async () => {
+  await using face = await createTestServer();
+  await face.world.db.write((tx) => tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`));
+  expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
+});
+
+test("a store of artifacts that is gone is told without its place", async () => {
+  await using face = await createTestServer();
+  rmSync(join(face.world.directory, "artifacts"), { recursive: true });
+  expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
+});
+
+test("gateway keys that cannot be looked up are told, and only then", async () => {
+  await using face = await createGatewayServer();
+  expect(await ask(face, "/health/credential-resolver")).toEqual([200, "healthy"]);
+  await face.world.db.write((tx) => tx.run(sql`ALTER TABLE gateway_keys RENAME TO elsewhere`));
+  const unhealthy = refusal("health.credential_resolver", "unhealthy");
+  expect(await ask(face, "/health/credential-resolver")).toEqual(unhealthy);
+});
+
+describe("dependencies", () => {
+  const healthy = (name: string) => ({ name, status: "healthy", latency_ms: expect.any(Number) });
+  const stores = [healthy("database"), healthy("blob_storage"), healthy("package_storage")];
+
+  async function createAsked(face: TestServer) {
+    const { accessToken } = await face.signedIn("member");
+    return async () => {
+      const answer = await face.request("GET", "/health/dependencies", { token: accessToken });
+      expect(answer.status).toBe(200);
+      return await answer.json();
+    };
+  }
+
+  test("are told one by one, in the contract's order", async () => {
+    await using face = await createTestServer();
+    const dependencies = await createAsked(face);
+    const checked_at = "2026-01-01T00:00:00.000Z";
+    expect(await dependencies()).toEqual({ status: "healthy", checked_at, checks: stores });
+  });
+
+  test("are degraded with 200 when one is unwell, and well again later", async () => {
+    await using face = await createTestServer();
+    const dependencies = await createAsked(face);
+    const store = join(face.world.directory, "artifacts");
+    renameSync(store, `${store}-away`);
+    const { status, checks } = await dependencies();
+    expect([status, ...checks.map((check: { status: string }) => check.status)]).toEqual([
+      "degraded",
+      "healthy",
+      "unhealthy",
+      "unhealthy",
+    ]);
+    expect(checks[1].error).toBe("the store cannot be used");
+    renameSync(`${store}-away`, store);
+    face.world.clock.advance(HEALTH_KEPT_MS);
+    expect((await dependencies()).status).toBe("healthy");
+  });
+
+  test("have the inference proxy asked once in a while, however often somebody wants to know", async () => {
+    let asked = 0;
+    let status = 200;
+    await using proxy = Bun.serve({
+      port: 0,
+      fetch() {
+        asked += 1;
+        return new Response("", { status });
+      },
+    });
+    await using face = await createGatewayServer({ proxyOrigin: `http://127.0.0.1:${proxy.port}` });
+    const dependencies = await createAsked(face);
+    const first = await Promise.all([dependencies(), dependencies()]);
+    expect(first[0].checks).toEqual([...stores, healthy("inference_proxy")]);
+    status = 500;
+    face.world.clock.advance(HEALTH_KEPT_MS - 1);
+    expect((await dependencies()).status).toBe("healthy");
+    expect(asked).toBe(1);
+    face.world.clock.advance(1);
+    const error = "the proxy does not say that it is well";
+    expect((await dependencies()).checks[3]).toMatchObject({ status: "unhealthy", error });
+    expect(asked).toBe(2);
+  });
+});
