@@ -10,6 +10,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { type Db, openDatabase } from "../../src/platform/database.ts";
 import { type Ids, systemIds } from "../../src/platform/ids.ts";
 import { migrate } from "../../src/platform/migrate.ts";
+import { remembered } from "./copies.ts";
 
 /** 2026-01-01T00:00:00.000Z */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -59,7 +60,7 @@ export async function createWorld({ startMs }: { startMs?: number } = {}): Promi
   const directory = temporaryDirectory();
   const file = join(directory, "quartermaster.db");
   const clock = heldClock(startMs);
-  migrate(file, { clock, version: "0.0.0-test", backupDirectory: join(directory, "backups") });
+  placeDatabase(directory);
   const db = openDatabase(file);
   const organizationId = systemIds.uuid();
   const organization = { id: organizationId, name: "Test", createdAtMs: clock.nowMs() };
@@ -79,6 +80,21 @@ export async function createWorld({ startMs }: { startMs?: number } = {}): Promi
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+let writeMigrated: ((place: string) => void) | undefined;
+
+/** Puts an empty database of the schema in force into a directory. */
+function placeDatabase(directory: string): void {
+  writeMigrated ??= remembered(migratedDirectory());
+  writeMigrated(directory);
+}
+
+function migratedDirectory(): string {
+  const directory = temporaryDirectory();
+  const options = { clock: heldClock(), version: "0.0.0-test", backupDirectory: join(directory, "backups") };
+  migrate(join(directory, "quartermaster.db"), options);
+  return directory;
 }
 
 function disposer(db: Db, directory: string): () => Promise<void> {
