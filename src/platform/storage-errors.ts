@@ -16,8 +16,14 @@ export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
   return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
 }
 
+const DISK_FULL = {
+  reason: "storage.full",
+  message: "the disk is full, nothing was changed; make some room",
+};
+
 const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
-  SQLITE_FULL: { reason: "storage.full", message: "the disk is full, nothing was changed; make some room" },
+  SQLITE_FULL: DISK_FULL,
+  SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first to open a database needs room beside it
   SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
   SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only" },
   SQLITE_CANTOPEN: { reason: "storage.failed", message: "the database file cannot be opened" },

@@ -386,6 +386,24 @@ test("the beat is the time of the last complete turn", async () => {
   expect(scheduler.lastBeatMs()).toBe(START_MS);
 });
 
+test("a job whose row cannot be written keeps neither its neighbours nor the beat from going on, and is logged once", async () => {
+  const { scheduler, db } = processOf();
+  scheduler.register(hourly(async () => {}, { name: "stuck" }));
+  scheduler.register(hourly(async () => {}));
+  const trigger =
+    "CREATE TRIGGER full BEFORE INSERT ON jobs WHEN new.name = 'stuck' BEGIN SELECT RAISE(ABORT, 'full'); END";
+  await db.write((tx) => tx.run(trigger));
+  await turns(scheduler, 2);
+  nowMs += 5;
+  await scheduler.runDue();
+  expect(scheduler.lastBeatMs()).toBe(START_MS + 5);
+  expect(rowOf(db)?.lastOutcome).toBe("succeeded");
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scheduler.job_unattended"]);
+  await db.write((tx) => tx.run("DROP TRIGGER full"));
+  await turns(scheduler, 2);
+  expect(rowOf(db, "stuck")?.lastOutcome).toBe("succeeded");
+});
+
 test("a turn that the database fails is logged and does not end the process", async () => {
   const { scheduler, db } = processOf();
   await db.close();
