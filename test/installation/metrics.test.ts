@@ -92,7 +92,7 @@ test("every figure has the prefix, and no label names a person, a machine, a sec
 });
 
 /** @returns the value of one sample */
-const valueOf = async (sample: string): Promise<string | undefined> =>
+const sampleOf = async (sample: string): Promise<string | undefined> =>
   linesOf(await scrape(), sample.replace(/\{.*/, ""))
     .find((line) => line.startsWith(`quartermaster_${sample} `))
     ?.split(" ")
@@ -101,9 +101,9 @@ const valueOf = async (sample: string): Promise<string | undefined> =>
 test("entries of the audit log are counted once, whoever made them", async () => {
   const { domain } = service.installation;
   const created = 'audit_entries_total{action="user.create"}';
-  expect(await valueOf(created)).toBe("0");
+  expect(await sampleOf(created)).toBe("0");
   await domain.identity.users.create(operator(), { email: "ana@example.org", role: "member" });
-  expect([await valueOf(created), await valueOf(created)]).toEqual(["1", "1"]);
+  expect([await sampleOf(created), await sampleOf(created)]).toEqual(["1", "1"]);
   expect(linesOf(await scrape(), "audit_entries_total")).toHaveLength(AUDIT_ACTIONS.length);
 });
 
@@ -123,15 +123,15 @@ test("a device login and its tokens are counted by how they went", async () => {
   expect([(await redeem()).status, (await redeem()).status]).toEqual([200, 400]);
   const outcomes = ["approved", "redeemed", "refused", "expired"];
   const samples = outcomes.map((outcome) => `device_logins_total{outcome="${outcome}"}`);
-  expect(await Promise.all(samples.map(valueOf))).toEqual(["1", "1", "0", "0"]);
-  expect(await valueOf('tokens_issued_total{grant="device_code"}')).toBe("1");
-  expect(await valueOf('tokens_issued_total{grant="refresh_token"}')).toBe("0");
+  expect(await Promise.all(samples.map(sampleOf))).toEqual(["1", "1", "0", "0"]);
+  expect(await sampleOf('tokens_issued_total{grant="device_code"}')).toBe("1");
+  expect(await sampleOf('tokens_issued_total{grant="refresh_token"}')).toBe("0");
 });
 
 test("answers to identity providers are counted by resource, wherever below it the route is", async () => {
   for (const path of ["Users", "Users/1", "Groups/.search", "Nothing"])
     await fetch(`${service.address}/scim/v2/${path}`);
-  expect(await valueOf('scim_requests_total{resource="Users",status="401"}')).toBe("2");
-  expect(await valueOf('scim_requests_total{resource="Groups",status="401"}')).toBe("1");
-  expect(await valueOf('scim_requests_total{resource="other",status="401"}')).toBe("1");
+  expect(await sampleOf('scim_requests_total{resource="Users",status="401"}')).toBe("2");
+  expect(await sampleOf('scim_requests_total{resource="Groups",status="401"}')).toBe("1");
+  expect(await sampleOf('scim_requests_total{resource="other",status="401"}')).toBe("1");
 });
