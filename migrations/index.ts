@@ -5,6 +5,7 @@ import provisioning from "./0002_provisioning.sql" with { type: "text" };
 import gateway from "./0003_gateway.sql" with { type: "text" };
 import governance from "./0004_governance.sql" with { type: "text" };
 import auditLog from "./0005_audit_log.sql" with { type: "text" };
+import backups from "./0006_backups.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   { id: 3, name: "gateway", sql: gateway },
   { id: 4, name: "governance", sql: governance },
   { id: 5, name: "audit_log", sql: auditLog },
+  { id: 6, name: "backups", sql: backups },
 ];

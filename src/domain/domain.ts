@@ -16,6 +16,7 @@ import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { accessSecrets } from "./access/signing-keys.ts";
 import { AuditLog } from "./audit/log.ts";
 import { createAudit } from "./audit/service.ts";
+import { Backups } from "./backup/service.ts";
 import { PackageSources } from "./catalog/package-sources.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { createClients } from "./clients/service.ts";
@@ -131,6 +132,7 @@ export function openDomain({
     gateway,
     inference,
     auditLog: new AuditLog(machine),
+    backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
     sealingKeys: new SealingKeys({

@@ -50,6 +50,9 @@ export const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
 export const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
 /** it opens every user's gateway key */
 export const PROXY_TOKEN_LENGTH_MIN = 32;
+/** a month at most: what is older helps nobody; 0 makes none */
+export const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
+export const BACKUPS_KEPT = { min: 1, max: 1000 };
 export const KEY_BUDGET = { max: 1_000_000_000 };
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 
@@ -122,6 +125,18 @@ export const SETTINGS = {
     ADMIN_PASSWORD_LENGTH_MIN,
   ),
   "bootstrap.organization_name": always(text, "Development", "name of the first organization"),
+  "backup.every_hours": always(
+    integer(BACKUP_EVERY_HOURS),
+    "24",
+    "hours from one scheduled backup to the next; 0 makes none",
+  ),
+  "backup.keep": always(integer(BACKUPS_KEPT), "7", "scheduled backups that are kept; older ones are removed"),
+  "backup.directory": optional(path, "folder of backups; backups/ in the data directory without it"),
+  "database.replicated": always(
+    boolean,
+    "no",
+    "whether other software, such as Litestream, replicates the database file and checkpoints its log",
+  ),
   "catalog.file": optional(path, "catalog of packages read at start"),
   "package_sources.public": always(
     boolean,

@@ -36,7 +36,7 @@ export async function readFile(path: string, bytesMax: number): Promise<Uint8Arr
 }
 
 /** whole, or part by part as it is written */
-export type FileText = string | AsyncIterable<string>;
+export type FileText = string | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a file that is either the old one or the whole new one, also after a power failure.
@@ -100,7 +100,8 @@ const notRegular = (path: string): DomainError =>
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-function asFileError(error: unknown, path: string): unknown {
+/** @returns what the file system says of `path` as a DomainError with a next step; any other error as it is */
+export function asFileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new DomainError("not_found", "file.missing", `there is no file ${path}`, {

@@ -23,6 +23,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "governance_revisions.origin": "bootstrap",
   "client_reports.verdict": "matches",
   "client_reports.health": "current",
+  "backups.kind": "manual",
 };
 
 const productTables = (connection: Database): string[] =>

@@ -2,7 +2,7 @@
 // anew under it what lies under older ones. Key files are platform/sealing-keys.ts's; an old one stays until somebody takes it
 // away, because copies of the database made before need it.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Connection, Db, Tx } from "../../platform/database.ts";
 import { changeJob } from "../../platform/scheduler-store.ts";
 import type { Sealing, SealingKeyView } from "../../platform/sealing.ts";
 import type { Actor } from "../actor.ts";
@@ -62,6 +62,12 @@ export class SealingKeys {
       ...missing.map((id) => stateOf({ id, state: "missing", source: null, path: null })),
       ...keys.map((key) => stateOf({ ...placeOf(key), state: key.id === activeId ? "active" : "old" })),
     ];
+  }
+
+  /** @returns the ids of the keys that something in that database lies under */
+  idsIn(connection: Connection): string[] {
+    const ids = new Set(this.own.secrets.flatMap(({ count }) => [...count(connection).keys()]));
+    return [...ids].sort();
   }
 
   /**

@@ -1,0 +1,37 @@
+// What is said of backups that cannot be made, read or put in force.
+import { DomainError } from "../errors.ts";
+
+/** The bytes are not what they were when the backup was made. */
+export const damaged = (path: string, what: string): DomainError =>
+  new DomainError("unverified", "backup.damaged", `${path} is damaged: ${what}`, {
+    hint: "use another backup; `quartermaster backup list` shows them",
+  });
+
+/** The file was never a backup, or its beginning is gone. */
+export const notABackup = (path: string, why: string): DomainError =>
+  new DomainError(
+    "unverified",
+    "backup.unreadable",
+    `${path} is no backup that this program can read: ${why}`,
+    {
+      hint: "name a file that `quartermaster backup create` has made",
+    },
+  );
+
+/** The database itself failed SQLite's check, so a copy of it is worth nothing. */
+export const databaseDamaged = (problems: readonly string[]): DomainError =>
+  new DomainError("unverified", "backup.database_damaged", `the database is damaged: ${problems[0]}`, {
+    hint: "restore the last backup that `quartermaster backup verify` accepts; `doctor --deep` tells more",
+    problems: problems.map((detail) => ({ pointer: "", detail })),
+  });
+
+/** @param bytes what is wanted, and what is there */
+export const noRoom = (folder: string, bytes: { needed: number; available: number }): DomainError =>
+  new DomainError(
+    "unavailable",
+    "storage.full",
+    `${folder} has ${megabytes(bytes.available)} MB left, and ${megabytes(bytes.needed)} MB are needed`,
+    { hint: "make some room there, or name another folder" },
+  );
+
+const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);

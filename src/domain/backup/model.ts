@@ -1,0 +1,77 @@
+// What a backup is: one tar file `.qmb` of a manifest, a copy of the database and every artifact. Its names, the shape of its
+// manifest and their bounds; writing and reading the bytes is for pack.ts and unpack.ts.
+import { type Static, Type } from "@sinclair/typebox";
+
+export const BACKUP_SUFFIX = ".qmb";
+/** copies of the database alone, such as those that an upgrade makes */
+export const DATABASE_SUFFIX = ".db";
+
+/** The manifest's place has this size from the start, so that the digests can be put in once they are known. */
+export const MANIFEST_BYTES = 64 * 1024;
+export const FORMAT = 1;
+/** Damaged artifacts that are told by name; `catalog verify` tells all. */
+export const LEFT_OUT_MAX = 100;
+
+export const MANIFEST_NAME = "manifest.json";
+export const DATABASE_NAME = "quartermaster.db";
+/** last of all; without it the file was cut short */
+export const SEAL_NAME = "manifest.sha256";
+
+const Count = Type.Integer({ minimum: 0 });
+const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const ShortText = Type.String({ minLength: 1, maxLength: 200 });
+
+export const ManifestSchema = Type.Object({
+  format: Type.Literal(FORMAT),
+  /** RFC 3339 */
+  created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
+  version: ShortText,
+  /** number of the last migration */
+  schema: Count,
+  database: Type.Object({
+    size_bytes: Count,
+    sha256: Sha256,
+    /** of every table */
+    rows: Type.Record(ShortText, Count),
+  }),
+  artifacts: Type.Object({
+    count: Count,
+    size_bytes: Count,
+    /** of one line `digest size` for each, in their order */
+    sha256: Sha256,
+    /** digests of those whose bytes were damaged already */
+    left_out: Type.Array(Sha256, { maxItems: LEFT_OUT_MAX }),
+  }),
+  /** of the keys that open what is sealed in the database; the keys themselves are not in a backup */
+  sealing_key_ids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 }),
+});
+
+export type Manifest = Static<typeof ManifestSchema>;
+
+export type BackupKind = "manual" | "scheduled";
+/** `upgrade`: a copy of the database that was made before its schema changed */
+export type FileKind = BackupKind | "upgrade";
+
+const PREFIXES: Readonly<Record<BackupKind, string>> = { manual: "backup", scheduled: "scheduled" };
+const UPGRADE_COPY = /^before-upgrade-schema-(\d{1,6})-(\d{8}T\d{6}Z)\.db$/;
+const SCHEDULED = new RegExp(`^${PREFIXES.scheduled}-\\d{8}T\\d{6}Z(?:-\\d{1,4})?\\${BACKUP_SUFFIX}$`);
+
+/** @returns `20260101T000000Z` */
+export const stampOf = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
+
+/** @returns the name that the program gives; further ones of the same second have a number */
+export const fileNameOf = (kind: BackupKind, { atMs, again }: { atMs: number; again: number }): string =>
+  `${PREFIXES[kind]}-${stampOf(atMs)}${again === 0 ? "" : `-${again}`}${BACKUP_SUFFIX}`;
+
+/** @returns what the name says; only those with a name that the schedule gives are ever removed */
+export function kindOfFile(name: string): FileKind | undefined {
+  if (UPGRADE_COPY.test(name)) return "upgrade";
+  if (SCHEDULED.test(name)) return "scheduled";
+  return name.endsWith(BACKUP_SUFFIX) ? "manual" : undefined;
+}
+
+/** @returns what the name of a copy that an upgrade made says: schema, and when it was made */
+export function upgradeCopyIn(name: string): { schema: number; stamp: string } | undefined {
+  const [, schema, stamp] = UPGRADE_COPY.exec(name) ?? [];
+  return schema === undefined || stamp === undefined ? undefined : { schema: Number(schema), stamp };
+}

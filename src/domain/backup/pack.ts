@@ -1,0 +1,230 @@
+// Writes the bytes of a backup: manifest, database and artifacts as one tar, in one pass, a piece at a time, with the digest
+// of everything. All of it is synchronous: it runs in a worker. Where the file goes and what is told of it is the caller's.
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { flushToDisk } from "../../platform/data-directory.ts";
+import { roomOf } from "../../platform/disk.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../platform/tar-writer.ts";
+import { invariant } from "../errors.ts";
+import { damaged, noRoom } from "./errors.ts";
+import {
+  DATABASE_NAME,
+  FORMAT,
+  LEFT_OUT_MAX,
+  MANIFEST_BYTES,
+  MANIFEST_NAME,
+  type Manifest,
+  SEAL_NAME,
+} from "./model.ts";
+
+export interface PackRequest {
+  /** a whole copy of the database, which nobody changes */
+  database: string;
+  /** folder of the artifacts */
+  artifacts: string;
+  /** the finished file; nothing may be there */
+  target: string;
+  /** its name until it is whole */
+  partial: string;
+  facts: Pick<Manifest, "created_at" | "version" | "schema" | "sealing_key_ids"> & {
+    rows: Manifest["database"]["rows"];
+  };
+}
+
+export interface Packed {
+  manifest: Manifest;
+  sizeBytes: number;
+}
+
+/** told of each piece: bytes done so far, and of all */
+export type Progress = (doneBytes: number, totalBytes: number) => void;
+
+export const PIECE_BYTES = 1024 * 1024;
+const MODE = 0o600;
+
+/**
+ * Writes a backup that is either whole and on the disk, or not there.
+ * An artifact whose bytes are not those of its name is left out, and told: one of them must not end all backups.
+ * @throws DomainError `storage.full`
+ */
+export function packBackup(request: PackRequest, progress: Progress = () => {}): Packed {
+  const { target, partial, facts } = request;
+  const artifacts = artifactsIn(request.artifacts);
+  const databaseBytes = statSync(request.database).size;
+  const totalBytes = artifacts.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes);
+  const writer = new Writer(partial, (done) => progress(done, totalBytes));
+  try {
+    writer.refuseWithoutRoom(totalBytes);
+    const mtime = Math.floor(Date.parse(facts.created_at) / 1000);
+    writer.reserve(MANIFEST_NAME, mtime);
+    const database = writer.copy({ name: DATABASE_NAME, path: request.database, mtime });
+    const lines = new Bun.CryptoHasher("sha256");
+    const kept = { count: 0, size_bytes: 0 };
+    const left: string[] = [];
+    for (const { digest, path } of artifacts) {
+      const start = writer.position();
+      const copied = writer.copy({ name: nameOfArtifact(digest), path, mtime });
+      if (copied.sha256 !== digest) {
+        writer.rewind(start);
+        left.push(digest);
+        continue;
+      }
+      lines.update(`${digest} ${copied.sizeBytes}\n`);
+      kept.count += 1;
+      kept.size_bytes += copied.sizeBytes;
+    }
+    const { rows, ...told } = facts;
+    const manifest: Manifest = {
+      format: FORMAT,
+      ...told,
+      database: { size_bytes: database.sizeBytes, sha256: database.sha256, rows },
+      artifacts: { ...kept, sha256: lines.digest("hex"), left_out: left.slice(0, LEFT_OUT_MAX) },
+    };
+    const sizeBytes = writer.finish(manifestBytes(manifest), mtime);
+    renameSync(partial, target);
+    flushToDisk(dirname(target));
+    return { manifest, sizeBytes };
+  } finally {
+    writer.close();
+  }
+}
+
+/** @returns the member of an artifact, which is also its path in the data directory */
+export const nameOfArtifact = (digest: string): string => `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
+
+interface Artifact {
+  digest: string;
+  path: string;
+  sizeBytes: number;
+}
+
+/** By digest. What has another name is no artifact, or not yet one. */
+function artifactsIn(directory: string): Artifact[] {
+  const root = join(directory, "sha256");
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .sort()
+    .flatMap((shard) =>
+      readdirSync(join(root, shard))
+        .sort()
+        .filter((name) => /^[0-9a-f]{64}$/.test(name) && name.startsWith(shard))
+        .map((digest) => {
+          const path = join(root, shard, digest);
+          return { digest, path, sizeBytes: statSync(path).size };
+        }),
+    );
+}
+
+/** Padded with spaces, which JSON allows at its end. */
+function manifestBytes(manifest: Manifest): Buffer {
+  const text = JSON.stringify(manifest, null, 1);
+  invariant(Buffer.byteLength(text) <= MANIFEST_BYTES, "a manifest fits into the place kept for it");
+  const bytes = Buffer.alloc(MANIFEST_BYTES, " ");
+  bytes.write(text);
+  bytes[MANIFEST_BYTES - 1] = 0x0a;
+  return bytes;
+}
+
+class Writer {
+  readonly #file: number;
+  readonly #piece = Buffer.alloc(PIECE_BYTES);
+  #position = 0;
+  #manifestAt = 0;
+  #done = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly report: (doneBytes: number) => void,
+  ) {
+    this.#file = openSync(path, "wx", MODE);
+  }
+
+  refuseWithoutRoom(neededBytes: number): void {
+    const folder = dirname(this.path);
+    const { availableBytes: available } = roomOf(folder);
+    if (available < neededBytes) throw noRoom(folder, { needed: neededBytes, available });
+  }
+
+  position(): number {
+    return this.#position;
+  }
+
+  /** Writes over what came after that position. */
+  rewind(position: number): void {
+    this.#position = position;
+  }
+
+  /** Leaves the place of the manifest. */
+  reserve(name: string, mtime: number): void {
+    this.#write(tarHeader({ name, sizeBytes: MANIFEST_BYTES, mode: MODE, modifiedAtSeconds: mtime }));
+    this.#manifestAt = this.#position;
+    this.#position += MANIFEST_BYTES;
+  }
+
+  copy({ name, path, mtime }: { name: string; path: string; mtime: number }): {
+    sizeBytes: number;
+    sha256: string;
+  } {
+    const source = openSync(path, "r");
+    try {
+      const { size: sizeBytes } = fstatSync(source);
+      this.#write(tarHeader({ name, sizeBytes, mode: MODE, modifiedAtSeconds: mtime }));
+      const hasher = new Bun.CryptoHasher("sha256");
+      let left = sizeBytes;
+      while (left > 0) {
+        const read = readSync(source, this.#piece, 0, Math.min(left, PIECE_BYTES), null);
+        if (read === 0) throw damaged(path, "it became shorter while it was read");
+        const bytes = this.#piece.subarray(0, read);
+        hasher.update(bytes);
+        this.#write(bytes);
+        left -= read;
+        this.#done += read;
+        this.report(this.#done);
+      }
+      this.#write(tarPadding(sizeBytes));
+      return { sizeBytes, sha256: hasher.digest("hex") };
+    } finally {
+      closeSync(source);
+    }
+  }
+
+  /** Puts the manifest into its place, and its digest at the end. @returns the size of the file */
+  finish(manifest: Buffer, mtime: number): number {
+    const sha256 = new Bun.CryptoHasher("sha256").update(manifest).digest("hex");
+    const seal = Buffer.from(`${sha256}  ${MANIFEST_NAME}\n`);
+    this.#write(tarHeader({ name: SEAL_NAME, sizeBytes: seal.length, mode: MODE, modifiedAtSeconds: mtime }));
+    this.#write(seal);
+    this.#write(tarPadding(seal.length));
+    this.#write(tarEnd());
+    const sizeBytes = this.#position;
+    ftruncateSync(this.#file, sizeBytes);
+    this.#position = this.#manifestAt;
+    this.#write(manifest);
+    fsyncSync(this.#file);
+    return sizeBytes;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #write(bytes: Uint8Array): void {
+    for (let offset = 0; offset < bytes.length; ) {
+      const written = writeSync(this.#file, bytes, offset, bytes.length - offset, this.#position);
+      offset += written;
+      this.#position += written;
+    }
+  }
+}

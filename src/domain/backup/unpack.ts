@@ -1,0 +1,224 @@
+// Reads the bytes of a backup: walks its members in their order, compares every digest, and copies database and artifacts to
+// where the caller wants them. Synchronous, a piece at a time: it runs in a worker. Putting them in force is for others.
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import { inspectDatabase } from "../../platform/database-copy.ts";
+import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
+import { DomainError } from "../errors.ts";
+import { damaged, notABackup } from "./errors.ts";
+import {
+  DATABASE_NAME,
+  MANIFEST_BYTES,
+  MANIFEST_NAME,
+  type Manifest,
+  ManifestSchema,
+  SEAL_NAME,
+} from "./model.ts";
+import { PIECE_BYTES, type Progress } from "./pack.ts";
+
+export interface UnpackRequest {
+  path: string;
+  /** where the database goes, to be checked there; nothing may be there */
+  database: string;
+  /** folder that gets the artifacts as a data directory has them; without it they are only checked */
+  artifacts?: string;
+}
+
+/**
+ * Reads a backup from end to end: every digest, SQLite's own check of the database, and its number of rows.
+ * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `storage.*`
+ */
+export function unpackBackup(request: UnpackRequest, progress: Progress = () => {}): Manifest {
+  using reader = new Reader(request.path, progress);
+  const manifest = reader.manifest();
+  reader.expect(DATABASE_NAME, manifest.database, request.database);
+  readArtifacts(reader, manifest, request.artifacts);
+  reader.finish();
+  checkDatabase(request, manifest);
+  return manifest;
+}
+
+/**
+ * Reads the beginning only: what a backup says of itself.
+ * @throws DomainError `backup.unreadable`, `file.*`
+ */
+export function readManifest(path: string): Manifest & { fileBytes: number } {
+  using reader = new Reader(path, () => {});
+  return { ...reader.manifest(), fileBytes: reader.sizeBytes };
+}
+
+function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string | undefined): void {
+  const lines = new Bun.CryptoHasher("sha256");
+  let [count, sizeBytes] = [0, 0];
+  while (count < artifacts.count) {
+    const { name, sizeBytes: bytes } = reader.next();
+    const [, shard = "", digest = ""] = /^artifacts\/sha256\/([0-9a-f]{2})\/([0-9a-f]{64})$/.exec(name) ?? [];
+    if (digest === "" || !digest.startsWith(shard)) throw reader.damaged(`${name} is no artifact`);
+    const sha256 = reader.body(
+      bytes,
+      folder === undefined ? undefined : `${folder}/sha256/${shard}/${digest}`,
+    );
+    if (sha256 !== digest) throw reader.damaged(`the artifact ${digest} has other bytes`);
+    lines.update(`${digest} ${bytes}\n`);
+    count += 1;
+    sizeBytes += bytes;
+  }
+  const isAsTold = lines.digest("hex") === artifacts.sha256 && sizeBytes === artifacts.size_bytes;
+  if (!isAsTold) throw reader.damaged("its artifacts are not those of its manifest");
+}
+
+function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): void {
+  const { problems, schema, rows } = inspectDatabase(database);
+  if (problems.length > 0) throw damaged(path, `its database fails the integrity check: ${problems[0]}`);
+  const isAsTold = schema === manifest.schema && Bun.deepEquals(rows, manifest.database.rows);
+  if (!isAsTold) throw damaged(path, "its database has other rows than its manifest says");
+}
+
+interface Member {
+  name: string;
+  sizeBytes: number;
+}
+
+class Reader {
+  readonly sizeBytes: number;
+  readonly #file: number;
+  readonly #piece = Buffer.alloc(PIECE_BYTES);
+  #position = 0;
+  #manifestSha256 = "";
+
+  constructor(
+    private readonly path: string,
+    private readonly progress: Progress,
+  ) {
+    this.#file = openToRead(path);
+    this.sizeBytes = fstatSync(this.#file).size;
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+
+  damaged(what: string): DomainError {
+    return damaged(this.path, what);
+  }
+
+  manifest(): Manifest {
+    const header = this.#take(TAR_BLOCK_BYTES);
+    const member = header && memberIn(header);
+    if (member?.name !== MANIFEST_NAME || member.sizeBytes !== MANIFEST_BYTES)
+      throw notABackup(this.path, "it does not begin with a manifest");
+    const bytes = this.#take(MANIFEST_BYTES);
+    if (!bytes) throw notABackup(this.path, "it ends within its manifest");
+    this.#manifestSha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    return manifestIn(bytes, this.path);
+  }
+
+  expect(name: string, told: { size_bytes: number; sha256: string }, target: string): void {
+    const member = this.next();
+    if (member.name !== name || member.sizeBytes !== told.size_bytes)
+      throw this.damaged(`${name} is not where it should be`);
+    if (this.body(member.sizeBytes, target) !== told.sha256) throw this.damaged(`${name} has other bytes`);
+  }
+
+  next(): Member {
+    const header = this.#take(TAR_BLOCK_BYTES);
+    if (!header) throw this.damaged("it was cut short");
+    const member = memberIn(header);
+    if (!member) throw this.damaged(`there is no member at byte ${this.#position - TAR_BLOCK_BYTES}`);
+    return member;
+  }
+
+  /** @returns the digest of the bytes, which are copied to the target durably */
+  body(sizeBytes: number, target?: string): string {
+    const hasher = new Bun.CryptoHasher("sha256");
+    if (target !== undefined) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    const file = target === undefined ? undefined : openSync(target, "wx", 0o600);
+    try {
+      for (let left = sizeBytes; left > 0; ) {
+        const bytes = this.#take(Math.min(left, PIECE_BYTES));
+        if (!bytes) throw this.damaged("it was cut short");
+        hasher.update(bytes);
+        if (file !== undefined) writeAll(file, bytes);
+        left -= bytes.length;
+        this.progress(this.#position, this.sizeBytes);
+      }
+      if (file !== undefined) fsyncSync(file);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+    this.#position = Math.ceil(this.#position / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
+    return hasher.digest("hex");
+  }
+
+  /** What comes last says that the manifest is the one that was written, and that nothing is missing. */
+  finish(): void {
+    const { name, sizeBytes } = this.next();
+    const seal =
+      name === SEAL_NAME && sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
+    if (seal !== `${this.#manifestSha256}  ${MANIFEST_NAME}\n`)
+      throw this.damaged("its manifest was changed");
+    const end = Math.ceil(this.#position / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES + 2 * TAR_BLOCK_BYTES;
+    if (end !== this.sizeBytes) throw this.damaged("something follows its end, or its end is missing");
+  }
+
+  /** @returns the next bytes, which the next call overwrites; undefined at the end of the file */
+  #take(length: number): Buffer | undefined {
+    for (let done = 0; done < length; ) {
+      const read = readSync(this.#file, this.#piece, done, length - done, this.#position + done);
+      if (read === 0) return undefined;
+      done += read;
+    }
+    this.#position += length;
+    return this.#piece.subarray(0, length);
+  }
+}
+
+function openToRead(path: string): number {
+  try {
+    const file = openSync(path, "r");
+    if (fstatSync(file).isFile()) return file;
+    closeSync(file);
+  } catch (cause) {
+    throw new DomainError("not_found", "file.missing", `${path} cannot be opened`, {
+      hint: "check the path and who may read it",
+      cause,
+    });
+  }
+  throw new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
+}
+
+function manifestIn(bytes: Buffer, path: string): Manifest {
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString());
+  } catch {
+    throw notABackup(path, "its manifest is no JSON");
+  }
+  if (Value.Check(ManifestSchema, json)) return json;
+  throw notABackup(path, "its manifest is of another format; a newer program may know it");
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length; ) {
+    offset += writeSync(file, bytes, offset, bytes.length - offset);
+  }
+}
+
+/** @returns undefined for anything but the header of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
+function memberIn(header: Buffer): Member | undefined {
+  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
+  if (octalIn(header.subarray(148, 156)) !== sum || header[156] !== 0x30) return undefined;
+  const name = header.subarray(0, 100).toString("latin1").replace(/\0.*$/s, "");
+  const sizeBytes = sizeIn(header.subarray(124, 136));
+  return sizeBytes === undefined ? undefined : { name, sizeBytes };
+}
+
+/** Eight GiB and more are written in binary, as GNU tar does. */
+const sizeIn = (field: Buffer): number | undefined =>
+  field[0] === 0x80 ? Number(field.readBigUInt64BE(4)) : octalIn(field);
+
+function octalIn(field: Buffer): number | undefined {
+  const [, digits] = /^([0-7]+)[\0 ]*$/.exec(field.toString("latin1")) ?? [];
+  return digits === undefined ? undefined : Number.parseInt(digits, 8);
+}

@@ -1,0 +1,84 @@
+// Copies of a database that are whole, and what is in one: SQLite itself makes the copy and checks it, since the bytes of a
+// file that is in use mean nothing. All of it is synchronous and takes seconds for a large file: it is done in a worker.
+import type { Database } from "bun:sqlite";
+import { closeSync, openSync, statSync } from "node:fs";
+import { openConnection } from "./connection.ts";
+import { asStorageError } from "./storage-errors.ts";
+
+export interface Inspected {
+  sizeBytes: number;
+  /** of SQLite's integrity check; none for a sound file */
+  problems: readonly string[];
+  /** number of the last migration; 0 without any */
+  schema: number;
+  /** how many rows each table has */
+  rows: Readonly<Record<string, number>>;
+}
+
+/** Faults that are told of one file. */
+const PROBLEMS_MAX = 20;
+
+/**
+ * Copies a database as it is at this moment, without what was deleted, while others go on writing.
+ * @param target a file that is not there; readable by its owner only, not flushed
+ * @throws DomainError `storage.*`
+ */
+export function copyDatabase(connection: Database, target: string): void {
+  try {
+    closeSync(openSync(target, "wx", 0o600)); // SQLite would let everybody read it
+    connection.query("VACUUM INTO ?").run(target);
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+/** @returns how large a copy will be at most, in bytes */
+export function copyBytesOf(connection: Database): number {
+  const [pages, free, bytes] = ["page_count", "freelist_count", "page_size"].map((name) =>
+    Number(connection.query(`PRAGMA ${name}`).values()[0]?.[0] ?? 0),
+  );
+  return ((pages ?? 0) - (free ?? 0)) * (bytes ?? 0);
+}
+
+/**
+ * Reads a whole database file: SQLite's full check, and the rows of every table, whoever made it.
+ * @throws DomainError `storage.failed` for a file that is no database at all
+ */
+export function inspectDatabase(file: string): Inspected {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    const problems = connection
+      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((text) => text !== "ok");
+    const sizeBytes = statSync(file).size;
+    if (problems.length > 0) return { sizeBytes, problems, schema: 0, rows: {} };
+    return { sizeBytes, problems, schema: schemaIn(connection), rows: rowsIn(connection) };
+  } catch (error) {
+    throw asStorageError(error);
+  } finally {
+    connection.close();
+  }
+}
+
+const tablesIn = (connection: Database): string[] =>
+  connection
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+    )
+    .all()
+    .map(({ name }) => name);
+
+const rowsIn = (connection: Database): Record<string, number> =>
+  Object.fromEntries(
+    tablesIn(connection).map((name) => [
+      name,
+      Number(connection.query(`SELECT count(*) FROM "${name.replaceAll('"', '""')}"`).values()[0]?.[0]),
+    ]),
+  );
+
+function schemaIn(connection: Database): number {
+  if (!tablesIn(connection).includes("schema_migrations")) return 0;
+  return Number(connection.query("SELECT max(id) FROM schema_migrations").values()[0]?.[0] ?? 0);
+}
