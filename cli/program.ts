@@ -6,6 +6,7 @@ import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as audit from "./commands/audit.ts";
 import * as catalog from "./commands/catalog.ts";
 import * as clients from "./commands/clients.ts";
+import * as completion from "./commands/completion.ts";
 import * as config from "./commands/config.ts";
 import * as groups from "./commands/groups.ts";
 import * as help from "./commands/help.ts";
@@ -23,6 +24,7 @@ import * as users from "./commands/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
+import { withPriority } from "./journal.ts";
 import { hasColor } from "./output.ts";
 
 interface Noun {
@@ -48,6 +50,7 @@ const NOUNS: readonly Noun[] = [
   sealingKeys,
   jobs,
   audit,
+  completion,
   version,
   help,
 ];
@@ -109,12 +112,14 @@ export async function run(
 }
 
 /** The arguments are read again because the mistake may lie in them. */
-function fail(error: unknown, args: readonly string[], { stderr, env, runId }: Context): number {
+function fail(error: unknown, args: readonly string[], context: Context): number {
+  const { stderr, env, runId } = context;
   const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   const json = options.includes("--json");
   const debug = options.includes("--debug");
   const color = hasColor(stderr, env, !options.includes("--no-color"));
-  stderr.write(failureText(error, runId, { json, debug, color }));
+  const text = failureText(error, runId, { json, debug, color });
+  stderr.write(withPriority(context, text, { level: "error" }));
   return failureOf(error, runId).exit_code;
 }
 

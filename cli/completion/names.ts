@@ -1,0 +1,28 @@
+// The names that a half-typed command line may go on with, from the data directory that it names. Whatever goes wrong, the
+// answer is none: nobody reads an error at a key press.
+import { type Named, type NameKind, namesIn } from "../../src/names-store.ts";
+import { loadConfig } from "../../src/platform/config.ts";
+import type { Context } from "../context.ts";
+import { printable } from "../printable.ts";
+
+/** operator-experience.md CLI-15 has 200 ms for all; the shell and the start of this program take their part */
+export const NAMES_BUDGET_MS = 150;
+
+/**
+ * @param given options typed so far, by the member commander would hand them over in
+ * @returns none after NAMES_BUDGET_MS, and none that a terminal would have to show otherwise than they are
+ */
+export function namesFor(
+  { clock, env, cwd }: Context,
+  wanted: { kind: NameKind; prefix: string; given: Readonly<Record<string, string>> },
+): readonly Named[] {
+  const deadlineMs = clock.nowMs() + NAMES_BUDGET_MS;
+  try {
+    const config = loadConfig({ flags: wanted.given, env, cwd });
+    return namesIn(config.get("data_dir"), { ...wanted, clock, deadlineMs }).filter(
+      ({ name }) => printable(name) === name,
+    );
+  } catch {
+    return [];
+  }
+}

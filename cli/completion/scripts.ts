@@ -1,0 +1,56 @@
+// What each shell sources so that the tab key asks `quartermaster __complete`. Which words fit is for candidates.ts; here is
+// only how a shell hands over its line and takes the answer: `value TAB description` per line, `:` alone for files.
+
+/** By the shell's name. */
+export const SCRIPTS = {
+  // Readline replaces only what follows its last word break, as $2 has it: of an address or of --option=value the rest stays.
+  bash: `# Completion of quartermaster for bash.
+_quartermaster() {
+  local kept value word words
+  IFS=$' \\t\\n' read -a words <<<"\${COMP_LINE:0:COMP_POINT}x"
+  word=\${words[-1]%x}
+  words[-1]=$word
+  kept=\${word%"$2"}
+  if [[ -n $2 && $kept == "$word" ]]; then kept=; fi
+  COMPREPLY=()
+  while IFS=$'\\t' read -r value _; do
+    if [[ $value == : ]]; then compopt -o default; continue; fi
+    printf -v value %q "\${value#"$kept"}"
+    COMPREPLY+=("$value")
+  done < <("$1" __complete -- "\${words[@]:1}" 2>/dev/null)
+}
+complete -F _quartermaster quartermaster
+`,
+  // A file of $fpath is the function itself; sourced, it only defines it.
+  zsh: `#compdef quartermaster
+# Completion of quartermaster for zsh.
+_quartermaster() {
+  local line
+  local -a found
+  for line in "\${(@f)$("\${words[1]}" __complete -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}"; do
+    if [[ $line == : ]]; then
+      _files
+    elif [[ -n $line ]]; then
+      found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+    fi
+  done
+  _describe quartermaster found
+}
+if [[ $funcstack[1] == _quartermaster ]]; then _quartermaster "$@"; else compdef _quartermaster quartermaster; fi
+`,
+  fish: `# Completion of quartermaster for fish.
+function __quartermaster_complete
+    set -l words (commandline -opc) "$(commandline -ct)"
+    for line in ($words[1] __complete -- $words[2..-1] 2>/dev/null)
+        if test "$line" = :
+            __fish_complete_path (commandline -ct)
+        else
+            printf '%s\\n' $line
+        end
+    end
+end
+complete -c quartermaster -f -a '(__quartermaster_complete)'
+`,
+} as const;
+
+export type Shell = keyof typeof SCRIPTS;
