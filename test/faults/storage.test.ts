@@ -1,0 +1,197 @@
+// A disk that fails under the running service: full, and with an error in the middle of a commit. What was acknowledged
+// stays, what was refused left nothing, reading goes on, and writing does so too as soon as the cause is gone.
+// The disk is a small one in a mount namespace of the service's own, so that nothing else on the machine has less room; the
+// error is EFBIG, by a limit on the size of files that is set from outside (prlimit) while the service ignores SIGXFSZ.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isRoot } from "../support/child.ts";
+import { SOURCE_COMMAND } from "../support/cli.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const TOKEN = "a-token-of-the-identity-provider";
+const DISK = "8m";
+/** a write takes some pages, so these are more than the free room in the write-ahead log */
+const WRITES_MAX = 300;
+const AT_ONCE = 10;
+
+const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
+/** @returns what runs a script with the small disk mounted on `directory`; `"$@"` is our command */
+const onSmallDisk = (directory: string, script: string): string[] => [
+  ...namespace,
+  "sh",
+  "-c",
+  `mount -t tmpfs -o size=${DISK} none '${directory}' && ${script}`,
+  "sh",
+  ...SOURCE_COMMAND,
+];
+
+const [command = "", ...rest] = onSmallDisk("/mnt", "true");
+const canMount = spawnSync(command, rest).status === 0;
+
+describe.if(canMount)("a service whose disk fails", () => {
+  const directory = temporaryDirectory();
+  const outcomes = { acknowledged: [] as string[], refused: [] as string[] };
+  let service: RunningService;
+  /** the small disk, as we see it */
+  let disk: string;
+  let names = 0;
+
+  beforeAll(async () => {
+    service = await startService({
+      command: onSmallDisk(directory, `trap '' XFSZ && exec "$@"`),
+      args: ["--data-dir", join(directory, "data")],
+      env: { PATH: process.env.PATH ?? "", QUARTERMASTER_SCIM_TOKEN: TOKEN },
+    });
+    disk = join("/proc", String(service.pid), "root", directory);
+    await writes(5);
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true });
+  });
+
+  const scim = (path: string, body?: unknown): Promise<Response> =>
+    fetch(`${service.baseUrl}/scim/v2${path}`, {
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/scim+json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+    });
+
+  /** Provisions users, all at once. @returns the statuses that came */
+  async function writes(count: number): Promise<number[]> {
+    const one = async () => {
+      const userName = `user-${names++}@example.org`;
+      const { status } = await scim("/Users", {
+        schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+        userName,
+      });
+      outcomes[status === 201 ? "acknowledged" : "refused"].push(userName);
+      return status;
+    };
+    return await Promise.all(Array.from({ length: count }, one));
+  }
+
+  /** @returns the statuses other than 201, of the first round that had one */
+  async function writeUntilRefused(): Promise<number[]> {
+    for (let round = 0; round < WRITES_MAX / AT_ONCE; round++) {
+      const refused = (await writes(AT_ONCE)).filter((status) => status !== 201);
+      if (refused.length > 0) return refused;
+    }
+    return [];
+  }
+
+  async function signIn(): Promise<{ status: number; reason: unknown }> {
+    const credentials = { email: "admin@example.com", password: service.password() };
+    const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(credentials),
+    });
+    const { reason } = await answer.json();
+    return { status: answer.status, reason };
+  }
+
+  async function expectReading(): Promise<void> {
+    expect((await fetch(`${service.baseUrl}/health`)).status).toBe(200);
+    const filter = encodeURIComponent(`userName eq "${outcomes.acknowledged[0]}"`);
+    expect(await (await scim(`/Users?filter=${filter}`)).json()).toMatchObject({ totalResults: 1 });
+  }
+
+  /** Nothing is written meanwhile. SQLite itself would not take the way to another mount namespace. */
+  function openCopy(): Database {
+    for (const name of ["quartermaster.db", "quartermaster.db-wal"])
+      copyFileSync(join(disk, "data", name), join(directory, name));
+    return new Database(join(directory, "quartermaster.db"));
+  }
+
+  /** Writing works again, everything acknowledged is there, nothing that was refused is, and the file is sound. */
+  async function expectNothingLost(): Promise<void> {
+    expect(await writes(AT_ONCE)).toEqual(Array(AT_ONCE).fill(201));
+    using database = openCopy();
+    const emails = database
+      .query("SELECT email FROM users WHERE email LIKE 'user-%' ORDER BY email")
+      .values();
+    expect(emails.flat()).toEqual(outcomes.acknowledged.toSorted());
+    expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+  }
+
+  test("because it is full answers 507, and recovers by itself when there is room", async () => {
+    const ballast = join(disk, "ballast");
+    fill(ballast);
+    expect(new Set(await writeUntilRefused())).toEqual(new Set([507]));
+    expect(await signIn()).toEqual({ status: 507, reason: "storage.full" });
+    await expectReading();
+    rmSync(ballast);
+    await expectNothingLost();
+    expect(await signIn()).toEqual({ status: 200, reason: undefined });
+  });
+
+  test("because writing gives an error answers 503, and recovers by itself when it does not", async () => {
+    const { size } = statSync(join(disk, "data/quartermaster.db-wal"));
+    limitFiles(service.pid, String(size));
+    expect(new Set(await writeUntilRefused())).toEqual(new Set([503]));
+    expect(await signIn()).toEqual({ status: 503, reason: "storage.failed" });
+    await expectReading();
+    limitFiles(service.pid, "unlimited");
+    await expectNothingLost();
+  });
+
+  test("because it is full does not start: it says why, and starts when there is room", () => {
+    const place = join(directory, "other");
+    mkdirSync(place);
+    const data = join(place, "data");
+    const script = [
+      `"$@" setup --data-dir '${data}' >/dev/null`,
+      `head -c 100m /dev/zero 2>/dev/null >'${place}/ballast'`,
+      `"$@" serve --data-dir '${data}' --server-listen 127.0.0.1:0`,
+      "echo $?",
+      `rm '${place}/ballast'`,
+      `"$@" users list --data-dir '${data}' --json`,
+    ].join("; ");
+    const [command = "", ...args] = onSmallDisk(place, script);
+    const { stdout, stderr } = spawnSync(command, args, {
+      env: { PATH: process.env.PATH },
+      encoding: "utf8",
+    });
+    expect(stderr).toContain("error: the disk is full");
+    const [exitCode, ...users] = stdout.trim().split("\n");
+    expect(exitCode).toBe("1");
+    expect(users.join("")).toContain("admin@example.com");
+  });
+});
+
+/** Leaves not a byte of the disk. */
+function fill(file: string): void {
+  const descriptor = openSync(file, "a");
+  for (const bytes of [4096, 1]) {
+    try {
+      for (;;) writeSync(descriptor, Buffer.alloc(bytes));
+    } catch {
+      // no space left: what the caller wants
+    }
+  }
+  closeSync(descriptor);
+}
+
+/** The soft limit on the size of the files that a process writes. */
+function limitFiles(pid: number, bytes: string): void {
+  const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  if (status !== 0) throw new Error(String(stderr));
+}
+
+test("of two servers that begin an installation in one directory at once one serves, and the other names it", async () => {
+  const directory = temporaryDirectory();
+  const start = () => startService({ args: ["--data-dir", directory] });
+  const [first, second] = await Promise.allSettled([start(), start()]);
+  const [serving, refused] = first.status === "fulfilled" ? [first, second] : [second, first];
+  if (serving.status === "rejected") throw serving.reason;
+  await using service = serving.value;
+  expect(refused.status === "rejected" && String(refused.reason)).toMatch(
+    new RegExp(`ended with 4 before .*is in use by another server \\(process ${service.pid}, since`, "s"),
+  );
+  expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200);
+  rmSync(directory, { recursive: true });
+});
