@@ -95,10 +95,7 @@ export interface ExistingInstallation extends Installation {
  * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.*` beside those of openInstallation
  */
 export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
-  const path = options.config.get("data_dir");
-  if (!existsSync(path)) throw emptyDirectory(path);
-  const directory = openDataDirectory(path);
-  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  const directory = existingDirectory(options.config);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
   };
@@ -106,7 +103,19 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
   const organization = installation.domain.identity.findOrganization(installation.db.read);
   if (organization) return { ...installation, organizationId: organization.id };
   await installation.close();
-  throw emptyDirectory(path);
+  throw emptyDirectory(directory.path);
+}
+
+/**
+ * @returns the data directory of the settings, which has a database; that is not opened
+ * @throws DomainError `data_dir.empty` where there is none, `data_dir.*`
+ */
+export function existingDirectory(config: Config): DataDirectory {
+  const path = config.get("data_dir");
+  if (!existsSync(path)) throw emptyDirectory(path);
+  const directory = openDataDirectory(path);
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
 }
 
 const emptyDirectory = (path: string) =>

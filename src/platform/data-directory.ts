@@ -167,6 +167,25 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ServerLoc
   };
 }
 
+/** The server that holds the lock, as it said itself. */
+export interface ServerHolder {
+  processId: number;
+  sinceMs: number;
+}
+
+const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
+
+/** @returns who runs on this directory now; `unknown` for a server that has not said so yet */
+export function findServer(directory: DataDirectory): ServerHolder | "unknown" | undefined {
+  if (!isServerRunning(directory)) return undefined;
+  const file = holderFile(directory);
+  const [, processId, since = ""] = HOLDER.exec(existsSync(file) ? readFileSync(file, "utf8") : "") ?? [];
+  const sinceMs = Date.parse(since);
+  return processId === undefined || Number.isNaN(sinceMs)
+    ? "unknown"
+    : { processId: Number(processId), sinceMs };
+}
+
 /** @returns whether a server runs on this directory now */
 export function isServerRunning(directory: DataDirectory): boolean {
   if (!existsSync(directory.lock)) return false;

@@ -75,6 +75,15 @@ export const lastIdEver = (connection: Connection): number =>
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
 
+/** @returns when the newest entry was made, UTC milliseconds; undefined for none */
+export const lastTime = (connection: Connection): number | undefined =>
+  connection
+    .select({ atMs: auditEntries.atMs })
+    .from(auditEntries)
+    .orderBy(desc(auditEntries.id))
+    .limit(1)
+    .get()?.atMs;
+
 /** @returns how many entries of each action follow an id */
 export const countActionsAfter = (
   connection: Connection,

@@ -93,6 +93,11 @@ export class AuditLog {
     return store.lastIdEver(this.#db.read);
   }
 
+  /** @returns when the newest entry was made, UTC milliseconds; undefined for none */
+  lastTime(): number | undefined {
+    return store.lastTime(this.#db.read);
+  }
+
   /** @returns how many entries of each action were made after an id, by whichever process, and the id of the last one */
   countsAfter(id: number): { counts: ReadonlyMap<string, number>; lastId: number } {
     const rows = store.countActionsAfter(this.#db.read, id);

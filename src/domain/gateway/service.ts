@@ -29,6 +29,8 @@ export function createGateway(dependencies: GatewayDependencies) {
     isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
     /** what operators see and do */
     administration: new KeyAdministration(dependencies, { keys, reconciler }),
+    /** @returns how many keys have each problem, by the provisioner's code, the most frequent first */
+    problems: () => store.countProblems(dependencies.db.read),
     /**
      * @returns how many keys are in each stored state, how many have a problem beside it, how many are due for a look, and how many
      *   are yet to be revoked at the gateway

@@ -1,5 +1,5 @@
 // SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
-import { and, asc, count, eq, gt, isNotNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, isNotNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import type { DueTimes, KeyRow } from "./model.ts";
@@ -8,6 +8,9 @@ import { gatewayKeys, gatewayRevocations } from "./tables.ts";
 export type NewKeyRow = typeof gatewayKeys.$inferInsert;
 export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
 export type Revocation = typeof gatewayRevocations.$inferSelect;
+
+/** kinds of problems that are counted; there are fewer */
+const PROBLEM_CODES_MAX = 50;
 
 const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
   or(lte(column, untilMs), gt(column, fromMs));
@@ -63,6 +66,17 @@ export const countWaiting = (connection: Connection, due: DueTimes): { due: numb
   ),
   problems: countWhere(connection, isNotNull(gatewayKeys.problem)),
 });
+
+/** @returns how many keys have each problem, the most frequent first */
+export const countProblems = (connection: Connection): { code: string; total: number }[] =>
+  connection
+    .select({ code: sql<string>`coalesce(${gatewayKeys.problemCode}, 'other')`, total: count() })
+    .from(gatewayKeys)
+    .where(isNotNull(gatewayKeys.problem))
+    .groupBy(gatewayKeys.problemCode)
+    .orderBy(desc(count()))
+    .limit(PROBLEM_CODES_MAX)
+    .all();
 
 const countWhere = (connection: Connection, condition: SQL | undefined): number =>
   connection.select({ total: count() }).from(gatewayKeys).where(condition).get()?.total ?? 0;
