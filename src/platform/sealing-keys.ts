@@ -90,6 +90,17 @@ export class SealingKeyFiles {
     return keyIn(path);
   }
 
+  /** Adds a key that was kept elsewhere, under its former name where that is free; one that is there stays. */
+  adopt(name: string, bytes: Uint8Array): void {
+    const { id } = decodeKey(Buffer.from(bytes).toString("base64"), name);
+    if (this.look().some((key) => key.id === id)) return;
+    const path = join(this.directory, name);
+    // Sorts before the name that is taken, so that the key with that name goes on sealing.
+    const other = join(this.directory, `${name.slice(0, -SUFFIX.length)}-${id}${SUFFIX}`);
+    this.#make(existsSync(path) ? other : path, bytes);
+    this.#flush();
+  }
+
   #list(): string[] {
     if (!existsSync(this.directory)) return [];
     return readdirSync(this.directory)
@@ -108,10 +119,10 @@ export class SealingKeyFiles {
   }
 
   /** A name is given to one key once, and to a whole one. */
-  #make(path: string): void {
+  #make(path: string, bytes = this.ids.bytes(KEY_BYTES)): void {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     const draft = join(this.directory, `${this.ids.uuid()}.draft`);
-    const encoded = Buffer.from(this.ids.bytes(KEY_BYTES)).toString("base64");
+    const encoded = Buffer.from(bytes).toString("base64");
     try {
       writeFileSync(draft, `${encoded}\n`, { mode: 0o600, flag: "wx", flush: true });
       linkSync(draft, path);

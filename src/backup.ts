@@ -1,0 +1,146 @@
+// Makes a backup of a data directory, beside the running service or without one, and takes away those that the schedule keeps
+// no longer. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { runTask, type TaskOptions } from "./backup-task.ts";
+import { databaseDamaged, noRoom } from "./domain/backup/errors.ts";
+import { type BackupKind, fileNameOf, kindOfFile, type Manifest } from "./domain/backup/model.ts";
+import type { MadeBackup } from "./domain/backup/service.ts";
+import { DomainError } from "./domain/errors.ts";
+import { type Clock, toRfc3339 } from "./platform/clock.ts";
+import type { Config } from "./platform/config.ts";
+import { openConnection } from "./platform/connection.ts";
+import type { DataDirectory } from "./platform/data-directory.ts";
+import type { Connection } from "./platform/database.ts";
+import { copyBytesOf } from "./platform/database-copy.ts";
+import { roomOf } from "./platform/disk.ts";
+import { drizzleOver } from "./platform/drizzle.ts";
+import { VERSION } from "./platform/version.ts";
+
+export interface BackupRequest extends TaskOptions {
+  kind: BackupKind;
+  directory: DataDirectory;
+  clock: Clock;
+  /** absolute; nothing may be there. Without it a name in `folder` is made */
+  target?: string | undefined;
+  folder: string;
+  /** tells which keys open what is sealed in that database */
+  keyIdsIn(connection: Connection): readonly string[];
+}
+
+export interface Backup extends MadeBackup {
+  manifest: Manifest;
+}
+
+/** @returns the folder of backups: that of the configuration, or the one in the data directory */
+export const backupFolder = (config: Config, directory: DataDirectory): string =>
+  config.get("backup.directory") ?? directory.backups;
+
+/**
+ * Makes one backup: SQLite's own copy, its full check, then one file with the digest of everything.
+ * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason, and then nothing is left
+ */
+export async function makeBackup(request: BackupRequest): Promise<Backup> {
+  const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
+  const createdAtMs = clock.nowMs();
+  const target = request.target ?? freeName(request, createdAtMs);
+  const folder = dirname(target);
+  refuseExisting(target);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  sweepPartials(folder);
+  refuseWithoutRoom(directory, folder);
+  const copy = `${target}.${process.pid}.copy.partial`;
+  const partial = `${target}.${process.pid}.partial`;
+  const startedAtMs = performance.now();
+  try {
+    const { problems, schema, rows } = await runTask(
+      "copy",
+      { from: directory.database, to: copy },
+      { signal },
+    );
+    if (problems.length > 0) throw databaseDamaged(problems);
+    const facts = {
+      created_at: toRfc3339(createdAtMs),
+      version: VERSION,
+      schema,
+      rows,
+      sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],
+    };
+    const packing = { database: copy, artifacts: directory.artifacts, target, partial, facts };
+    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress });
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const databaseSha256 = manifest.database.sha256;
+    return { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256, manifest };
+  } finally {
+    for (const path of [copy, `${copy}-journal`, partial]) rmSync(path, { force: true });
+  }
+}
+
+/** Removes scheduled backups beyond the newest `keep`. @returns their paths */
+export function removeOldBackups(folder: string, keep: number): string[] {
+  const old = readdirSync(folder)
+    .filter((name) => kindOfFile(name) === "scheduled")
+    .sort()
+    .slice(0, -keep)
+    .map((name) => join(folder, name));
+  for (const path of old) rmSync(path, { force: true });
+  return old;
+}
+
+function freeName({ kind, folder }: BackupRequest, atMs: number): string {
+  for (let again = 0; ; again++) {
+    const path = join(folder, fileNameOf(kind, { atMs, again }));
+    if (!existsSync(path)) return path;
+  }
+}
+
+function refuseExisting(target: string): void {
+  if (!existsSync(target)) return;
+  throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
+    hint: "name another file, or none: then a free name is chosen",
+  });
+}
+
+/** The copy of the database and the packed one are there at the same moment. */
+function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): void {
+  const connection = openConnection(database, { readonly: true });
+  const databaseBytes = copyBytesOf(connection);
+  connection.close();
+  const needed = 2 * databaseBytes + folderBytes(artifacts);
+  const { availableBytes: available } = roomOf(folder);
+  if (available < needed) throw noRoom(folder, { needed, available });
+}
+
+const folderBytes = (folder: string): number =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    : 0;
+
+function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {
+  const connection = openConnection(copy, { readonly: true });
+  try {
+    return keyIdsIn(drizzleOver(connection));
+  } finally {
+    connection.close();
+  }
+}
+
+const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
+
+/** What a killed process left is of no use to anybody; this process makes one backup at a time. */
+function sweepPartials(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = Number(PARTIAL.exec(name)?.[1] ?? 0);
+    if (pid !== 0 && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+}
