@@ -43,6 +43,9 @@ export async function readSecret(
   return new Secret(text);
 }
 
+/** @throws DomainError `secret.*`: unreadable, too long, readable by everyone */
+export const readSecretFile = (path: string): Secret => new Secret(fromFile(path));
+
 function fromFile(path: string): string {
   const small = readSmallFile(path, SECRET_INPUT_BYTES_MAX);
   if ("wrong" in small) throw refused("secret.unreadable", `${path} ${small.wrong}`);

@@ -1,9 +1,10 @@
-// Seeding from a file on this machine: reads it, and finds the archives it names beside it.
-// Both faces use it: the service at start and on SIGHUP, and `catalog seed`.
+// Catalogs on this machine's disk: a file for seeding with the archives that it names beside it, and a bundle.
+// Both faces use the former: the service at start and on SIGHUP, and `catalog seed`.
+import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/model.ts";
-import type { SeedRequest } from "./domain/catalog/service.ts";
+import type { BundleFile, SeedRequest } from "./domain/catalog/service.ts";
 import { openFile, readFile } from "./platform/files.ts";
 
 /**
@@ -18,4 +19,18 @@ export async function readCatalogFile(
   const resolveSource = (sourceRef: string): string =>
     sourceRef.startsWith("file://") ? fileURLToPath(sourceRef) : resolve(dirname(absolute), sourceRef);
   return { bytes, fileName: path, files: { resolve: resolveSource, open: openFile } };
+}
+
+/**
+ * @param name how the operator wrote the path
+ * @throws DomainError `file.*`
+ */
+export async function openBundleFile(path: string, name: string): Promise<BundleFile> {
+  const { sizeBytes } = await openFile(path);
+  return {
+    name,
+    sizeBytes,
+    read: (range) =>
+      createReadStream(path, range && { start: range.offset, end: range.offset + range.length - 1 }),
+  };
 }

@@ -3,9 +3,11 @@ import { resolve } from "node:path";
 import { catalogYaml, packageYaml } from "../../src/domain/catalog/export.ts";
 import { CATALOG_FILE_BYTES_MAX } from "../../src/domain/catalog/model.ts";
 import type { ManagedPackage } from "../../src/domain/catalog/service.ts";
+import { DomainError } from "../../src/domain/errors.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
 import type { Column } from "../table.ts";
+import { exportBundle } from "./bundle.ts";
 
 const COLUMNS: readonly Column<ManagedPackage>[] = [
   { header: "ID", value: ({ id }) => id },
@@ -32,10 +34,23 @@ export async function show({ domain, actor, output, args: [id = ""] }: Call): Pr
   output.result(managed, packageYaml(managed).trimEnd());
 }
 
-/** `-` is stdout; under `--json` it gets the same document as JSON, which `seed` reads as well. */
+/** With `--bundle` it is bundle.ts's; else a file that `seed` reads. */
 export async function exportTo(call: Call): Promise<void> {
-  const { domain, actor, output, context, args } = call;
-  const [file = ""] = args;
+  const [file] = call.args;
+  const bundle = call.text("bundle");
+  if ((file === undefined) === (bundle === undefined)) throw oneTarget();
+  if (bundle !== undefined) return await exportBundle(call, bundle);
+  if (file !== undefined) await exportYaml(call, file);
+}
+
+const oneTarget = (): DomainError =>
+  new DomainError("invalid", "usage.one_target", "name one file: FILE for the list alone, or --bundle FILE", {
+    hint: "run: quartermaster catalog export --help",
+  });
+
+/** `-` is stdout; under `--json` it gets the same document as JSON, which `seed` reads as well. */
+async function exportYaml(call: Call, file: string): Promise<void> {
+  const { domain, actor, output, context } = call;
   const packages = domain.catalog.list(actor.organizationId);
   const text = catalogYaml(packages);
   const sizeBytes = Buffer.byteLength(text);

@@ -37,9 +37,18 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(inDomain(context, async () => (await import("../catalog/read.ts")).show)),
   noun
     .command("export")
-    .description("Writes the catalog as a file that `catalog seed` accepts.")
-    .examples("quartermaster catalog export catalog.yaml", "quartermaster catalog export - | less")
-    .argument("<file>", "file to write or replace; - is standard output")
+    .description(
+      "Writes the catalog as a file that `catalog seed` accepts, or with its archives as a signed bundle.",
+    )
+    .examples(
+      "quartermaster catalog export catalog.yaml",
+      "quartermaster catalog export - | less",
+      "quartermaster catalog export --bundle spring.qmc",
+    )
+    .argument("[file]", "file to write or replace; - is standard output")
+    .option("--bundle <file>", "write the catalog, its archives and a signature to this one file")
+    .option("--signing-key-file <path>", "Ed25519 private key to sign with, in place of this installation's")
+    .option("--leave-out-remote", "leave out packages whose archives are not stored here")
     .printsJson()
     .action(inDomain(context, async () => (await import("../catalog/read.ts")).exportTo)),
 ];
@@ -61,6 +70,27 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../catalog/seed.ts")).seed)),
+  addConfirmOptions(
+    noun
+      .command("import")
+      .description("Makes the catalog what a signed bundle says, all or nothing, and keeps its archives.")
+      .examples(
+        "quartermaster catalog import spring.qmc --trust bundle.pub --dry-run",
+        "quartermaster catalog import spring.qmc --trust bundle.pub --yes",
+      )
+      .argument("<file>", "bundle that `catalog export --bundle` has written")
+      .option("--trust <file>", "public keys (PEM) of those whose bundles you trust")
+      .option("--keep", "keep the packages that the bundle does not have")
+      .option("--allow-dangling", "remove packages also where the policy in force names them"),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../catalog/bundle.ts")).importBundle)),
+  noun
+    .command("bundle-key")
+    .description("Prints the public key of this installation's bundles, and makes the pair the first time.")
+    .examples("quartermaster catalog bundle-key > bundle.pub", "quartermaster catalog bundle-key --json")
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../catalog/bundle.ts")).bundleKey)),
   addConfirmOptions(
     noun
       .command("remove")

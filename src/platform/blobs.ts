@@ -41,6 +41,8 @@ export interface Blobs {
   has(digest: Digest): Promise<boolean>;
   /** @returns where the bytes are, or would be */
   path(digest: Digest): string;
+  /** @returns the bytes; reading them throws where there is no such file */
+  read(digest: Digest): AsyncIterable<Uint8Array>;
   /** @returns bytes, or undefined when there is no such file */
   size(digest: Digest): Promise<number | undefined>;
   /** Reads the stored bytes again and compares them with their name. */
@@ -84,6 +86,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
   const size = async (digest: Digest) => (await statOrMissing(path(digest)))?.size;
   return {
     path,
+    read: (digest) => createReadStream(path(digest)),
     size,
     has: async (digest) => (await size(digest)) !== undefined,
     put: (source, options) => put({ directory, path }, source, options),

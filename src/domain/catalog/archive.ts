@@ -15,6 +15,8 @@ export interface InspectOptions {
   requiredPaths?: readonly RequiredPath[];
   /** told the path of each entry that has passed, in their order; a folder's ends without a slash */
   onEntry?: (path: string) => void;
+  /** told the path and the bytes of each file that has passed and has at most `fileBytesMax` bytes */
+  onFile?: { fileBytesMax: number; look(path: string, bytes: Uint8Array): void };
 }
 
 export interface ArchiveContents {
@@ -32,7 +34,7 @@ export interface ArchiveContents {
  */
 export async function inspectArchive(
   stream: AsyncIterable<Uint8Array>,
-  { limits: changed = {}, requiredPaths = [], onEntry }: InspectOptions = {},
+  { limits: changed = {}, requiredPaths = [], onEntry, onFile }: InspectOptions = {},
 ): Promise<ArchiveContents> {
   const limits = { ...ARCHIVE_LIMITS, ...changed };
   const compressed = compressedMeter(limits);
@@ -46,6 +48,8 @@ export async function inspectArchive(
       if (entries > limits.entriesMax) throw tooManyEntries(limits);
       const path = paths.add(entry, limits);
       onEntry?.(path);
+      if (onFile && entry.kind === "file" && entry.sizeBytes <= onFile.fileBytesMax)
+        onFile.look(path, await entry.read());
     }
   } finally {
     await source.close();

@@ -20,8 +20,8 @@ export interface LocalFiles {
 /** Told of every piece of an archive that was read; each archive is read once for its digest and once to unpack it. */
 export type ReportProgress = (progress: { name: string; bytes: number }) => void;
 
-/** A source whose bytes we keep. */
-interface LocalSource extends ArchiveOfPackage {
+/** A source that workstations fetch. */
+export interface FetchedSource extends ArchiveOfPackage {
   source: PackageSource;
   /** pointer to the source's members */
   at: readonly (string | number)[];
@@ -60,7 +60,8 @@ export async function checkLocalArchives(
   const archives = new Map<string, CheckedArchive>();
   const problems: Problem[] = [];
   let unverified = false;
-  for (const local of packages.flatMap(localSourcesOf)) {
+  for (const local of packages.flatMap(fetchedSourcesOf)) {
+    if (!isLocal(local.source)) continue;
     options.signal?.throwIfAborted();
     try {
       const checked = await checkArchive(local, options);
@@ -74,7 +75,8 @@ export async function checkLocalArchives(
   return { archives, problems, unverified };
 }
 
-function localSourcesOf(managed: ManagedPackage, index: number): LocalSource[] {
+/** @returns the package's own source, or those of its platforms: with them clients never look at its own */
+export function fetchedSourcesOf(managed: ManagedPackage, index: number): FetchedSource[] {
   const platforms = Object.entries(managed.platform_sources ?? {});
   const own = { source: managed, managed, index, platform: undefined, at: [index] };
   const others = platforms.map(([platform, source]) => ({
@@ -84,18 +86,17 @@ function localSourcesOf(managed: ManagedPackage, index: number): LocalSource[] {
     platform,
     at: [index, "platform_sources", platform],
   }));
-  // With platform sources clients never look at the package's own source.
-  return [...(platforms.length === 0 ? [own] : []), ...others].filter(({ source }) => isLocal(source));
+  return platforms.length === 0 ? [own] : others;
 }
 
-function problemsOf(error: DomainError, { at }: LocalSource): Problem[] {
+function problemsOf(error: DomainError, { at }: FetchedSource): Problem[] {
   if (error.problems.length > 0) return [...error.problems];
   const member = error.reason === "artifact.digest_mismatch" ? "sha256" : "source_ref";
   const detail = error.hint ? `${error.message}; ${error.hint}` : error.message;
   return [{ pointer: pointerOf([...at, member]), detail }];
 }
 
-async function checkArchive(local: LocalSource, options: CheckOptions): Promise<CheckedArchive> {
+async function checkArchive(local: FetchedSource, options: CheckOptions): Promise<CheckedArchive> {
   const digest = parseDigest(local.source.sha256);
   const known = (await options.blobs.has(digest)) ? options.findArtifact(digest) : undefined;
   const path = options.files.resolve(local.source.source_ref);

@@ -3,11 +3,14 @@
 import { parseDigest } from "../../platform/blobs.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
+import { createBundles } from "./bundles.ts";
 import type { ChangeDependencies } from "./changes.ts";
 import type { ManagedPackage } from "./model.ts";
 import { createSeed } from "./seed.ts";
 import * as store from "./store.ts";
 
+export type { BundleFile, TrustedSigners } from "./bundle-model.ts";
+export type { ImportPlan, ImportRequest } from "./bundles.ts";
 export { componentsOf } from "./layouts.ts";
 export type { LocalFiles, ReportProgress } from "./local-archives.ts";
 export { ManagedPackage } from "./model.ts";
@@ -31,6 +34,7 @@ export function createCatalog(dependencies: ChangeDependencies) {
   const { db, audit, blobs } = dependencies;
   return {
     seed: createSeed(dependencies),
+    bundles: createBundles(dependencies),
 
     /** Grows whenever the catalog may have changed, by us or by another process. */
     revision: (): number => db.revision("catalog"),

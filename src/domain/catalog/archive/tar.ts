@@ -1,4 +1,4 @@
-// Walks a tar stream from header to header and yields its files and folders, without keeping their bytes.
+// Walks a tar stream from header to header and yields its files and folders; their bytes are passed over unless asked for.
 // Everything else that tar can express is refused here; which paths are allowed is decided in paths.ts.
 import { type ByteSource, REPACK } from "./bytes.ts";
 import { BLOCK_BYTES, isZeros, readHeader, type TarHeader, ZEROS } from "./header.ts";
@@ -10,6 +10,12 @@ export interface TarEntry {
   /** as written: neither checked nor decoded; a folder may end with a slash */
   path: Uint8Array;
   sizeBytes: number;
+}
+
+/** An entry whose bytes may be asked for before the next one is. */
+export interface ReadableEntry extends TarEntry {
+  /** @returns all bytes of the file, in memory: the caller has looked at `sizeBytes`; to be called once at most */
+  read(): Promise<Uint8Array>;
 }
 
 const KINDS: Readonly<Record<string, TarEntry["kind"]>> = { "0": "file", "5": "directory" };
@@ -32,7 +38,7 @@ const paddedLength = (length: number): number => Math.ceil(length / BLOCK_BYTES)
  * @throws DomainError with the reasons of this folder
  * @source POSIX.1-2017, pax, "ustar Interchange Format"; control-api.md section 8.7
  */
-export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry> {
+export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadableEntry> {
   const metadata = new Metadata(source, limits);
   for (;;) {
     const block = await source.take(BLOCK_BYTES);
@@ -40,8 +46,13 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
     const header = readHeader(block);
     if (await metadata.consume(header)) continue;
     const entry = entryOf(header, metadata.takeNaming(), limits);
-    yield entry;
-    await source.skip(paddedLength(entry.sizeBytes));
+    let leftBytes = paddedLength(entry.sizeBytes);
+    const read = () => {
+      leftBytes -= entry.sizeBytes;
+      return source.take(entry.sizeBytes);
+    };
+    yield { ...entry, read };
+    await source.skip(leftBytes);
   }
   metadata.refuseDangling();
   await refuseBytesAfterEnd(source);

@@ -1,0 +1,177 @@
+// `catalog export --bundle`, `catalog import` and `catalog bundle-key`: the catalog on its way between machines that do not
+// reach each other. What a bundle is, and what is believed of it, is the catalog's.
+import { resolve } from "node:path";
+import { openBundleFile } from "../../src/catalog-file.ts";
+import { type ImportPlan, type ImportRequest, isUnchanged } from "../../src/domain/catalog/service.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { openDataDirectory } from "../../src/platform/data-directory.ts";
+import { type FileSigner, fileSigner, readTrustedKeys } from "../../src/platform/file-signatures.ts";
+import { readFile, replaceFile } from "../../src/platform/files.ts";
+import { findOwnSigner, makeOwnKey } from "../../src/platform/own-signing-key.ts";
+import type { Call } from "../in-domain.ts";
+import { planDocument, planInWords, planLines, versionText } from "../plan-text.ts";
+import { printable } from "../printable.ts";
+import { startProgress } from "../progress.ts";
+import { isConfirmed } from "../prompt.ts";
+import { readSecretFile } from "../secret-input.ts";
+
+export const KEY_FILE_BYTES_MAX = 65_536;
+
+/** The public key goes to stdout alone, so that it can be piped into a file. */
+export async function bundleKey({ domain, actor, config, context, output }: Call): Promise<void> {
+  const { keys } = openDataDirectory(config.get("data_dir"));
+  const known = findOwnSigner(keys);
+  if (!known) makeOwnKey(keys, context.ids);
+  const signer = known ?? ownSigner(keys);
+  if (!known) await domain.catalog.bundles.keyMade(actor, signer.keyId);
+  output.note(`key ${signer.keyId}`);
+  output.result({ key_id: signer.keyId, public_key: signer.publicKey }, signer.publicKey.trimEnd());
+}
+
+export async function exportBundle(call: Call, file: string): Promise<void> {
+  const { domain, actor, output, context } = call;
+  const signer = signerFor(call);
+  using progress = startProgress(context, { label: "writing archives", unit: "bytes" });
+  const { packages, archives, leftOut, bytes } = domain.catalog.bundles.export(actor.organizationId, {
+    signer,
+    leaveOutRemote: call.has("leaveOutRemote"),
+    onProgress: ({ bytes: amount }) => progress.advance(amount),
+    signal: context.stopSignal(),
+  });
+  const path = resolve(context.cwd, file);
+  await replaceFile(path, bytes);
+  progress.end();
+  if (leftOut.length > 0)
+    output.warning(`left out, for their archives are not stored here: ${leftOut.join(", ")}`);
+  const document = {
+    file: path,
+    packages,
+    archives: archives.length,
+    left_out: leftOut,
+    signer: signer.keyId,
+  };
+  const counts = `${counted(packages, "package")} with ${counted(archives.length, "archive")}`;
+  output.result(document, `Exported ${counts} to ${file}\nsigned by ${signer.keyId}`);
+}
+
+function signerFor(call: Call): FileSigner {
+  const path = call.text("signingKeyFile");
+  if (path === undefined) return ownSigner(openDataDirectory(call.config.get("data_dir")).keys);
+  return fileSigner(readSecretFile(resolve(call.context.cwd, path)), path);
+}
+
+function ownSigner(keys: string): FileSigner {
+  const signer = findOwnSigner(keys);
+  if (signer) return signer;
+  throw new DomainError(
+    "conflict",
+    "bundle.no_key",
+    "this installation has no key to sign bundles with yet",
+    {
+      hint: "make it and keep its public half for the other side: quartermaster catalog bundle-key > bundle.pub",
+    },
+  );
+}
+
+/** A dry run tells what blocks as part of the plan; a real one refuses it. */
+export async function importBundle(call: Call): Promise<void> {
+  const { bundles } = call.domain.catalog;
+  const request = await requestFor(call);
+  if (call.has("dryRun")) return tell(call, await watching(call, request, bundles.plan));
+  if (!call.has("yes") && !(await mayRemove(call, request))) return;
+  const done = await watching(call, request, bundles.import);
+  warnOfFetches(call, done);
+  const summary = planInWords(done);
+  const last = isUnchanged(done) ? summary : `Imported: ${summary}`;
+  call.output.result({ dry_run: false, ...documentOf(done) }, [...linesOf(done), last].join("\n"));
+}
+
+async function requestFor(call: Call): Promise<ImportRequest> {
+  const { context, args, domain, actor } = call;
+  const [file = ""] = args;
+  const trust = call.text("trust");
+  if (trust === undefined) throw noTrust();
+  const keys = readTrustedKeys(
+    Buffer.from(await readFile(resolve(context.cwd, trust), KEY_FILE_BYTES_MAX)).toString(),
+    trust,
+  );
+  const inForce = domain.governance.current(actor.organizationId);
+  const named = inForce?.document.packages.map(({ id }): [string, number] => [id, inForce.sequence]);
+  return {
+    file: await openBundleFile(resolve(context.cwd, file), file),
+    trusted: { name: trust, keys },
+    keep: call.has("keep"),
+    inUse: new Map(named),
+    allowDangling: call.has("allowDangling"),
+    signal: context.stopSignal(),
+  };
+}
+
+const noTrust = (): DomainError =>
+  new DomainError(
+    "invalid",
+    "bundle.no_trust",
+    "say whose bundles you trust: --trust FILE with their public key",
+    {
+      hint: "the exporting side prints it with `quartermaster catalog bundle-key`; have it told by another way than the bundle's",
+    },
+  );
+
+async function watching(
+  { context, actor }: Call,
+  request: ImportRequest,
+  work: (actor: Call["actor"], request: ImportRequest) => Promise<ImportPlan>,
+): Promise<ImportPlan> {
+  using progress = startProgress(context, { label: "reading archives", unit: "bytes" });
+  return await work(actor, { ...request, onProgress: ({ bytes }) => progress.advance(bytes) });
+}
+
+async function mayRemove(call: Call, request: ImportRequest): Promise<boolean> {
+  const plan = await watching(call, request, call.domain.catalog.bundles.plan);
+  if (plan.removed.length === 0 || plan.blocked.length > 0) return true; // the import says what blocks it
+  const action = `remove ${counted(plan.removed.length, "package")} from the catalog`;
+  return await isConfirmed(call.context, call.command, { action, details: linesOf(plan) });
+}
+
+function tell(call: Call, plan: ImportPlan): void {
+  warnOfFetches(call, plan);
+  const { output } = call;
+  const blocked = plan.blocked.length === 0 ? "" : `, ${plan.blocked.length} blocked`;
+  const words = planInWords({ ...plan, removed: plan.removed.filter(({ id }) => !isBlocked(plan, id)) });
+  const summary = isUnchanged(plan) ? planInWords(plan) : `Plan: ${words}${blocked}. No changes made.`;
+  output.result({ dry_run: true, ...documentOf(plan) }, [...linesOf(plan), summary].join("\n"));
+}
+
+function warnOfFetches({ output }: Call, { fetches }: ImportPlan): void {
+  for (const { id, path, what } of fetches) {
+    output.warning(`${id} ${what} when it runs (${path}): its digest does not cover what comes from there`);
+  }
+}
+
+const isBlocked = ({ blocked }: ImportPlan, id: string): boolean => blocked.some((entry) => entry.id === id);
+
+function linesOf(plan: ImportPlan): string[] {
+  const removed = plan.removed.filter(({ id }) => !isBlocked(plan, id));
+  const blocked = plan.blocked.map(
+    (entry) =>
+      `- ${versionText(entry)} used by revision ${entry.revision}: pass --allow-dangling or change the policy first`,
+  );
+  const { count, new: fresh, sizeBytes } = plan.archives;
+  return [
+    `signed by ${plan.signer}, exported ${printable(plan.exportedAt)}`,
+    `${counted(count, "archive")}, ${sizeBytes} bytes, ${fresh} new`,
+    ...planLines({ ...plan, removed }),
+    ...blocked,
+  ];
+}
+
+const documentOf = (plan: ImportPlan) => ({
+  signer: plan.signer,
+  exported_at: plan.exportedAt,
+  archives: { count: plan.archives.count, new: plan.archives.new, size_bytes: plan.archives.sizeBytes },
+  ...planDocument(plan),
+  blocked: plan.blocked,
+  fetches: plan.fetches,
+});
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
