@@ -1,0 +1,159 @@
+// A clock that jumps by a day, forward and back, while the service runs: at every time everything that people, workstations
+// and identity providers do works, and what went wrong at another time keeps nobody out for longer than its own window.
+// Jobs under a jumping clock are in platform/scheduler.test.ts, gateway keys in properties/gateway-keys.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY_MS, SECOND_MS } from "../../src/platform/clock.ts";
+import { publishFirst } from "../support/policy.ts";
+import { createTestServer, PASSWORD, SCIM_TOKEN, type Sent, type TestServer } from "../support/server.ts";
+import { START_MS } from "../support/world.ts";
+
+const CLIENT = "client_id=blue-cli";
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const EMAIL = "ana@example.com";
+const WINDOW_SECONDS = 900;
+const INTERVAL_SECONDS = 5;
+
+interface Tokens {
+  access_token: string;
+  refresh_token: string;
+}
+
+let face: TestServer;
+/** of a workstation that signed in before the first jump and stays through all of them */
+let lasting: Tokens;
+let names = 0;
+
+beforeAll(async () => {
+  face = await createTestServer();
+  await publishFirst(face);
+  await face.signedIn("admin", { email: EMAIL });
+  lasting = await logIn((await signIn()).cookie);
+});
+afterAll(() => face[Symbol.asyncDispose]());
+
+/** Asks, and expects the status. */
+async function ask(method: string, path: string, { status = 200, ...sent }: Sent & { status?: number }) {
+  const answer = await face.request(method, path, sent);
+  const text = await answer.text();
+  expect([method, path, answer.status, text]).toEqual([method, path, status, text]);
+  return { headers: answer.headers, text, json: () => JSON.parse(text) };
+}
+
+const form = (text: string): Sent => ({ body: text, headers: FORM });
+
+async function signIn(): Promise<{ cookie: string }> {
+  const body = { email: EMAIL, password: PASSWORD };
+  const { headers } = await ask("POST", "/api/auth/sign-in/email", { body });
+  return { cookie: headers.get("set-cookie")?.split(";")[0] ?? "" };
+}
+
+/** A device login, as a workstation and a browser go through it together. */
+async function logIn(cookie: string): Promise<Tokens> {
+  const scope = "scope=governance:read%20client-status:write%20offline_access";
+  const login = (await ask("POST", "/api/auth/device/code", form(`${CLIENT}&${scope}`))).json();
+  const poll = form(`${CLIENT}&grant_type=${DEVICE_GRANT}&device_code=${login.device_code}`);
+  const pending = await ask("POST", "/api/auth/oauth2/token", { ...poll, status: 400 });
+  expect(pending.json().error).toBe("authorization_pending");
+  const link = `/api/device/${login.verification_uri_complete.split("/").at(-1)}`;
+  await ask("GET", link, { cookie });
+  await ask("POST", link, { cookie, body: { action: "approve" } });
+  face.world.clock.advance(INTERVAL_SECONDS * SECOND_MS);
+  return (await ask("POST", "/api/auth/oauth2/token", poll)).json();
+}
+
+async function refresh({ refresh_token }: Tokens): Promise<Tokens> {
+  const fields = `${CLIENT}&grant_type=refresh_token&refresh_token=${refresh_token}`;
+  return (await ask("POST", "/api/auth/oauth2/token", form(fields))).json();
+}
+
+/** Fetches the policy and reports; the inventory shows this report, not an older or newer one. */
+async function work({ access_token: token }: Tokens, cookie: string): Promise<void> {
+  await ask("GET", "/governance-config", { token });
+  const hostname = `lab-${names++}`;
+  const report = {
+    instance_id: "one",
+    client_version: "1",
+    platform: "linux",
+    applied: true,
+    files_ok: true,
+  };
+  await ask("POST", "/client-status", { token, body: { ...report, hostname }, status: 204 });
+  expect((await ask("GET", "/admin/client-status", { cookie })).text).toContain(`"${hostname}"`);
+}
+
+/** What an identity provider does with one user. */
+async function provision(): Promise<void> {
+  const headers = { "content-type": "application/scim+json" };
+  const userName = `worker-${names++}@example.com`;
+  const schemas = ["urn:ietf:params:scim:schemas:core:2.0:User"];
+  const sent = { token: SCIM_TOKEN, headers };
+  const user = await ask("POST", "/scim/v2/Users", { ...sent, body: { schemas, userName }, status: 201 });
+  const path = `/scim/v2/Users/${user.json().id}`;
+  const change = {
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+    Operations: [{ op: "replace", path: "active", value: false }],
+  };
+  await ask("PATCH", path, { ...sent, body: change });
+  expect((await ask("GET", path, sent)).json()).toMatchObject({ userName, active: false });
+}
+
+/** What was open before the jump either goes on or says plainly that it has ended, and is renewed without a person. */
+async function goOn(cookie: string): Promise<void> {
+  const answer = await face.request("GET", "/governance-config", { token: lasting.access_token });
+  expect([200, 401]).toContain(answer.status);
+  lasting = await refresh(lasting);
+  await work(lasting, cookie);
+}
+
+describe.each([
+  ["a day forward", DAY_MS],
+  ["back to the right time", 0],
+  ["a day back", -DAY_MS],
+  ["forward to the right time", 0],
+])("after the clock jumped %s", (_, offsetMs) => {
+  let cookie: string;
+  beforeAll(async () => {
+    face.world.clock.set(START_MS + offsetMs);
+    ({ cookie } = await signIn());
+  });
+
+  test("a workstation signs in, fetches its policy, reports and refreshes", async () => {
+    const tokens = await logIn(cookie);
+    await work(tokens, cookie);
+    await work(await refresh(tokens), cookie);
+  });
+
+  test("a workstation that was signed in before the jump goes on without a person", () => goOn(cookie));
+
+  test("an identity provider provisions", provision);
+
+  test("people are invited", async () => {
+    const body = { email: `new-${names++}@example.com`, role: "member" };
+    await ask("POST", "/admin/invitations", { cookie, body, status: 201 });
+  });
+
+  test("wrong guesses keep an account closed for one window, however far the clock is off", async () => {
+    const guess = (password: string) =>
+      face.request("POST", "/api/auth/sign-in/email", { body: { email: EMAIL, password } });
+    while ((await guess("wrong")).status !== 429);
+    const seconds = Number((await guess(PASSWORD)).headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(WINDOW_SECONDS);
+  });
+
+  test("what is expired is swept without harm to what is not", async () => {
+    await face.domain.access.sweep(new AbortController().signal);
+    await goOn((await signInAfterWindow()).cookie);
+  });
+
+  async function signInAfterWindow(): Promise<{ cookie: string }> {
+    face.world.clock.advance(WINDOW_SECONDS * SECOND_MS);
+    return await signIn();
+  }
+});
+
+test("the audit log is whole after all of it, and nothing was a failure of ours", async () => {
+  expect(await face.domain.auditLog.verify()).toMatchObject({ broken: undefined });
+  expect(face.logged.filter(({ level }) => level === "error")).toEqual([]);
+});
