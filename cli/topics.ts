@@ -1,41 +1,88 @@
-// The texts of `quartermaster help <topic>`, and what the manual page repeats. Settings and their names are for
+// The texts of `quartermaster help <topic>`; the manual page repeats the first ones. Settings and their names are for
 // src/platform/config-table.ts.
 
-/** Topic by name, each a text without a line break at its end; made when it is asked for where it follows from the domain. */
-export const TOPICS: Readonly<Record<string, string | (() => Promise<string>)>> = {
-  environment: `Every setting has three spellings: server.listen in the file, QUARTERMASTER_SERVER_LISTEN in the
+/** A word and what it means. */
+export type Definition = readonly [term: string, meaning: string];
+
+/** Paragraphs of a topic: prose, or a list of definitions. */
+export type Prose = readonly (string | readonly Definition[])[];
+
+/** The topics that the manual page has as well. */
+export const PROSE = {
+  environment: [
+    `Every setting has three spellings: server.listen in the file, QUARTERMASTER_SERVER_LISTEN in the
 environment, --server-listen on the command line. A flag wins over the environment, the environment
-over the file, the file over the default. \`quartermaster config show\` tells where each value is from.
-
-QUARTERMASTER_CONFIG        the configuration file
-QUARTERMASTER_<SETTING>     any setting
-QUARTERMASTER_<SECRET>_FILE a file that holds a secret
-CREDENTIALS_DIRECTORY       secrets passed by systemd; they win over everything else
-STATE_DIRECTORY             the data directory, when systemd names it
-CONFIGURATION_DIRECTORY     where quartermaster.yaml is looked for
-NO_COLOR, TERM=dumb         no colour`,
-  "exit-codes": `0    done, or nothing to do
-1    unexpected failure: a bug, or the machine
-2    wrong usage, invalid input, or a confirmation that could not be asked for
-3    not found
-4    conflict: stale revision, wrong state, already exists
-5    not permitted, or not signed in
-6    unavailable; worth trying again
-7    verification failed
-8    finished with some failures; the report lists them
-130  interrupted (Ctrl-C)
-143  terminated`,
-  files: `<data directory>/quartermaster.db  everything but artifacts; with -wal and -shm beside it while in use
-<data directory>/artifacts         packages, named by their digest
-<data directory>/keys              keys that seal secrets in the database; back them up apart from it
-<data directory>/backups           backups, and copies taken before an upgrade
-<data directory>/server.lock       held by the running server
-quartermaster.yaml                 settings; named with --config or QUARTERMASTER_CONFIG`,
-  formatting: `Results go to stdout, everything else to stderr. Tables have one row per thing; - means there is nothing.
-Times are shown as ages (3h, 2m, in 5d); --wide shows them exactly and shortens nothing.
-
---json prints one document with snake_case members; lists are in "items". Streams print one object per
+over the file, the file over the default. \`quartermaster config show\` tells where each value is from,
+\`quartermaster config explain SETTING\` how each is spelt.`,
+    [
+      ["QUARTERMASTER_CONFIG", "the configuration file"],
+      ["QUARTERMASTER_<SETTING>", "any setting"],
+      ["QUARTERMASTER_<SECRET>_FILE", "a file that holds a secret"],
+      ["CREDENTIALS_DIRECTORY", "secrets passed by systemd; they win over everything else"],
+      ["STATE_DIRECTORY", "the data directory, when systemd names it"],
+      ["CONFIGURATION_DIRECTORY", "where quartermaster.yaml is looked for"],
+      ["NOTIFY_SOCKET, WATCHDOG_USEC", "where and how often `serve` tells systemd that it is well"],
+      ["JOURNAL_STREAM", "the log goes to the journal: JSON lines with their priority"],
+      ["SUDO_USER", "who is named in the audit log for a command run with sudo"],
+      ["NO_COLOR, TERM=dumb", "no colour"],
+    ],
+  ],
+  "exit-codes": [
+    [
+      ["0", "done, or nothing to do"],
+      ["1", "unexpected failure: a bug, or the machine"],
+      ["2", "wrong usage, invalid input, or a confirmation that could not be asked for"],
+      ["3", "not found"],
+      ["4", "conflict: stale revision, wrong state, already exists"],
+      ["5", "not permitted, or not signed in"],
+      ["6", "unavailable; worth trying again"],
+      ["7", "verification failed"],
+      ["8", "finished with some failures; the report lists them"],
+      ["130", "interrupted (Ctrl-C)"],
+      ["143", "terminated"],
+    ],
+  ],
+  files: [
+    [
+      [
+        "<data directory>/quartermaster.db",
+        "everything but artifacts; with -wal and -shm beside it while in use",
+      ],
+      ["<data directory>/artifacts", "packages, named by their digest"],
+      ["<data directory>/keys", "keys that seal secrets in the database; back them up apart from it"],
+      ["<data directory>/backups", "backups, and copies taken before an upgrade"],
+      ["<data directory>/server.lock", "held by the running server"],
+      ["quartermaster.yaml", "settings; named with --config or QUARTERMASTER_CONFIG"],
+    ],
+    `The data directory and all in it belong to one user and can be read by that user alone. Started as
+root, every command becomes that user before it opens anything there; started as anybody else, it
+stops and names the user.`,
+  ],
+  formatting: [
+    `Results go to stdout, everything else to stderr. Tables have one row per thing; - means there is nothing.
+Times are shown as ages (3h, 2m, in 5d); --wide shows them exactly and shortens nothing.`,
+    `--json prints one document with snake_case members; lists are in "items". Streams print one object per
 line. Times are RFC 3339 in UTC, sizes are bytes. Members are added, never renamed or removed.
 Errors under --json are one object on stderr: error, reason, hint, problems, exit_code, run_id.`,
+  ],
+} as const satisfies Readonly<Record<string, Prose>>;
+
+const GAP = 2;
+
+/** @returns the paragraphs as a terminal shows them, without a line break at the end */
+const textOf = (prose: Prose): string =>
+  prose.map((part) => (typeof part === "string" ? part : definitionsText(part))).join("\n\n");
+
+function definitionsText(definitions: readonly Definition[]): string {
+  const width = Math.max(...definitions.map(([term]) => term.length)) + GAP;
+  return definitions.map(([term, meaning]) => term.padEnd(width) + meaning).join("\n");
+}
+
+/** Topic by name, each a text without a line break at its end; made when it is asked for. */
+export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = {
+  environment: () => textOf(PROSE.environment),
+  "exit-codes": () => textOf(PROSE["exit-codes"]),
+  files: () => textOf(PROSE.files),
+  formatting: () => textOf(PROSE.formatting),
   "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
 };

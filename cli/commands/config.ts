@@ -52,7 +52,17 @@ export function register(program: CliCommand, context: Context): void {
     )
     .printsJson()
     .action((_options: unknown, command: CliCommand) => check(context, command));
-  for (const command of [showing, checking]) addSettingOptions(command);
+  const explaining = noun
+    .command("explain")
+    .description("Shows what one setting is, its value and origin, every spelling, and when it takes effect.")
+    .examples(
+      "quartermaster config explain server.listen",
+      "quartermaster config explain QUARTERMASTER_SCIM_TOKEN --json",
+    )
+    .argument("<setting>", "name in the file, in the environment or, after --, as a flag")
+    .printsJson()
+    .action((setting: string, _options: unknown, command: CliCommand) => explain(context, command, setting));
+  for (const command of [showing, checking, explaining]) addSettingOptions(command);
 }
 
 async function show(context: Context, command: CliCommand): Promise<void> {
@@ -77,6 +87,12 @@ async function check(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const document = { valid: true, file: config.file ?? null };
   outputFor(context, command).result(document, checkedText(config));
+}
+
+async function explain(context: Context, command: CliCommand, setting: string): Promise<void> {
+  const config = await loadSettings(context, command);
+  const { explain: explainIn } = await import("../config/explain.ts");
+  explainIn(config, setting, outputFor(context, command));
 }
 
 const checkedText = ({ file }: Config): string =>

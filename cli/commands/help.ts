@@ -14,7 +14,7 @@ export function register(program: CliCommand, { stdout }: Context): void {
     .argument("[words...]", `a command, or one of ${Object.keys(TOPICS).join(", ")}`)
     .action(async (words: readonly string[]) => {
       const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
-      if (topic !== undefined) stdout.write(`${typeof topic === "string" ? topic : await topic()}\n`);
+      if (topic !== undefined) stdout.write(`${await topic()}\n`);
       else commandAt(program, words).outputHelp();
     });
 }

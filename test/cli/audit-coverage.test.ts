@@ -76,6 +76,16 @@ const withCatalog = (bench: Bench): string => {
   return "catalog.yaml";
 };
 
+/** Of another installation, with the key that signed it. */
+const withBundle = async ({ folder }: Bench): Promise<string> => {
+  using other = await createInstallation();
+  const { public_key: key } = await other.json("catalog bundle-key");
+  writeFileSync(join(folder, "other.pub"), String(key));
+  await other.json(`catalog seed ${withCatalog(other)}`);
+  await other.json(`catalog export --bundle ${join(folder, "in.qmc")} --leave-out-remote`);
+  return "in.qmc --trust other.pub";
+};
+
 /** An installation with a gateway at which Ada has an account. */
 async function onGateway(): Promise<Place> {
   const place = await createInstalledGateway();
@@ -96,6 +106,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["organization.create", "user.create", "signing_key.create"],
   },
   "catalog seed": { rest: withCatalog, leaves: ["catalog.seed"] },
+  "catalog import": { rest: withBundle, leaves: ["catalog.import"] },
+  "catalog bundle-key": { leaves: ["bundle_key.create"] },
   "catalog remove": {
     rest: async (bench) => {
       await bench.json(`catalog seed ${withCatalog(bench)}`);
@@ -188,6 +200,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
 const READS: Readonly<Record<string, string>> = {
   "config show": "",
   "config check": "",
+  "config explain": "server.listen",
   "catalog list": "",
   "catalog show": "review-guide",
   "catalog export": "-",

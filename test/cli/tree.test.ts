@@ -18,17 +18,20 @@ Examples:
   quartermaster config check --config quartermaster.yaml
 
 Options:
-  -h, --help       show this help
+  -h, --help                   show this help
 
 Global Options:
-  --version        print the version
-  --no-color       print without colour
-  --debug          add stack traces to errors
+  --version                    print the version
+  --no-color                   print without colour
+  --debug                      add stack traces to errors
 
 Commands:
-  show [options]   Shows every setting in force and where it comes from; secrets only as set or
-                   unset.
-  check [options]  Checks the settings, reports every mistake at once, and starts nothing.
+  show [options]               Shows every setting in force and where it comes from; secrets only as
+                               set or unset.
+  check [options]              Checks the settings, reports every mistake at once, and starts
+                               nothing.
+  explain [options] <setting>  Shows what one setting is, its value and origin, every spelling, and
+                               when it takes effect.
 `;
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
