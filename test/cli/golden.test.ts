@@ -3,13 +3,16 @@ import { test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
 import { logInOn } from "../support/installed-login.ts";
+import { beginPolicyOn } from "../support/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
+import { tarFile, tarGzOf } from "../support/tar.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
@@ -92,6 +95,54 @@ test("catalog", async () => {
     "catalog export out.yaml --json",
   ]);
   expectGolden("catalog", steps, replacements(bench));
+});
+
+test("catalog bundles", async () => {
+  using bench = await createInstallation();
+  using other = await createInstallation();
+  const hooks = tarGzOf(tarFile("hooks/start.sh", "npx tool"));
+  for (const { folder } of [bench, other]) writeFileSync(join(folder, "hooks.tar.gz"), hooks);
+  const entry = { id: "hooks", version: "1", source_ref: "hooks.tar.gz", sha256: sha256Hex(hooks) };
+  writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
+  writeFileSync(join(other.folder, "own.json"), JSON.stringify([{ ...entry, id: "own" }]));
+  await bench.json("catalog seed catalog.json");
+  const first = await transcript(bench, ["catalog export --bundle out.qmc", "catalog bundle-key"]);
+  writeFileSync(join(other.folder, "home.pub"), first[1]?.stdout ?? "");
+  const exported = await transcript(bench, [
+    "catalog bundle-key",
+    "catalog bundle-key --json",
+    "catalog export --bundle out.qmc",
+    "catalog export --bundle out.qmc --json",
+    "catalog export",
+    "catalog export out.yaml --bundle out.qmc",
+  ]);
+  cpSync(join(bench.folder, "out.qmc"), join(other.folder, "in.qmc"));
+  await other.json("catalog seed own.json");
+  const [own] = JSON.parse((await other.run("catalog export - --json")).stdout).package_catalog.packages;
+  const policy = { revision: "any", allowed_harnesses: ["codex"], packages: [own] };
+  writeFileSync(join(other.folder, "policy.json"), JSON.stringify(policy));
+  await beginPolicyOn(other);
+  await other.json("policy apply policy.json --yes");
+  const imported = await transcript(other, [
+    "catalog import in.qmc",
+    "catalog import in.qmc --trust home.pub",
+    "catalog import in.qmc --trust home.pub --dry-run",
+    "catalog import in.qmc --trust home.pub --dry-run --json",
+    "catalog import in.qmc --trust home.pub --keep",
+    "catalog import in.qmc --trust home.pub --yes",
+    "catalog import in.qmc --trust home.pub --allow-dangling",
+    "catalog import in.qmc --trust home.pub --allow-dangling --yes",
+    "catalog import in.qmc --trust home.pub",
+    "catalog import in.qmc --trust home.pub --json",
+    "catalog import home.pub --trust home.pub",
+    "catalog import in.qmc --trust in.qmc",
+  ]);
+  const hidden = replacements(bench)
+    .set(other.folder, "<other folder>")
+    .set(/^[A-Za-z0-9+/=]{60}$/gm, "<key>")
+    .set(/\\n[A-Za-z0-9+/=]{60}\\n/g, "\\n<key>\\n")
+    .set(/(?<=(?:signed by|key|"signer":|"key_id":) "?)[0-9a-f]{64}/g, "<key id>");
+  expectGolden("catalog-bundles", [...first, ...exported, ...imported], hidden);
 });
 
 test("catalog verify when bytes were lost and damaged", async () => {
