@@ -20,6 +20,7 @@ import * as sealingKeys from "./commands/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys.ts";
+import * as status from "./commands/status.ts";
 import * as users from "./commands/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
@@ -36,6 +37,7 @@ interface Noun {
 const NOUNS: readonly Noun[] = [
   serve,
   setup,
+  status,
   config,
   catalog,
   users,

@@ -84,6 +84,9 @@ export function progressText({ label, unit, total, done, elapsedMs }: State): st
   return `[${bar}] ${Math.floor(share * 100)}% ${label}: ${amount} of ${amountText(total, unit)}, ${rate}/s`;
 }
 
+/** @returns `412.3 MiB` */
+export const bytesText = (bytes: number): string => amountText(bytes, "bytes");
+
 function amountText(amount: number, unit: State["unit"]): string {
   if (unit === "items") return String(Math.round(amount));
   const step = Math.min(Math.floor(Math.log2(Math.max(amount, 1)) / 10), BYTE_UNITS.length - 1);

@@ -49,7 +49,15 @@ const NO_SERVICE = "no service runs on this data directory";
 const tell = ({ output }: Call, { changed, job }: JobAnswer, text: string): void =>
   output.result({ changed, job: jobDocument(job) }, text);
 
-const jobDocument = ({ name, state, paused, nextRunAtMs, startedAtMs, finishedAtMs, ...last }: JobView) => ({
+export const jobDocument = ({
+  name,
+  state,
+  paused,
+  nextRunAtMs,
+  startedAtMs,
+  finishedAtMs,
+  ...last
+}: JobView) => ({
   name,
   state,
   paused,

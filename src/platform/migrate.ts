@@ -70,6 +70,21 @@ export function schemaOf(connection: Database, known: readonly Migration[] = emb
   return checkedSchema(appliedMigrations(connection), known);
 }
 
+/**
+ * @returns the schema number of a database file that this program can use or bring up to date, without changing it
+ * @throws DomainError `schema.*`, `storage.*`
+ */
+export function schemaIn(file: string): number {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    return schemaOf(connection);
+  } catch (error) {
+    throw asStorageError(error);
+  } finally {
+    connection.close();
+  }
+}
+
 /** @returns the schema number that this program brings a database to */
 export const programSchema = (): number => embedded.at(-1)?.id ?? 0;
 

@@ -1,9 +1,8 @@
 // Whether the service can do its work: named checks, each quick, asked by /ready and /health/*.
 import { existsSync } from "node:fs";
 import type { Clock } from "../platform/clock.ts";
-import { openConnection } from "../platform/connection.ts";
 import type { Db } from "../platform/database.ts";
-import { programSchema, schemaOf } from "../platform/migrate.ts";
+import { programSchema, schemaIn } from "../platform/migrate.ts";
 
 /** Names of the checks, in the order they are told. */
 export const CHECKS = ["database", "schema", "keys", "worker"] as const;
@@ -57,16 +56,6 @@ function createSchemaCheck({ db, databaseFile }: ReadinessOptions): () => boolea
       seen = { revision, isCurrent: schemaIn(databaseFile) === programSchema() };
     return seen.isCurrent;
   };
-}
-
-/** @throws DomainError `schema.*`, `storage.*` */
-function schemaIn(file: string): number {
-  const connection = openConnection(file, { readonly: true });
-  try {
-    return schemaOf(connection);
-  } finally {
-    connection.close();
-  }
 }
 
 function holds(check: () => unknown): boolean {

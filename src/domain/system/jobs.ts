@@ -1,6 +1,6 @@
 // What an operator sees of the scheduled jobs, and says about them: run now, pause, resume. The service runs them and looks at
 // their rows every second (platform/scheduler.ts); nothing is run here.
-import { type Clock, toRfc3339 } from "../../platform/clock.ts";
+import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database.ts";
 import * as store from "../../platform/scheduler-store.ts";
 import type { JobOutcome, JobRow } from "../../platform/scheduler-table.ts";
@@ -20,6 +20,13 @@ export interface JobView {
   outcome: JobOutcome | null;
   error: string | null;
 }
+
+/** How long after its time a job is overdue where a service runs; a turn of the scheduler takes a second. */
+export const JOB_OVERDUE_MS = 5 * MINUTE_MS;
+
+/** @returns whether a running service should have begun the job by now */
+export const isOverdue = ({ state, nextRunAtMs }: JobView, nowMs: number): boolean =>
+  state === "due" && nowMs - nextRunAtMs > JOB_OVERDUE_MS;
 
 export interface JobAnswer {
   changed: boolean;

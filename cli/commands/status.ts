@@ -1,0 +1,24 @@
+// `quartermaster status`: one screen about the installation, whether the service runs or not (operator-experience.md OBS-5).
+// What is on it is read in cli/status/.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { addOptionsOf } from "../settings.ts";
+
+/** Adds the command to the tree. */
+export function register(program: CliCommand, context: Context): void {
+  const command = program
+    .command("status")
+    .description(
+      "Shows version, service, policy, clients, gateway keys, jobs, backup and outside services on one screen.",
+    )
+    .examples(
+      "quartermaster status --data-dir /var/lib/quartermaster",
+      "quartermaster status --config /etc/quartermaster/quartermaster.yaml --json",
+    )
+    .printsJson()
+    .action(async (_options: unknown, self: CliCommand) => {
+      const { status } = await import("../status/read.ts");
+      await status(context, self);
+    });
+  addOptionsOf(command, ["data_dir", "keys.sealing_key"]);
+}

@@ -1,0 +1,73 @@
+// Gathers what `status` shows: facts of the machine, which need no database, what is in the database, and whether outside
+// services answer. A database of another schema is told and left as it is.
+import { existingDirectory } from "../../src/installation.ts";
+import { askOutside, type OutsideService } from "../../src/outside.ts";
+import type { Config } from "../../src/platform/config.ts";
+import { type DataDirectory, findServer, type ServerHolder } from "../../src/platform/data-directory.ts";
+import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
+import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { outputFor } from "../output.ts";
+import { loadSettings } from "../settings.ts";
+import { withDomain } from "../with-domain.ts";
+import { statusDocument, statusText } from "./view.ts";
+
+export interface Machine {
+  path: string;
+  /** of the database, and of this program */
+  schema: { database: number; program: number };
+  server: ServerHolder | "unknown" | undefined;
+  databaseBytes: number;
+  walBytes: number;
+  room: Room;
+}
+
+export type Content = Awaited<ReturnType<typeof contentOf>>;
+
+export interface Status {
+  nowMs: number;
+  machine: Machine;
+  /** undefined where the schema is older than the program's */
+  content: Content | undefined;
+  outside: readonly OutsideService[];
+}
+
+/** @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+export async function status(context: Context, command: CliCommand): Promise<void> {
+  const config = await loadSettings(context, command);
+  const machine = machineOf(existingDirectory(config));
+  const { database, program } = machine.schema;
+  const [content, outside] = await Promise.all([
+    database === program ? contentOf(context, config) : undefined,
+    askOutside(config),
+  ]);
+  const all: Status = { nowMs: context.clock.nowMs(), machine, content, outside };
+  outputFor(context, command).result(statusDocument(all), statusText(all));
+}
+
+const machineOf = (directory: DataDirectory): Machine => ({
+  path: directory.path,
+  schema: { database: schemaIn(directory.database), program: programSchema() },
+  server: findServer(directory),
+  databaseBytes: fileSizeOf(directory.database),
+  walBytes: fileSizeOf(`${directory.database}-wal`),
+  room: roomOf(directory.path),
+});
+
+const contentOf = (context: Context, config: Config) =>
+  withDomain(
+    context,
+    config,
+    async ({ governance, clients, gateway, jobs, backups }, { organizationId }) => ({
+      revision: governance.current(organizationId),
+      clients: clients.inventory.counts(organizationId),
+      gateway: {
+        ...gateway.figures(),
+        isOn: gateway.mode !== undefined,
+        problemCodes: gateway.problems(),
+      },
+      jobs: jobs.list(),
+      backup: backups.last(),
+    }),
+  );

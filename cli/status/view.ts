@@ -1,0 +1,163 @@
+// The one screen of `status`, as text and as JSON. What is not as it should be has a line of its own below what it belongs to.
+import { isOverdue, type JobView } from "../../src/domain/system/jobs.ts";
+import type { OutsideService } from "../../src/outside.ts";
+import { SECOND_MS, toRfc3339 } from "../../src/platform/clock.ts";
+import { COMMIT, VERSION } from "../../src/platform/version.ts";
+import { ageText } from "../age.ts";
+import { detailsText, type Fact, timeOf } from "../details.ts";
+import { jobDocument } from "../jobs/verbs.ts";
+import { bytesText } from "../progress.ts";
+import type { Content, Machine, Status } from "./read.ts";
+
+/** @returns the text, a line for each fact */
+export function statusText({ nowMs, machine, content, outside }: Status): string {
+  return detailsText([
+    ["service", serviceText(machine, nowMs)],
+    ["version", `${VERSION}, schema ${schemaText(machine)}`],
+    ["data", machine.path],
+    ["database", `${bytesText(machine.databaseBytes)}, write-ahead log ${bytesText(machine.walBytes)}`],
+    ["disk", diskText(machine)],
+    ...(content ? contentFacts(content, { nowMs, machine }) : []),
+    ...outside.flatMap(outsideFacts),
+  ]);
+}
+
+function serviceText({ server }: Machine, nowMs: number): string {
+  if (server === undefined) return "not running";
+  if (server === "unknown") return "running";
+  const { processId, sinceMs } = server;
+  return `running for ${ageText(sinceMs, nowMs)}, process ${processId}, since ${toRfc3339(sinceMs)}`;
+}
+
+const schemaText = ({ schema: { database, program } }: Machine): string =>
+  database === program
+    ? String(program)
+    : `${database}; the next start brings it to ${program}, and nothing of it is shown before`;
+
+function diskText({ room: { availableBytes, sizeBytes } }: Machine): string {
+  const share = Math.floor((100 * availableBytes) / Math.max(sizeBytes, 1));
+  return `${bytesText(availableBytes)} of ${bytesText(sizeBytes)} free (${share} %)`;
+}
+
+interface Beside {
+  nowMs: number;
+  machine: Machine;
+}
+
+const contentFacts = (
+  { revision, clients, gateway, jobs, backup }: Content,
+  beside: Beside,
+): readonly Fact[] => [
+  [
+    "policy",
+    revision
+      ? `${revision.id} (number ${revision.sequence}), published ${whenText(revision.createdAtMs, beside)}`
+      : "none published",
+  ],
+  ["clients", countsText(Object.entries(clients))],
+  ["gateway keys", countsText(gateway.keys.map(({ state, total }) => [state, total]))],
+  ...gatewayFacts(gateway),
+  ["jobs", countsText(outcomesOf(jobs))],
+  ...jobs.flatMap((job) => jobFacts(job, beside)),
+  [
+    "backup",
+    backup
+      ? `${whenText(backup.createdAtMs, beside)}, ${bytesText(backup.sizeBytes)}, ${backup.path}`
+      : "none made",
+  ],
+];
+
+const whenText = (atMs: number, { nowMs }: Beside): string => `${toRfc3339(atMs)} (${ageText(atMs, nowMs)})`;
+
+function countsText(counts: readonly (readonly [name: string, total: number])[]): string {
+  const parts = counts.filter(([, total]) => total > 0).map(([name, total]) => `${total} ${name}`);
+  const sum = counts.reduce((total, [, part]) => total + part, 0);
+  return parts.length === 0 ? "none" : `${sum}: ${parts.join(", ")}`;
+}
+
+function gatewayFacts({ isOn, problems, problemCodes, revocationsPending }: Content["gateway"]): Fact[] {
+  const codes = problemCodes.map(({ code, total }) => `${total} ${code}`).join(", ");
+  return [
+    ...(problems > 0 ? [fact(`with a problem: ${codes}; see keys list --problems`)] : []),
+    ...(revocationsPending > 0 ? [fact(`${revocationsPending} yet to be revoked at the gateway`)] : []),
+    ...(isOn ? [] : [fact("gateway mode is off in the settings that this command was given")]),
+  ];
+}
+
+const fact = (text: string): Fact => ["", text];
+
+function outcomesOf(jobs: readonly JobView[]): [string, number][] {
+  const names = jobs.map(({ outcome }) => outcome ?? "not run yet");
+  return [...new Set(names)].sort().map((name) => [name, names.filter((other) => other === name).length]);
+}
+
+function jobFacts(job: JobView, { nowMs, machine }: Beside): Fact[] {
+  const { name, outcome, error, paused, finishedAtMs } = job;
+  const since = finishedAtMs === null ? "" : ` ${ageText(finishedAtMs, nowMs)} ago`;
+  const isBad = outcome === "failed" || outcome === "timed_out";
+  return [
+    ...(isBad ? [fact(`${name} ${outcome.replace("_", " ")}${since}: ${error ?? "no reason given"}`)] : []),
+    ...(paused ? [fact(`${name} is paused`)] : []),
+    ...(machine.server && isOverdue(job, nowMs) ? [fact(`${name} is overdue`)] : []),
+  ];
+}
+
+const outsideFacts = ({ name, origin, state, reason, affects }: OutsideService): Fact[] => [
+  [name, `${origin} ${state === "not_asked" ? "may be reached" : `is ${state}`}`],
+  ...(reason === null ? [] : [fact(reason), fact(`what waits: ${affects}`)]),
+];
+
+/** @returns the document; what is in the database is null where its schema is older than the program's */
+export function statusDocument({ nowMs, machine, content, outside }: Status): object {
+  return {
+    service: serviceDocument(machine, nowMs),
+    version: VERSION,
+    commit: COMMIT,
+    schema: machine.schema,
+    data: {
+      path: machine.path,
+      database_bytes: machine.databaseBytes,
+      wal_bytes: machine.walBytes,
+      disk_bytes: machine.room.sizeBytes,
+      disk_available_bytes: machine.room.availableBytes,
+    },
+    policy: content?.revision ? policyDocument(content.revision) : null,
+    clients: content?.clients ?? null,
+    gateway_keys: content ? gatewayDocument(content.gateway) : null,
+    jobs: content?.jobs.map(jobDocument) ?? null,
+    backup: content?.backup ? backupDocument(content.backup) : null,
+    outside,
+  };
+}
+
+function serviceDocument({ server }: Machine, nowMs: number): object {
+  const known = server === "unknown" ? undefined : server;
+  return {
+    running: server !== undefined,
+    process_id: known?.processId ?? null,
+    since: timeOf(known?.sinceMs ?? null),
+    uptime_seconds: known ? Math.max(0, Math.floor((nowMs - known.sinceMs) / SECOND_MS)) : null,
+  };
+}
+
+const policyDocument = ({ id, sequence, createdAtMs }: NonNullable<Content["revision"]>) => ({
+  revision: id,
+  number: sequence,
+  published_at: timeOf(createdAtMs),
+});
+
+const backupDocument = ({ path, kind, createdAtMs, sizeBytes }: NonNullable<Content["backup"]>) => ({
+  path,
+  kind,
+  created_at: timeOf(createdAtMs),
+  size_bytes: sizeBytes,
+});
+
+const gatewayDocument = ({ isOn, keys, problemCodes, due, problems, ...gateway }: Content["gateway"]) => ({
+  enabled: isOn,
+  states: Object.fromEntries(keys.map(({ state, total }) => [state, total])),
+  due,
+  with_problem: problems,
+  problems: problemCodes,
+  revocations_pending: gateway.revocationsPending,
+});
