@@ -11,6 +11,7 @@ import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import type { Values } from "./platform/config-table.ts";
 import { type DataDirectory, isServerRunning, openDataDirectory } from "./platform/data-directory.ts";
+import { isSwapPending, settleSwap } from "./platform/data-swap.ts";
 import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
@@ -96,6 +97,7 @@ export interface ExistingInstallation extends Installation {
  */
 export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
   const directory = existingDirectory(options.config);
+  settleSwap(directory, options.clock);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
   };
@@ -114,7 +116,7 @@ export function existingDirectory(config: Config): DataDirectory {
   const path = config.get("data_dir");
   if (!existsSync(path)) throw emptyDirectory(path);
   const directory = openDataDirectory(path);
-  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  if (!existsSync(directory.database) && !isSwapPending(directory)) throw emptyDirectory(path);
   return directory;
 }
 

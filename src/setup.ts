@@ -7,6 +7,7 @@ import { type Installation, type InstallationOptions, openInstallation } from ".
 import type { Config } from "./platform/config.ts";
 import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
+import { finishSwap } from "./platform/data-swap.ts";
 import { programSchema, schemaOf } from "./platform/migrate.ts";
 
 export interface BeginOptions {
@@ -46,6 +47,7 @@ export async function setUp(options: InstallationOptions & BeginOptions): Promis
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, options.clock);
   undo.defer(() => lock.release());
+  finishSwap(directory);
   const installation = await openInstallation(directory, options);
   undo.defer(() => installation.close());
   return (await beginInstallation(installation, options)).bootstrap;

@@ -66,9 +66,10 @@ function compile(folder: string, target: string | undefined): { folder: string; 
     ([key, value]) => `--define=${key}=${JSON.stringify(value)}`,
   );
   const aim = target === undefined ? [] : [`--target=${target}`];
-  const entry = join(ROOT, "src/main.ts");
+  // The first is the program; the others are threads that it starts by their path.
+  const entries = ["src/main.ts", "src/backup-worker.ts"].map((path) => join(ROOT, path));
   const outfile = `--outfile=${join(folder, name)}`;
-  output([process.execPath, "build", "--compile", entry, outfile, ...FLAGS, ...facts, ...aim]);
+  output([process.execPath, "build", "--compile", ...entries, outfile, ...FLAGS, ...facts, ...aim]);
   return { folder, name };
 }
 

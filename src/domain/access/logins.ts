@@ -74,6 +74,18 @@ export interface LoginPage {
 
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
+/** Ends every login of everybody, for when a copy of the data may be in other hands; also in a database that is not in force. */
+export const revokeEverything = (
+  { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
+  actor: Actor,
+): Promise<EndedLogins> =>
+  db.write((tx) => {
+    const ended = endEverything(tx, { reason: "logins_revoked", nowMs: clock.nowMs() });
+    const target = actor.organizationId;
+    audit.record(tx, { actor, action: "logins.revoke_all", target, after: summaryOf(ended) });
+    return ended;
+  }, "access");
+
 /** Operations of `logins`; made once, in domain.ts. */
 export class Logins {
   constructor(private readonly own: LoginsDependencies) {}
@@ -116,14 +128,9 @@ export class Logins {
     }, "access");
   }
 
-  /** Ends every login of everybody, for when a copy of the data may be in other hands. */
+  /** See the function of that name. */
   revokeEverything(actor: Actor): Promise<EndedLogins> {
-    return this.own.db.write((tx) => {
-      const ended = endEverything(tx, { reason: "logins_revoked", nowMs: this.own.clock.nowMs() });
-      const target = actor.organizationId;
-      this.own.audit.record(tx, { actor, action: "logins.revoke_all", target, after: summaryOf(ended) });
-      return ended;
-    }, "access");
+    return revokeEverything(this.own, actor);
   }
 
   #get(connection: Connection, id: string): Row {
