@@ -12,7 +12,8 @@ export interface Context {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** what is taken out of it no child receives */
+  readonly env: Record<string, string | undefined>;
   /** absolute */
   readonly cwd: string;
   readonly clock: Clock;

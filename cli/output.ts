@@ -5,6 +5,7 @@ import { styleText } from "node:util";
 import type { Secret } from "../src/platform/secret.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context, OutputStream } from "./context.ts";
+import { withPriority } from "./journal.ts";
 import { printable } from "./printable.ts";
 import { type Column, tableText } from "./table.ts";
 
@@ -76,12 +77,12 @@ export const hasColor = (stream: OutputStream, env: Context["env"], color: unkno
 
 const jsonText = (document: object): string => JSON.stringify(document, null, 2);
 
-function warn({ stderr, env }: Context, say: { text: string; isJson: boolean; color: unknown }): void {
+function warn(context: Context, say: { text: string; isJson: boolean; color: unknown }): void {
+  const { stderr, env } = context;
   const label = "warning:";
   const shown = hasColor(stderr, env, say.color)
     ? styleText("yellow", label, { validateStream: false })
     : label;
-  stderr.write(
-    say.isJson ? `${JSON.stringify({ warning: say.text })}\n` : `${shown} ${printable(say.text)}\n`,
-  );
+  const text = say.isJson ? JSON.stringify({ warning: say.text }) : `${shown} ${printable(say.text)}`;
+  stderr.write(withPriority(context, `${text}\n`, { level: "warning" }));
 }

@@ -14,6 +14,7 @@ import * as invitations from "./commands/invitations.ts";
 import * as jobs from "./commands/jobs.ts";
 import * as keys from "./commands/keys.ts";
 import * as logins from "./commands/logins.ts";
+import * as manual from "./commands/manual.ts";
 import * as policy from "./commands/policy.ts";
 import * as scim from "./commands/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys.ts";
@@ -21,6 +22,7 @@ import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys.ts";
 import * as status from "./commands/status.ts";
+import * as unit from "./commands/unit.ts";
 import * as users from "./commands/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context, OutputStream } from "./context.ts";
@@ -53,6 +55,8 @@ const NOUNS: readonly Noun[] = [
   jobs,
   audit,
   completion,
+  manual,
+  unit,
   version,
   help,
 ];

@@ -85,4 +85,5 @@ export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = 
   files: () => textOf(PROSE.files),
   formatting: () => textOf(PROSE.formatting),
   "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
+  service: async () => (await import("./unit/topic.ts")).serviceTopic(),
 };

@@ -1,5 +1,6 @@
 // The running service: one data directory, its background work and its listener, started and stopped in order.
 // What it says to a person is the command's (cli/commands/serve.ts).
+import { addBackupFigures, registerBackupJob } from "./backup-work.ts";
 import { readCatalogFile } from "./catalog-file.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import type { Actor } from "./domain/actor.ts";
@@ -12,14 +13,15 @@ import { watchKeys, watchProvisioner } from "./gateway-watch.ts";
 import { beginGatewayWork, drainAttempts, registerGatewayJob } from "./gateway-work.ts";
 import { applyGovernance, configurationIn, logGovernance, reloadGovernance } from "./governance-file.ts";
 import { type Installation, openInstallation } from "./installation.ts";
-import { isLoopback } from "./origin.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
+import { finishSwap } from "./platform/data-swap.ts";
 import type { Ids } from "./platform/ids.ts";
-import type { Log } from "./platform/log.ts";
+import type { AdjustableLog, Log } from "./platform/log.ts";
 import { createMetrics, type Metrics } from "./platform/metrics.ts";
 import { createScheduler, type Scheduler } from "./platform/scheduler.ts";
+import { BUILD_TIME } from "./platform/version.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { type Listener, listen } from "./server/listen.ts";
 import { addAuditFigures } from "./server/metrics-audit.ts";
@@ -27,13 +29,17 @@ import { addInstallationFigures } from "./server/metrics-installation.ts";
 import { createReadiness } from "./server/readiness.ts";
 import { startingResponse } from "./server/refusal.ts";
 import { createServer, type Server } from "./server/server.ts";
+import { reloadSettings, tlsOf } from "./settings-reload.ts";
 import { beginInstallation } from "./setup.ts";
+import { refuseEarlyClock, refuseUnreachable } from "./start-checks.ts";
+import type { Vitals } from "./supervision.ts";
+import { vitalsOf } from "./vitals.ts";
 
 export interface ServiceOptions {
   config: Config;
   clock: Clock;
   ids: Ids;
-  log: Log;
+  log: AdjustableLog;
   /** Told as soon as it is durable: a generated password must be shown even when a later step fails. */
   onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
 }
@@ -47,7 +53,8 @@ export interface Service {
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
   seeded: SeedPlan | undefined;
-  /** Reads catalog, policy and the roles of groups again from their files; what is bad is logged and changes nothing. */
+  vitals: Vitals;
+  /** Reads settings, TLS files, catalog, policy and the roles of groups again; what is bad is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
   stop(): Promise<void>;
@@ -56,16 +63,18 @@ export interface Service {
 /**
  * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
  * data, so that an address in use leaves no installation behind.
- * @throws DomainError `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
+ * @throws DomainError `clock.*`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
+  refuseEarlyClock(clock, BUILD_TIME);
   refuseUnreachable(config);
   refuseUnfitExecutable(config);
   const directory = openDataDirectory(config.get("data_dir"));
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
+  if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   const door = openDoor(config, log);
   undo.defer(() => door.listener.stop());
   const service = await startBehind(door, directory, { ...options, undo });
@@ -122,6 +131,8 @@ async function startBehind(
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
   registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
+  registerBackupJob(scheduler, installation, { actor, clock, config, log });
+  addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
   door.open(server);
@@ -132,11 +143,13 @@ async function startBehind(
   undo.defer(() => listener.stop());
   undo.defer(() => server.endStreams());
   const reload = async () => {
+    reloadSettings({ config, log, listener });
     await reloadCatalog(installation, { config, actor, log });
     await reloadGovernance(installation, { config, actor, log });
     await reloadMapping(installation, { config, actor, log });
   };
-  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, reload };
+  const vitals = vitalsOf(installation, scheduler);
+  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }
 
 interface Parts extends ServiceOptions {
@@ -158,23 +171,6 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config);
   return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
-}
-
-/** Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3). */
-function refuseUnreachable(config: Config): void {
-  if (config.get("server.public_url") !== undefined || isLoopback(config.get("server.listen"))) return;
-  throw new DomainError(
-    "invalid",
-    "config.public_url_missing",
-    "server.public_url is needed when the service listens on anything but a loopback address",
-    { hint: "set it to the https origin under which clients reach the service" },
-  );
-}
-
-function tlsOf(config: Config): { cert: string; key: string } | undefined {
-  const cert = config.get("server.tls_cert");
-  const key = config.get("server.tls_key");
-  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
 interface Seeding {

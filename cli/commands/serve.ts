@@ -4,20 +4,22 @@ import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DomainError } from "../../src/domain/errors.ts";
 import type { Config } from "../../src/platform/config.ts";
-import type { Log } from "../../src/platform/log.ts";
+import type { AdjustableLog, Log } from "../../src/platform/log.ts";
+import type { ManagerAddress, ServiceManager } from "../../src/platform/notify.ts";
 import type { Service, ServiceOptions } from "../../src/service.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { Interrupted, inFile } from "../exit.ts";
+import { isJournal } from "../journal.ts";
 import { planInWords } from "../plan-text.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 
-/** Adds the command to the tree (operator-experience.md SVC-4, SVC-8). */
+/** Adds the command to the tree (operator-experience.md SVC-2, SVC-4, SVC-8). */
 export function register(program: CliCommand, context: Context): void {
   const command = program
     .command("serve")
     .description(
-      "Runs the service until SIGTERM or SIGINT; SIGHUP reads catalog, policy and group roles again.",
+      "Runs the service until SIGTERM or SIGINT; SIGHUP reads log level, TLS files, catalog, policy and group roles again.",
     )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
@@ -30,28 +32,67 @@ export function register(program: CliCommand, context: Context): void {
 
 async function serve(context: Context, command: CliCommand): Promise<void> {
   const stop = context.stopSignal();
+  using hangup = hangups();
+  const { takeManagerAddress } = await import("../../src/platform/notify.ts");
+  const address = takeManagerAddress(context.env, process.pid);
   const config = await loadSettings(context, command);
   const { startService } = await import("../../src/service.ts");
+  const { Supervision } = await import("../../src/supervision.ts");
   using voice = await voiceOf(context, config);
   const { log } = voice;
+  using supervision = new Supervision({ manager: await managerAt(address, log), log });
   const { clock, ids } = context;
   const onBootstrap = passwordTeller(voice, context);
   const catalogFile = config.get("catalog.file") ?? config.file;
   const start = () => startService({ config, clock, ids, log, onBootstrap });
   const isPolicy = ({ reason }: DomainError) => reason.startsWith("governance.");
   const service = await inFile(catalogFile, () => inFile(config.file, start, isPolicy));
-  const reload = () =>
-    void service.reload().catch((error: unknown) => log.error("catalog.failed", { error }));
-  process.on("SIGHUP", reload);
   try {
+    supervision.ready(service.vitals);
     await announce(service, voice, context);
+    hangup.heed(() => {
+      supervision
+        .reload(() => service.reload())
+        .catch((error: unknown) => log.error("service.reload_failed", { error }));
+    });
     await aborted(stop);
     log.info("service.stopping");
+    supervision.stopping();
   } finally {
-    process.off("SIGHUP", reload);
+    hangup.heed(() => {});
     await service.stop();
   }
   log.info("service.stopped");
+}
+
+/** Catches SIGHUP from now on, which would end the process otherwise; what was heard before `heed` is heeded then. */
+function hangups(): Disposable & { heed(reload: () => void): void } {
+  let isWaiting = false;
+  let reload = () => {
+    isWaiting = true;
+  };
+  const listener = () => reload();
+  process.on("SIGHUP", listener);
+  return {
+    heed(work) {
+      reload = work;
+      if (isWaiting) work();
+      isWaiting = false;
+    },
+    [Symbol.dispose]: () => void process.off("SIGHUP", listener),
+  };
+}
+
+/** @returns undefined where nobody wants to be told, or where it is impossible, which the log says */
+async function managerAt(address: ManagerAddress | undefined, log: Log): Promise<ServiceManager | undefined> {
+  if (!address) return undefined;
+  const { openServiceManager } = await import("../../src/platform/notify.ts");
+  try {
+    return openServiceManager(address);
+  } catch (error) {
+    log.error("manager.unreachable", { error });
+    return undefined;
+  }
 }
 
 /** Resolves when the operator or the service manager asks to stop: that is how a service ends well, with code 0. */
@@ -62,15 +103,16 @@ async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 interface Voice extends Disposable {
-  log: Log;
+  log: AdjustableLog;
   /** whether stdout is for a person, and not for JSON lines */
   isText: boolean;
 }
 
 /** Under systemd the journal takes JSON from stdout; a person reads the log on stderr, beside the results on stdout. */
-async function voiceOf({ env, stdout, stderr, clock }: Context, config: Config): Promise<Voice> {
+async function voiceOf(context: Context, config: Config): Promise<Voice> {
+  const { stdout, stderr, clock } = context;
   const { createLog, gatherLines } = await import("../../src/platform/log.ts");
-  const journald = env.JOURNAL_STREAM !== undefined;
+  const journald = isJournal(context);
   const format = config.get("log.format");
   const isText = format === "text" || (format === "auto" && !journald);
   const stream = isText ? stderr : stdout;

@@ -2,6 +2,7 @@
 // Knows no process.*: flags, environment and working folder are arguments. Prints nothing.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { closest } from "fastest-levenshtein";
 import { DomainError, type Problem } from "../domain/errors.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
@@ -25,6 +26,7 @@ import {
   type Values,
   variableOf,
 } from "./config-table.ts";
+import { Secret } from "./secret.ts";
 
 const CONFIG_VARIABLE = "QUARTERMASTER_CONFIG";
 const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(keysOf).map(variableOf)];
@@ -75,6 +77,19 @@ export class Config {
     return value as Values[Name];
   }
 
+  /**
+   * @returns the settings as the very same sources have them now
+   * @throws DomainError `config.invalid`
+   */
+  reloaded(): Config {
+    return loadConfig(this.#inputs);
+  }
+
+  /** @returns names of the settings whose value is another than in `former` */
+  changedSince(former: Config): readonly SettingName[] {
+    return SETTING_NAMES.filter((name) => !isSame(this.get(name), former.get(name)));
+  }
+
   /** @returns one row of `config show` */
   rowOf(name: SettingName): ConfigRow {
     const { text = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
@@ -105,6 +120,12 @@ export class Config {
     return this.#file?.lineOf(pointer);
   }
 }
+
+/** Secrets hide their text from any other comparison. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  one instanceof Secret && other instanceof Secret
+    ? one.reveal() === other.reveal()
+    : isDeepStrictEqual(one, other);
 
 export interface ConfigRow {
   readonly key: SettingName;

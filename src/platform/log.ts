@@ -25,8 +25,14 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
+/** The whole log of a process; its children follow. */
+export interface AdjustableLog extends Log {
+  /** @param level the lowest that is written from now on */
+  setLevel(level: LogLevel): void;
+}
+
 export interface LogOptions {
-  /** the lowest level that is written */
+  /** the lowest level that is written at first */
   level: LogLevel;
   format: LogFormat;
   /** receives one whole line, its line break included */
@@ -73,15 +79,29 @@ interface Line {
 }
 
 /** @returns a log; a field named like one of the line's own is written with a trailing underscore */
-export function createLog(options: LogOptions): Log {
-  return withFields(options, {});
+export function createLog(options: LogOptions): AdjustableLog {
+  const threshold = { rank: LOG_LEVELS.indexOf(options.level) };
+  return {
+    ...withFields({ ...options, threshold }, {}),
+    setLevel: (level) => {
+      threshold.rank = LOG_LEVELS.indexOf(level);
+    },
+  };
 }
 
-function withFields(options: LogOptions, own: LogFields): Log {
-  const writer = (level: LogLevel): Write =>
-    LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)
-      ? () => {}
-      : (event, fields) => options.write(lineOf(options, level, { event, fields: { ...own, ...fields } }));
+interface Thresholded extends LogOptions {
+  /** shared by all children */
+  readonly threshold: { readonly rank: number };
+}
+
+function withFields(options: Thresholded, own: LogFields): Log {
+  const writer = (level: LogLevel): Write => {
+    const rank = LOG_LEVELS.indexOf(level);
+    return (event, fields) => {
+      if (rank < options.threshold.rank) return;
+      options.write(lineOf(options, level, { event, fields: { ...own, ...fields } }));
+    };
+  };
   return {
     debug: writer("debug"),
     info: writer("info"),

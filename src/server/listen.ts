@@ -1,15 +1,16 @@
-// Sockets: TCP or Unix, TLS from files, the caller's address behind trusted proxies, and a stop that lets requests end.
-import { chmodSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+// Sockets: TCP or Unix, own TLS whose certificate can be replaced, the caller's address behind trusted proxies, and a stop that
+// lets requests end. What is a certificate is tls.ts's to say.
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { DomainError } from "../domain/errors.ts";
 import type { AddressRange, Listen } from "../platform/config-addresses.ts";
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
+import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 
 export interface ListenOptions {
   listen: Listen;
-  /** paths of PEM files */
-  tls?: { cert: string; key: string } | undefined;
+  tls?: TlsFiles | undefined;
   /** peers whose X-Forwarded-For is believed */
   trustedProxies: readonly AddressRange[];
   /** told of an error that no refusal caught; the caller gets a 500 without a request id */
@@ -19,6 +20,12 @@ export interface ListenOptions {
 export interface Listener {
   /** where it listens, as an origin or `unix:/path` */
   readonly address: string;
+  /**
+   * Gives new connections the certificate that the files hold now; requests on older connections end as they began.
+   * @returns the certificate, or undefined where the files hold the one in force
+   * @throws DomainError `listen.*`; then the former one stays in force
+   */
+  renew(files: TlsFiles): Certificate | undefined;
   /** May be called twice. Takes no new request, lets running ones end, and cuts what is left after the drain time. */
   stop(): Promise<void>;
 }
@@ -34,55 +41,116 @@ export const IDLE_TIMEOUT_SECONDS = 90;
 const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const SOCKET_MODE = 0o660;
 
+type Running = Bun.Server<undefined>;
+
 /**
  * Starts to listen.
- * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`
+ * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
  */
 export function listen(handle: Server["handle"], options: ListenOptions): Listener {
-  const running = start(handle, options);
-  let isStopped = false;
-  return {
-    address: options.listen.kind === "unix" ? `unix:${options.listen.path}` : running.url.origin,
-    async stop() {
-      if (isStopped) return;
-      isStopped = true;
-      const cut = setTimeout(() => void running.stop(true), DRAIN_MS);
-      await running.stop();
-      clearTimeout(cut);
-    },
-  };
+  const certificate = options.tls && readCertificate(options.tls);
+  if (certificate) refuseTaken(options.listen);
+  return new RunningListener(handlersFor(handle, options), { where: options.listen, certificate });
 }
 
-function start(handle: Server["handle"], options: ListenOptions): Bun.Server<undefined> {
+class RunningListener implements Listener {
+  readonly address: string;
+  readonly #where: Listen;
+  #certificate: Certificate | undefined;
+  #running: Running;
+  /** those of former certificates, as long as they have requests to finish */
+  readonly #leaving = new Set<Running>();
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    private readonly handlers: Handlers,
+    { where, certificate }: { where: Listen; certificate: Certificate | undefined },
+  ) {
+    this.#certificate = certificate;
+    this.#running = start(handlers, where, certificate);
+    const port = this.#running.port;
+    this.#where = where.kind === "tcp" && port !== undefined ? { ...where, port } : where;
+    this.address = where.kind === "unix" ? `unix:${where.path}` : this.#running.url.origin;
+  }
+
+  /** The runtime keeps the certificate it began with, so a second listener takes over on the same port. */
+  renew(files: TlsFiles): Certificate | undefined {
+    const next = readCertificate(files);
+    const isSame = next.cert === this.#certificate?.cert && next.key === this.#certificate.key;
+    if (isSame || this.#stopped) return undefined;
+    if (!this.#certificate || this.#where.kind === "unix") throw needsRestart();
+    const former = this.#running;
+    this.#running = start(this.handlers, this.#where, next);
+    this.#certificate = next;
+    this.#leaving.add(former);
+    void former.stop().then(() => this.#leaving.delete(former));
+    return next;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= stopAll([this.#running, ...this.#leaving]);
+    return this.#stopped;
+  }
+}
+
+async function stopAll(all: readonly Running[]): Promise<void> {
+  const cut = setTimeout(() => {
+    for (const running of all) void running.stop(true);
+  }, DRAIN_MS);
+  await Promise.all(all.map((running) => running.stop()));
+  clearTimeout(cut);
+}
+
+const needsRestart = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "listen.restart_needed",
+    "this takes a restart: TLS began or is on a Unix socket",
+  );
+
+/** Listeners that may share a port do not notice a foreign one there; one that may not share it does. */
+function refuseTaken(where: Listen): void {
+  if (where.kind === "unix" || where.port === 0) return;
+  try {
+    Bun.listen({ hostname: where.host, port: where.port, socket: { data() {} } }).stop(true);
+  } catch (error) {
+    throw asListenError(error, where);
+  }
+}
+
+function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers {
   const trusted = blockListOf(options.trustedProxies);
-  const shared = {
+  const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
-    fetch: (request: Request, socket: Bun.Server<undefined>) =>
-      handle(request, () => addressOf(request, socket, trusted)),
+    fetch: (request: Request, socket: Running) => handle(request, () => addressOf(request, socket, trusted)),
     error(error: unknown) {
       options.report(error);
       return problemResponse(bugFailure, "none");
     },
-    ...(options.tls && { tls: readCertificate(options.tls) }),
   };
+  return handlers;
+}
+
+function start(handlers: Handlers, where: Listen, certificate: Certificate | undefined): Running {
+  const tls = certificate && { tls: { cert: certificate.cert, key: certificate.key } };
   try {
-    if (options.listen.kind === "unix") return startUnix(options.listen.path, shared);
-    const { host, port } = options.listen;
-    return Bun.serve({ ...shared, hostname: host, port });
+    if (where.kind === "unix") return startUnix(where.path, { ...handlers, ...tls });
+    const place = { hostname: where.host, port: where.port, reusePort: certificate !== undefined };
+    return Bun.serve({ ...handlers, ...tls, ...place });
   } catch (error) {
-    throw asListenError(error, options.listen);
+    throw asListenError(error, where);
   }
 }
 
 interface Handlers {
   maxRequestBodySize: number;
-  fetch: (request: Request, socket: Bun.Server<undefined>) => Response | Promise<Response>;
+  fetch: (request: Request, socket: Running) => Response | Promise<Response>;
   error(error: unknown): Response;
 }
 
 /** A socket file left by a killed process is in the way; the lock of the data directory says it is nobody's. */
-function startUnix(path: string, handlers: Handlers): Bun.Server<undefined> {
+function startUnix(path: string, handlers: Handlers): Running {
   if (existsSync(path) && statSync(path).isSocket()) rmSync(path);
   const before = process.umask(0o177);
   try {
@@ -91,22 +159,6 @@ function startUnix(path: string, handlers: Handlers): Bun.Server<undefined> {
     return running;
   } finally {
     process.umask(before);
-  }
-}
-
-function readCertificate({ cert, key }: { cert: string; key: string }): { cert: string; key: string } {
-  try {
-    return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-  } catch (cause) {
-    throw new DomainError(
-      "invalid",
-      "listen.bad_certificate",
-      `the TLS files ${cert} and ${key} cannot be read`,
-      {
-        hint: "check server.tls_cert and server.tls_key",
-        cause,
-      },
-    );
   }
 }
 
@@ -147,7 +199,7 @@ function blockListOf(ranges: readonly AddressRange[]): BlockList {
  * The peer, or behind trusted proxies the last address that none of them wrote for another of them.
  * On a Unix socket the peer is whoever may open the file, so there its word is taken when any proxy is trusted at all.
  */
-function addressOf(request: Request, socket: Bun.Server<undefined>, trusted: BlockList): string | null {
+function addressOf(request: Request, socket: Running, trusted: BlockList): string | null {
   const peer = socket.requestIP(request)?.address;
   const address = peer === undefined ? null : plain(peer);
   if (trusted.rules.length === 0 || (address !== null && !contains(trusted, address))) return address;

@@ -1,0 +1,94 @@
+// The systemd unit of the service and the user it runs as (operator-experience.md section 2.1): texts for files that an operator
+// installs. What the service itself does for systemd is src/supervision.ts.
+import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
+
+/** User and group, and the name of each directory that systemd makes. */
+const NAME = "quartermaster";
+
+/**
+ * The user is a lasting one: the files of a dynamic user lie in /var/lib/private, where nobody but root gets to, so
+ * commands that act as their owner could not open them.
+ * @param executable absolute path
+ */
+export const unitText = (
+  executable: string,
+): string => `# Made by \`quartermaster unit\`. \`quartermaster help service\` tells how to install and change it; changes belong into
+# drop-ins, so that this file can be replaced with the executable.
+[Unit]
+Description=Quartermaster, control service for coding-agent command lines
+Wants=network-online.target
+After=network-online.target
+# What time may heal is tried again for ever.
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+NotifyAccess=main
+User=${NAME}
+Group=${NAME}
+ExecStart=${quoted(executable)} serve
+ExecReload=kill -HUP $MAINPID
+WatchdogSec=30
+Restart=on-failure
+RestartSec=2
+# What only a person can mend: settings, a newer database, permissions.
+RestartPreventExitStatus=2 4 5
+# A start may have to bring a large database to a new schema.
+TimeoutStartSec=30min
+# 20 s for running requests, then jobs and calls of the provisioner.
+TimeoutStopSec=60
+LimitNOFILE=65536
+
+StateDirectory=${NAME}
+StateDirectoryMode=0700
+RuntimeDirectory=${NAME}
+ConfigurationDirectory=${NAME}
+UMask=0077
+# Secrets: each is read from /etc/credstore/${NAME}.<name>, if it is there.
+${credentials().join("\n")}
+
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+ProcSubset=pid
+PrivateTmp=yes
+PrivateMounts=yes
+PrivateDevices=yes
+DevicePolicy=closed
+PrivateUsers=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+LockPersonality=yes
+RemoveIPC=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target`;
+
+/** A line of sysusers.d(5). */
+export const SYSUSERS_TEXT = `u ${NAME} - "Quartermaster" /var/lib/${NAME}`;
+
+/** A name without a path is looked for in the credential stores, and may be missing there (systemd.exec(5)). */
+const credentials = (): string[] =>
+  SETTING_NAMES.flatMap((name) => settingOf(name).credential ?? []).map(
+    (credential) => `LoadCredential=${credential}:${NAME}.${credential}`,
+  );
+
+/** systemd.service(5), "Command lines": the path is quoted, and what systemd would replace in it is doubled. */
+const quoted = (path: string): string => {
+  const escaped = path.replace(/["\\]/g, "\\$&").replace(/[%$]/g, "$&$&");
+  return /^[\w./%+:@-]+$/.test(escaped) ? escaped : `"${escaped}"`;
+};
