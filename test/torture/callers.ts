@@ -1,0 +1,242 @@
+// Callers that change something over HTTP and keep a ledger of it: what they sent, and what the service acknowledged.
+// A change that broke off with its connection may be there or not; one that was acknowledged must be.
+import type { Database } from "bun:sqlite";
+import { sha256Hex } from "../../src/platform/ids.ts";
+import { clientReport } from "../bench/client-report.ts";
+import { EMAIL, PASSWORD, SCIM_TOKEN, type Site, type Workstation } from "./site.ts";
+
+export interface Caller {
+  readonly name: string;
+  /** how many changes were acknowledged */
+  readonly acknowledged: number;
+  /** Sends one change; never rejects because the service is gone. @throws when it answers what it must not */
+  change(): Promise<void>;
+  /** @returns what of its ledger since the last time is not in the database, or is there although it was never sent */
+  faults(database: Database): string[];
+}
+
+interface Call {
+  method: string;
+  path: string;
+  token?: string;
+  type?: string;
+  body: unknown;
+}
+
+/** @returns the answer and its JSON, or undefined when the connection broke */
+async function call(site: Site, { method, path, token, type = "application/json", body }: Call) {
+  const headers: Record<string, string> = { "content-type": type };
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  try {
+    const sent = typeof body === "string" ? body : JSON.stringify(body);
+    const answer = await fetch(`${site.baseUrl}${path}`, { method, headers, body: sent });
+    const text = await answer.text();
+    return { status: answer.status, body: text === "" ? {} : JSON.parse(text) };
+  } catch {
+    return undefined; // killed before or while it answered
+  }
+}
+
+const refused = (what: string, answer: object) => new Error(`${what} was refused: ${JSON.stringify(answer)}`);
+
+/** Ledger of things that are there once they were acknowledged. */
+class Made {
+  acknowledged = 0;
+  #unproven: string[] = [];
+
+  add(key: string): void {
+    this.acknowledged += 1;
+    this.#unproven.push(key);
+  }
+
+  /** @returns those not found; the others are not looked for again */
+  missing(isThere: (key: string) => boolean): string[] {
+    const missing = this.#unproven.filter((key) => !isThere(key));
+    this.#unproven = [];
+    return missing;
+  }
+}
+
+/** Ledger of one value that only grows: what is stored lies between the last acknowledged and the last sent. */
+class Counter {
+  sent = 0;
+  acknowledged = 0;
+
+  isPossible = (stored: number): boolean => stored >= this.acknowledged && stored <= this.sent;
+}
+
+const numberIn = (text: unknown): number => Number(/\d+/.exec(String(text))?.[0] ?? 0);
+
+/** Signs in with the administrator's password. */
+export function signIns(site: Site): Caller {
+  const made = new Made();
+  return {
+    name: "sign-ins",
+    get acknowledged() {
+      return made.acknowledged;
+    },
+    async change() {
+      const body = { email: EMAIL, password: PASSWORD };
+      const answer = await call(site, { method: "POST", path: "/api/auth/sign-in/email", body });
+      if (answer?.status === 200) made.add(sha256Hex(answer.body.token));
+      else if (answer) throw refused("a sign-in", answer);
+    },
+    faults: (database) =>
+      made
+        .missing(
+          (hash) => database.query("SELECT 1 FROM login_sessions WHERE token_hash = ?").get(hash) !== null,
+        )
+        .map((hash) => `the sign-in ${hash} is gone`),
+  };
+}
+
+const USER = "urn:ietf:params:scim:schemas:core:2.0:User";
+const PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+const scim = { token: SCIM_TOKEN, type: "application/scim+json" };
+
+/** Provisions users, each with its entry in the audit log. */
+export function provisionedUsers(site: Site): Caller {
+  const made = new Made();
+  return {
+    name: "provisioned users",
+    get acknowledged() {
+      return made.acknowledged;
+    },
+    async change() {
+      const body = { schemas: [USER], userName: `user-${crypto.randomUUID()}@example.com` };
+      const answer = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
+      if (answer?.status === 201) made.add(answer.body.id);
+      else if (answer) throw refused("a new user", answer);
+    },
+    faults: (database) =>
+      made
+        .missing(
+          (id) =>
+            database.query("SELECT 1 FROM scim_users WHERE account_id = ?").get(id) !== null &&
+            database.query("SELECT 1 FROM audit_entries WHERE target = ?").get(id) !== null,
+        )
+        .map((id) => `the provisioned user ${id}, or its audit entry, is gone`),
+  };
+}
+
+/** Changes the display name of one provisioned user, one number after the other. */
+export function provisionedName(site: Site): Caller {
+  const counter = new Counter();
+  let id: string | undefined;
+  const create = async () => {
+    const body = { schemas: [USER], userName: `renamed-${crypto.randomUUID()}@example.com` };
+    const answer = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
+    if (answer && answer.status !== 201) throw refused("a new user", answer);
+    id = answer?.body.id;
+  };
+  return {
+    name: "changes of a provisioned user",
+    get acknowledged() {
+      return counter.acknowledged;
+    },
+    async change() {
+      if (id === undefined) return await create();
+      const number = ++counter.sent;
+      const Operations = [{ op: "replace", path: "displayName", value: `Name ${number}` }];
+      const body = { schemas: [PATCH], Operations };
+      const answer = await call(site, { ...scim, method: "PATCH", path: `/scim/v2/Users/${id}`, body });
+      if (answer?.status === 200) counter.acknowledged = number;
+      else if (answer) throw refused("a changed user", answer);
+    },
+    faults(database) {
+      if (id === undefined) return [];
+      const row = database.query<{ doc: string }, [string]>(
+        "SELECT doc FROM scim_users WHERE account_id = ?",
+      );
+      const stored = numberIn(JSON.parse(row.get(id)?.doc ?? "{}").displayName);
+      return counter.isPossible(stored) ? [] : [`display name ${stored} is not ${JSON.stringify(counter)}`];
+    },
+  };
+}
+
+/** Reports of one workstation, each from another host. */
+export function reports(site: Site, { at, accessToken: token }: Workstation): Caller {
+  const counter = new Counter();
+  const report = clientReport(at, { revision: "unknown", packages: [] });
+  return {
+    name: "reports",
+    get acknowledged() {
+      return counter.acknowledged;
+    },
+    async change() {
+      const number = ++counter.sent;
+      const body = { ...report, hostname: `lab-${number}` };
+      const answer = await call(site, { method: "POST", path: "/client-status", token, body });
+      if (answer?.status === 204) counter.acknowledged = number;
+      else if (answer) throw refused("a report", answer);
+    },
+    faults(database) {
+      const row = database.query<{ hostname: string }, [string]>(
+        "SELECT hostname FROM client_reports WHERE instance_id = ?",
+      );
+      const stored = numberIn(row.get(report.instance_id)?.hostname);
+      return counter.isPossible(stored) ? [] : [`report ${stored} is not ${JSON.stringify(counter)}`];
+    },
+  };
+}
+
+/** Refreshes one workstation's tokens; with the last one it was given it must always be let in. */
+export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
+  let token = refreshToken;
+  let acknowledged = 0;
+  return {
+    name: "refreshed tokens",
+    get acknowledged() {
+      return acknowledged;
+    },
+    async change() {
+      const fields = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: token };
+      const answer = await call(site, {
+        method: "POST",
+        path: "/api/auth/oauth2/token",
+        type: "application/x-www-form-urlencoded",
+        body: new URLSearchParams(fields).toString(),
+      });
+      if (answer && answer.status !== 200) throw refused("a refresh", answer);
+      if (!answer) return;
+      token = answer.body.refresh_token;
+      acknowledged += 1;
+    },
+    faults: (database) =>
+      database.query("SELECT 1 FROM refresh_tokens WHERE token_hash = ?").get(sha256Hex(token)) === null
+        ? ["a refresh token is gone"]
+        : [],
+  };
+}
+
+/** Publishes revisions of the policy, each on top of the one in force. */
+export function publications(site: Site, { accessToken: token }: Workstation): Caller {
+  const made = new Made();
+  const path = "/admin/harnesses/claude/managed-config";
+  let base: string | undefined;
+  let patch = 0;
+  const readBase = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${site.baseUrl}${path}`, { headers }).catch(() => undefined);
+    base = (await answer?.json().catch(() => undefined))?.revision;
+  };
+  return {
+    name: "published policies",
+    get acknowledged() {
+      return made.acknowledged;
+    },
+    async change() {
+      if (base === undefined) return await readBase();
+      const version_requirement = `>=2.0.${++patch}`;
+      const body = { base_revision: base, managed_config_yaml: "", version_requirement };
+      const answer = await call(site, { method: "PUT", path, token, body });
+      base = answer?.status === 200 ? answer.body.revision : undefined;
+      if (base !== undefined) made.add(base);
+      else if (answer && answer.status !== 409) throw refused("a publication", answer);
+    },
+    faults: (database) =>
+      made
+        .missing((id) => database.query("SELECT 1 FROM governance_revisions WHERE id = ?").get(id) !== null)
+        .map((id) => `revision ${id} is gone`),
+  };
+}

@@ -1,0 +1,35 @@
+// `bun run torture [part[=amount] …]`: what takes too long for the tests. Each part works on a real service and prints what
+// it found; the exit code is 1 when something was lost, broken or grew.
+import { type Figure, printFigures } from "../bench/figures.ts";
+import { tortureByKilling } from "./kill.ts";
+
+/** @param amount rounds or seconds, in place of the part's own */
+type Part = (amount?: number) => Promise<Figure[]>;
+
+const PARTS: Readonly<Record<string, Part>> = {
+  kill: tortureByKilling,
+};
+
+const wanted = process.argv.slice(2).map((argument) => {
+  const [name = "", amount] = argument.split("=");
+  return { name, amount: amount === undefined ? undefined : Number(amount) };
+});
+const wrong = wanted.filter(
+  ({ name, amount }) => !(name in PARTS) || (amount !== undefined && !(amount > 0)),
+);
+if (wrong.length > 0) {
+  const names = Object.keys(PARTS).join(", ");
+  console.error(
+    `there is no part ${wrong.map(({ name }) => name).join(", ")}: say some of ${names}, or kill=20`,
+  );
+  process.exit(2);
+}
+const figures: Figure[] = [];
+for (const [name, torture] of Object.entries(PARTS)) {
+  const request = wanted.find((one) => one.name === name);
+  if (wanted.length > 0 && !request) continue;
+  console.error(`${name} …`);
+  figures.push(...(await torture(request?.amount)));
+}
+printFigures(figures);
+process.exit(figures.some(({ verdict }) => verdict && !verdict.isMet) ? 1 : 0);

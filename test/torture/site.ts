@@ -1,0 +1,100 @@
+// What the parts of the torture work on: one data directory that outlives the service, the service as a real process that
+// is started on it again and again at the same address, and workstations that have signed in.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExistingInstallation } from "../../src/installation.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config-table.ts";
+import { logIn, openBeside, temporaryDirectory } from "../bench/installation.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+
+export const EMAIL = "admin@example.com";
+export const PASSWORD = "correct horse battery";
+export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
+
+/** What a workstation holds after its device login; all of them are the administrator's. */
+export interface Workstation {
+  at: number;
+  accessToken: string;
+  refreshToken: string;
+}
+
+export interface Site extends Disposable {
+  /** data directory */
+  data: string;
+  database: string;
+  port: number;
+  baseUrl: string;
+  workstations: Workstation[];
+  /** flags of a service on this directory, at its address */
+  args: readonly string[];
+  start(): Promise<RunningService>;
+}
+
+export interface SiteOptions {
+  workstations: number;
+  /** done on the new installation */
+  prepare?: (installation: ExistingInstallation) => Promise<unknown>;
+}
+
+/** Begins an installation with workstations; no service runs on it. */
+export async function createSite(options: SiteOptions): Promise<Site> {
+  const directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const args = ["--data-dir", data, ...secretFiles(directory.path)];
+  const first = await startService({ args });
+  await stop(first);
+  const port = Number(new URL(first.baseUrl).port);
+  const workstations = await enrol(data, { ...options, port });
+  const flags = [...args, "--server-listen", `127.0.0.1:${port}`];
+  return {
+    data,
+    database: join(data, "quartermaster.db"),
+    port,
+    baseUrl: first.baseUrl,
+    workstations,
+    args: flags,
+    start: () => startService({ args: flags }),
+    [Symbol.dispose]: () => directory[Symbol.dispose](),
+  };
+}
+
+function secretFiles(directory: string): string[] {
+  const files = { "bootstrap-admin-password": PASSWORD, "scim-token": SCIM_TOKEN };
+  return Object.entries(files).flatMap(([name, secret]) => {
+    const path = join(directory, name);
+    writeFileSync(path, secret, { mode: 0o600 });
+    return [`--${name}-file`, path];
+  });
+}
+
+async function enrol(
+  data: string,
+  { port, workstations, prepare }: SiteOptions & { port: number },
+): Promise<Workstation[]> {
+  const lifetime = { accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max) };
+  const installation = await openBeside(data, port, lifetime);
+  try {
+    await prepare?.(installation);
+    const answers = await logIn(installation, workstations);
+    return answers.map(({ access_token: accessToken, refresh_token: refreshToken = "" }, at) => ({
+      at,
+      accessToken,
+      refreshToken,
+    }));
+  } finally {
+    await installation.close();
+  }
+}
+
+/** SIGTERM. @throws when it does not end as it should */
+export async function stop(service: RunningService): Promise<void> {
+  service.signal("SIGTERM");
+  const code = await service.ended();
+  if (code !== 0) throw new Error(`ended with ${code}: ${service.stderr()}`);
+}
+
+/** @returns lines of the log that tell of a failure */
+export const errorsIn = ({ stderr }: RunningService): string[] =>
+  stderr()
+    .split("\n")
+    .filter((line) => / (?:ERROR|CRITICAL) /.test(line));
