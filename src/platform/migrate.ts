@@ -1,13 +1,14 @@
 // Brings a database to the schema of this executable: forward only, each migration in one transaction,
 // a copy of the database before the first change, a fence against databases newer than the program.
 import type { Database } from "bun:sqlite";
-import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { migrations as embedded, type Migration } from "../../migrations/index.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { openConnection } from "./connection.ts";
 import { flushToDisk } from "./data-directory.ts";
+import { copyDatabase } from "./database-copy.ts";
 import { sha256Hex } from "./ids.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -37,26 +38,30 @@ interface Applied {
   applied_by: string;
 }
 
+const COPY_PREFIX = "before-upgrade-schema-";
+const COPY = new RegExp(`^${COPY_PREFIX}(\\d+)-.*\\.db$`);
+
 const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at_ms INTEGER NOT NULL, applied_by TEXT NOT NULL
 ) STRICT`;
 
 /**
- * Applies what is missing. Safe to repeat after a crash: each migration is all or nothing.
+ * Applies what is missing, all or nothing: after a failure or a crash the program that was replaced still starts, and this
+ * may be repeated (operator-experience.md DAT-6).
  * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
- *   the one that ran), `storage.*`
+ *   the one that ran), `schema.migration_failed`, `storage.*`
  */
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const known = options.migrations ?? embedded;
   const connection = openConnection(file, { create: true });
   try {
-    const from = checkedSchema(appliedMigrations(connection), known);
+    const from = checkedSchema(appliedMigrations(connection), known, wayBack(file, options, known));
     const pending = known.filter((migration) => migration.id > from);
     if (pending.length === 0) return { from, to: from, backup: undefined };
     options.beforeChange?.();
     const backup = from === 0 ? undefined : copyBefore(connection, from, options);
     connection.run("PRAGMA foreign_keys=OFF"); // a rebuilt table must not cascade; no effect inside a transaction
-    for (const migration of pending) applyOne(connection, migration, options);
+    connection.transaction(() => applyAll(connection, pending, { ...options, from, backup })).immediate();
     return { from, to: pending.at(-1)?.id ?? from, backup };
   } catch (error) {
     throw asStorageError(error);
@@ -65,7 +70,10 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
   }
 }
 
-/** @returns the schema number of a database that this program can use, without changing it */
+/**
+ * @returns the schema number of a database that this program can use, without changing it
+ * @throws DomainError `schema.newer`, `schema.altered`
+ */
 export function schemaOf(connection: Database, known: readonly Migration[] = embedded): number {
   return checkedSchema(appliedMigrations(connection), known);
 }
@@ -96,24 +104,45 @@ function appliedMigrations(connection: Database): Applied[] {
     .all();
 }
 
-function checkedSchema(applied: readonly Applied[], known: readonly Migration[]): number {
+/** @param way what to do where the database is newer, beside starting the program that made it */
+function checkedSchema(applied: readonly Applied[], known: readonly Migration[], way?: string): number {
   for (const row of applied) {
     const migration = known.find((candidate) => candidate.id === row.id);
-    if (!migration) throw newer(applied.at(-1) ?? row, known.at(-1)?.id ?? 0);
+    if (!migration) throw newer(applied.at(-1) ?? row, known.at(-1)?.id ?? 0, way);
     if (sha256Hex(migration.sql) !== row.sha256) throw altered(row);
   }
   return applied.at(-1)?.id ?? 0;
 }
 
-function newer(row: Applied, programKnows: number): DomainError {
+function newer(row: Applied, programKnows: number, way: string | undefined): DomainError {
+  const start = `start version ${row.applied_by} or newer again`;
   return new DomainError(
     "conflict",
     "schema.newer",
     `the database has schema ${row.id} (made by version ${row.applied_by}); this program knows up to ${programKnows}`,
-    {
-      hint: `start version ${row.applied_by} or newer again, or restore the copy in backups/ that was taken before the upgrade`,
-    },
+    { hint: way === undefined ? start : `${start}, or go back to the copy made before the upgrade: ${way}` },
   );
+}
+
+/**
+ * @returns the command that goes back to the newest copy that this program can use (operator-experience.md DAT-7); what was
+ *   written since is lost by it, and kept aside
+ */
+function wayBack(
+  file: string,
+  { backupDirectory }: MigrateOptions,
+  known: readonly Migration[],
+): string | undefined {
+  if (!existsSync(backupDirectory)) return undefined;
+  const schemaIn = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+  const usable = readdirSync(backupDirectory).filter((name) => schemaIn(name) <= (known.at(-1)?.id ?? 0));
+  const newest = usable
+    .sort((one, other) => schemaIn(one) - schemaIn(other) || (one < other ? -1 : 1))
+    .at(-1);
+  if (newest === undefined) return undefined;
+  const directory = dirname(file);
+  const copy = join(backupDirectory, newest);
+  return `quartermaster backup restore ${copy} --data-dir ${directory} --confirm ${basename(directory)}`;
 }
 
 function altered(row: Applied): DomainError {
@@ -125,22 +154,46 @@ function altered(row: Applied): DomainError {
   );
 }
 
-function applyOne(connection: Database, migration: Migration, options: MigrateOptions): void {
-  const apply = connection.transaction(() => {
-    connection.run(JOURNAL);
-    const done = connection.query("SELECT 1 FROM schema_migrations WHERE id = ?").get(migration.id);
-    if (done) return; // another process applied it while we waited for the lock
-    connection.run(migration.sql);
-    const broken = connection.query("PRAGMA foreign_key_check").all().length;
-    if (broken > 0) throw new Error(`migration ${migration.id} would break ${broken} foreign keys`);
-    connection
-      .query(
-        "INSERT INTO schema_migrations (id, name, sha256, applied_at_ms, applied_by) VALUES (?, ?, ?, ?, ?)",
-      )
-      .run(migration.id, migration.name, sha256Hex(migration.sql), options.clock.nowMs(), options.version);
-  });
-  apply.immediate();
+interface Applying extends MigrateOptions {
+  from: number;
+  backup: string | undefined;
 }
+
+function applyAll(connection: Database, pending: readonly Migration[], options: Applying): void {
+  connection.run(JOURNAL);
+  for (const migration of pending) {
+    try {
+      applyOne(connection, migration, options);
+    } catch (error) {
+      const fault = asStorageError(error);
+      throw fault instanceof DomainError ? fault : failed(migration, error, options);
+    }
+  }
+}
+
+function applyOne(connection: Database, migration: Migration, options: MigrateOptions): void {
+  const done = connection.query("SELECT 1 FROM schema_migrations WHERE id = ?").get(migration.id);
+  if (done) return; // another process applied it while we waited for the lock
+  connection.run(migration.sql);
+  const broken = connection.query("PRAGMA foreign_key_check").all().length;
+  if (broken > 0) throw new Error(`it would break ${broken} foreign keys`);
+  connection
+    .query(
+      "INSERT INTO schema_migrations (id, name, sha256, applied_at_ms, applied_by) VALUES (?, ?, ?, ?, ?)",
+    )
+    .run(migration.id, migration.name, sha256Hex(migration.sql), options.clock.nowMs(), options.version);
+}
+
+const failed = ({ id, name }: Migration, cause: unknown, { from, backup }: Applying): DomainError =>
+  new DomainError(
+    "unavailable",
+    "schema.migration_failed",
+    `migration ${id} (${name}) failed: ${cause instanceof Error ? cause.message : String(cause)}; nothing was changed, the database still has schema ${from}`,
+    {
+      hint: `the program that ran before still starts on it${backup === undefined ? "" : `; a copy is ${backup}`}`,
+      cause,
+    },
+  );
 
 /**
  * VACUUM INTO a temporary name, flush, rename: a copy that exists is complete.
@@ -149,13 +202,12 @@ function applyOne(connection: Database, migration: Migration, options: MigrateOp
 function copyBefore(connection: Database, from: number, options: MigrateOptions): string | undefined {
   mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });
   const stamp = new Date(options.clock.nowMs()).toISOString().replace(/[-:]|\.\d+/g, "");
-  const target = join(options.backupDirectory, `before-upgrade-schema-${from}-${stamp}.db`);
+  const target = join(options.backupDirectory, `${COPY_PREFIX}${from}-${stamp}.db`);
   const partial = `${target}.${process.pid}.partial`;
   try {
     rmSync(partial, { force: true });
-    connection.query("VACUUM INTO ?").run(partial);
+    copyDatabase(connection, partial);
     if (schemaOfFile(partial) !== from) return undefined;
-    chmodSync(partial, 0o600);
     flushToDisk(partial);
     renameSync(partial, target);
   } finally {

@@ -1,7 +1,7 @@
 // How a database is brought to a newer schema, with migrations of the test's own. The product's are tested in migrations/.
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { openConnection } from "../../src/platform/connection.ts";
@@ -88,6 +88,16 @@ function reasonOf(action: () => unknown): string {
   return "no error";
 }
 
+function hintOf(action: () => unknown): string | undefined {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof DomainError) return error.hint;
+    throw error;
+  }
+  return undefined;
+}
+
 test("an empty database gets the newest schema and no copy; repeating changes nothing", () => {
   using here = place();
   expect(here.migrate()).toEqual({ from: 0, to: programSchema(), backup: undefined });
@@ -119,16 +129,26 @@ test("a migration that fails leaves rows, tables and schema number as they were"
 
 test("a migration that would leave rows without their parent is undone", () => {
   using here = families();
-  expect(() => here.migrate([FAMILIES, ORPHANING])).toThrow("2 foreign keys");
+  expect(() => here.migrate([FAMILIES, ORPHANING])).toThrow("would break 2 foreign keys");
   expect(here.read("SELECT name FROM parents ORDER BY id")).toEqual(["ana", "bo"]);
 });
 
-test("migrations before the failing one stay, and only the rest is run again", () => {
+test("DAT-6 when a later migration fails none stays, it is said so, and the program before still starts", () => {
   using here = families();
-  expect(() => here.migrate([FAMILIES, REBUILT_PARENT, { ...FAILING, id: 3 }])).toThrow("missing");
-  expect(here.read("SELECT id FROM schema_migrations ORDER BY id")).toEqual([1, 2]);
+  const refusal = reasonOf(() => here.migrate([FAMILIES, REBUILT_PARENT, { ...FAILING, id: 3 }]));
+  expect(refusal).toStartWith(
+    "schema.migration_failed: migration 3 (failing) failed: no such table: missing",
+  );
+  expect(refusal).toEndWith("nothing was changed, the database still has schema 1");
+  expect(here.read("SELECT id FROM schema_migrations ORDER BY id")).toEqual([1]);
+  expect(here.migrate([FAMILIES])).toEqual({ from: 1, to: 1, backup: undefined });
+});
+
+test("DAT-6 several migrations are applied in one go, and again none", () => {
+  using here = families();
   const third = { id: 3, name: "third", sql: "CREATE TABLE third (x INTEGER) STRICT" };
-  expect(here.migrate([FAMILIES, REBUILT_PARENT, third])).toMatchObject({ from: 2, to: 3 });
+  expect(here.migrate([FAMILIES, REBUILT_PARENT, third])).toMatchObject({ from: 1, to: 3 });
+  expect(here.migrate([FAMILIES, REBUILT_PARENT, third])).toMatchObject({ from: 3, to: 3 });
 });
 
 test("a database newer than the program is refused, untouched, and the newest version is named", () => {
@@ -138,6 +158,16 @@ test("a database newer than the program is refused, untouched, and the newest ve
   const refusal = reasonOf(() => here.migrate([FAMILIES]));
   expect(refusal).toStartWith("schema.newer: the database has schema 3 (made by version 3.0.0)");
   expect(refusal).toEndWith("knows up to 1");
+});
+
+test("DAT-7 who starts an older program on a newer database is told the exact command that goes back", () => {
+  using here = families();
+  const { backup } = here.migrate([FAMILIES, REBUILT_PARENT], { version: "2.0.0" });
+  const folder = dirname(here.file);
+  const command = `quartermaster backup restore ${backup} --data-dir ${folder} --confirm ${basename(folder)}`;
+  expect(hintOf(() => here.migrate([FAMILIES]))).toBe(
+    `start version 2.0.0 or newer again, or go back to the copy made before the upgrade: ${command}`,
+  );
 });
 
 test("a migration that was edited after it ran is refused", () => {
