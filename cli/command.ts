@@ -26,6 +26,11 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** @returns what `examples` was given */
+  exampleLines(): readonly string[] {
+    return this.#examples;
+  }
+
   /** Adds `--json`, for every command that prints. */
   printsJson(): this {
     return this.option("--json", "print JSON; errors are JSON on stderr");

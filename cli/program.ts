@@ -8,6 +8,7 @@ import * as catalog from "./commands/catalog.ts";
 import * as clients from "./commands/clients.ts";
 import * as completion from "./commands/completion.ts";
 import * as config from "./commands/config.ts";
+import * as doctor from "./commands/doctor.ts";
 import * as groups from "./commands/groups.ts";
 import * as help from "./commands/help.ts";
 import * as invitations from "./commands/invitations.ts";
@@ -40,6 +41,7 @@ const NOUNS: readonly Noun[] = [
   serve,
   setup,
   status,
+  doctor,
   config,
   catalog,
   users,

@@ -4,9 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { CliCommand } from "../../cli/command.ts";
 import { processContext } from "../../cli/context.ts";
+import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
 import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
+import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config-table.ts";
 import { runCli, runOnTerminal } from "../support/cli.ts";
 
 const CONFIG_HELP = `Shows and checks the settings.
@@ -86,6 +89,39 @@ describe("help", () => {
       "error: there is no help on 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n",
     );
     expect(exitCode).toBe(3);
+  });
+});
+
+describe("the manual page", () => {
+  const tree = programFor(processContext());
+  const page = manualPage(tree, "1.2.3");
+  const shown = page.replaceAll("\\(aq", "'").replaceAll("\\-", "-").replaceAll("\\%", "");
+
+  test("has every command that help shows, with its examples, and every setting in three spellings", () => {
+    const leaves = wholeTree(tree).filter(({ commands }) => commands.length === 0);
+    const shownLeaves = leaves.filter((leaf) => leaf.name() !== "__complete");
+    const wanted = [
+      ...shownLeaves.flatMap((leaf) =>
+        leaf instanceof CliCommand ? [`.SS ${leaf.path()}`, ...leaf.exampleLines()] : [],
+      ),
+      ...SETTING_NAMES.flatMap((key) => [key, flagOf(key), variableOf(key)]),
+    ];
+    expect(wanted.filter((text) => !shown.includes(text))).toEqual([]);
+    expect(shown).not.toContain("__complete");
+  });
+
+  test("is set without a warning, and its name is found by whatis", () => {
+    expect(page).toMatch(/^\.SH NAME\nquartermaster \\- control service for .+[^.]$/m);
+    const groff = Bun.which("groff") ?? "true"; // it comes with man(1), which not every machine has
+    const { stderr, exitCode } = Bun.spawnSync([groff, "-man", "-Tascii", "-ww", "-z"], {
+      stdin: Buffer.from(page),
+    });
+    expect(`${stderr}`).toBe("");
+    expect(exitCode).toBe(0);
+  });
+
+  test("is what the command prints", async () => {
+    expect((await runCli(["manual"])).stdout).toBe(manualPage(tree, "development"));
   });
 });
 
