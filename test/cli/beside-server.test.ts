@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../support/cli.ts";
 import { FormBrowser, formTo } from "../support/form-browser.ts";
+import { runHere } from "../support/in-process.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 async function command(line: string): Promise<Record<string, unknown>> {
   const args = [...line.split(" "), "--json", "--data-dir", join(folder, "data")];
-  const { stdout, stderr, exitCode } = await runCli(args, { cwd: folder });
+  const { stdout, stderr, exitCode } = await runHere(args, { cwd: folder });
   expect({ stderr: exitCode === 0 ? "" : stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
   return JSON.parse(stdout);
 }

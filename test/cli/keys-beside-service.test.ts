@@ -1,9 +1,10 @@
-// Gateway keys, jobs and the sealing key at the terminal beside a running service: both are real processes on one data directory,
-// and the gateway is a real server. What each command prints word for word is in golden/.
+// Gateway keys, jobs and the sealing key at the terminal beside a running service, which is a process of its own on the same data
+// directory; the gateway is a real server. What each command prints word for word is in golden/.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CliResult, runCli } from "../support/cli.ts";
+import { runHere } from "../support/in-process.ts";
 import { gatewayConfiguration } from "../support/installed-gateway.ts";
 import { LitellmGateway } from "../support/litellm-gateway.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
@@ -39,8 +40,8 @@ const placed = (args: readonly string[]): string[] => [
   join(folder, "gateway.yaml"),
 ];
 
-const run = (line: string): Promise<CliResult> =>
-  runCli(placed([...line.split(" "), "--json"]), { cwd: folder });
+const argumentsOf = (line: string): string[] => placed([...line.split(" "), "--json"]);
+const run = (line: string): Promise<CliResult> => runHere(argumentsOf(line), { cwd: folder });
 
 async function command(line: string): Promise<Record<string, unknown>> {
   const { stdout, stderr, exitCode } = await run(line);
@@ -70,7 +71,7 @@ const keysOf = (email: string) => {
 
 const calls = (operation: string): number => gateway.calls.filter((call) => call === operation).length;
 
-/** Makes a job due, and asks with real commands until it has finished a run that began since. */
+/** Makes a job due, and asks until it has finished a run that began since. */
 async function runJob(name: string): Promise<Record<string, unknown>> {
   const sinceMs = Date.now();
   await command(`jobs run ${name}`);
@@ -78,6 +79,7 @@ async function runJob(name: string): Promise<Record<string, unknown>> {
     const { items } = await command("jobs list");
     const job = Array.isArray(items) ? items.find((one) => one.name === name) : undefined;
     if (job?.state !== "running" && Date.parse(job?.started_at ?? "") >= sinceMs) return job;
+    await Bun.sleep(20);
   }
 }
 
@@ -111,7 +113,9 @@ test("processes that ask for one user's key at once make one", async () => {
   await command(`users create ${email} --role member`);
   gateway.addUser(email);
   const made = calls("POST /key/generate");
-  const outcomes = await Promise.all([1, 2, 3].map(() => run(`keys ensure ${email}`)));
+  const outcomes = await Promise.all(
+    [1, 2, 3].map(() => runCli(argumentsOf(`keys ensure ${email}`), { cwd: folder })),
+  );
   const [token, ...others] = keysOf(email);
   expect({ others, made: calls("POST /key/generate") - made }).toEqual({ others: [], made: 1 });
   for (const { stdout, stderr, exitCode } of outcomes) {

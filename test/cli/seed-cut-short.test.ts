@@ -10,7 +10,7 @@ import { SOURCE_COMMAND } from "../support/cli.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 import { tarFile, tarGzOf, tarOf } from "../support/tar.ts";
 
-const ARCHIVE_BYTES = 48 * 1024 * 1024;
+const ARCHIVE_BYTES = 20 * 1024 * 1024;
 /** the archives are made, written and read some ten times */
 const PATIENCE_MS = 60_000;
 

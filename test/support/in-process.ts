@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Context } from "../../cli/context.ts";
 import { run } from "../../cli/program.ts";
-import type { Ids } from "../../src/platform/ids.ts";
-import { sha256Hex } from "../../src/platform/ids.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { type Ids, sha256Hex, systemIds } from "../../src/platform/ids.ts";
 import type { CliResult } from "./cli.ts";
 import { remembered } from "./copies.ts";
 import { type HeldClock, heldClock, temporaryDirectory } from "./world.ts";
@@ -36,18 +36,8 @@ function benchWith(ids: Ids): Bench {
   const folder = temporaryDirectory();
   const data = join(folder, "data");
   const clock = heldClock();
-  const runLine = async (line: string, options: BenchOptions = {}): Promise<CliResult> => {
-    const [stdout, stderr] = [capture(), capture()];
-    const context = {
-      ...contextFor(folder, options),
-      clock,
-      ids,
-      stdout: stdout.stream,
-      stderr: stderr.stream,
-    };
-    const exitCode = await run([...line.split(" "), "--data-dir", data], context);
-    return { stdout: stdout.text(), stderr: stderr.text(), exitCode };
-  };
+  const runLine = (line: string, options: BenchOptions = {}): Promise<CliResult> =>
+    runHere([...line.split(" "), "--data-dir", data], { cwd: folder, clock, ids, ...options });
   return {
     folder,
     data,
@@ -82,16 +72,27 @@ export async function createInstallation(): Promise<Bench> {
   return bench;
 }
 
-const contextFor = (
-  folder: string,
-  { stdin = "", signal }: BenchOptions,
-): Omit<Context, "stdout" | "stderr" | "clock" | "ids"> => ({
-  stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
-  env: {},
-  cwd: folder,
-  runId: "<run>",
-  stopSignal: () => signal ?? new AbortController().signal,
-});
+interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids">> {
+  cwd: string;
+}
+
+/** Runs one command line in this process, by the system's clock unless another one is given. */
+export async function runHere(args: readonly string[], surroundings: Surroundings): Promise<CliResult> {
+  const { stdin = "", signal, clock = systemClock, ids = systemIds, cwd } = surroundings;
+  const [stdout, stderr] = [capture(), capture()];
+  const exitCode = await run(args, {
+    stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: {},
+    cwd,
+    clock,
+    ids,
+    runId: "<run>",
+    stopSignal: () => signal ?? new AbortController().signal,
+  });
+  return { stdout: stdout.text(), stderr: stderr.text(), exitCode };
+}
 
 function capture() {
   const parts: string[] = [];
