@@ -1,9 +1,15 @@
 // The socket: who the caller is behind proxies, what a stop lets end, and that hostile HTTP is answered and survived.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import { generate } from "selfsigned";
 import { INSPECTION_TIMEOUT_MS } from "../../src/domain/catalog/package-sources.ts";
 import { IDLE_TIMEOUT_SECONDS, type Listener, listen } from "../../src/server/listen.ts";
 import type { Server } from "../../src/server/server.ts";
+import { TLS_FILE_BYTES_MAX } from "../../src/server/tls.ts";
+import { temporaryDirectory } from "../support/world.ts";
 
 const range = (address: string, prefix: number) => ({ address, prefix, family: "ipv4" }) as const;
 const LOOPBACK = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
@@ -71,6 +77,144 @@ describe("a stop", () => {
     expect(await (await running).text()).toBe("done");
     await stopped;
     await listener.stop(); // again: nothing happens
+  });
+});
+
+describe("own TLS", () => {
+  const directory = temporaryDirectory();
+  const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
+  const pairs: { cert: string; private: string }[] = [];
+  const write = ({ cert, private: key }: { cert: string; private: string }) => {
+    rmSync(files.key, { force: true }); // another mode than the one it was made with stays
+    writeFileSync(files.cert, cert);
+    writeFileSync(files.key, key, { mode: 0o600 });
+  };
+  const pairOf = (index: number) => pairs[index] ?? { cert: "", private: "" };
+  beforeAll(async () => {
+    for (const value of ["first", "second"])
+      pairs.push(await generate([{ name: "commonName", value }], { keyType: "ec" }));
+  });
+  beforeEach(() => write(pairOf(0)));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const start = (handle: Server["handle"] = () => new Response("fine")) =>
+    listen(handle, { listen: LOOPBACK, tls: files, trustedProxies: [], report });
+
+  const tls = { rejectUnauthorized: false };
+
+  const presentedBy = (listener: Listener): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const { hostname: host, port } = new URL(listener.address);
+      const socket = connectTls({ host, port: Number(port), ...tls }, () => {
+        resolve(socket.getPeerCertificate().subject.CN);
+        socket.end();
+      });
+      socket.on("error", reject);
+    });
+
+  test("gives new connections a renewed certificate, and lets the request on an old one end", async () => {
+    const entered = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const listener = start(async () => {
+      entered.resolve();
+      await goOn.promise;
+      return new Response("done");
+    });
+    const running = fetch(listener.address, { tls });
+    await entered.promise;
+    write(pairOf(1));
+    expect(listener.renew(files)?.expiresAtMs).toBeGreaterThan(Date.now());
+    expect(await presentedBy(listener)).toBe("second");
+    goOn.resolve();
+    expect(await (await running).text()).toBe("done");
+    await listener.stop();
+  });
+
+  test("a stop waits for requests on connections of every former certificate", async () => {
+    const entered = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const listener = start(async () => {
+      entered.resolve();
+      await goOn.promise;
+      return new Response("done");
+    });
+    const running = fetch(listener.address, { tls });
+    await entered.promise;
+    write(pairOf(1));
+    listener.renew(files);
+    let isStopped = false;
+    const stopped = listener.stop().then(() => {
+      isStopped = true;
+    });
+    await expect(fetch(listener.address, { tls, keepalive: false })).rejects.toThrow();
+    expect(isStopped).toBe(false);
+    goOn.resolve();
+    expect(await (await running).text()).toBe("done");
+    await stopped;
+  });
+
+  test("does nothing where the files hold the certificate in force", async () => {
+    const listener = start();
+    expect(listener.renew(files)).toBeUndefined();
+    await listener.stop();
+  });
+
+  const broken: [string, RegExp, () => void][] = [
+    [
+      "files of two pairs",
+      /does not belong to the certificate/,
+      () => writeFileSync(files.key, pairOf(1).private),
+    ],
+    [
+      "a certificate cut short",
+      /holds no certificate/,
+      () => writeFileSync(files.cert, pairOf(1).cert.slice(0, 99)),
+    ],
+    [
+      "a key cut short",
+      /holds no private key/,
+      () => writeFileSync(files.key, pairOf(1).private.slice(0, 60)),
+    ],
+    ["a missing key", /cannot be read: \S+key\.pem does not exist/, () => rmSync(files.key)],
+    ["a key that everyone can read", /everyone on this machine can read/, () => chmodSync(files.key, 0o644)],
+  ];
+  test.each(broken)("keeps the certificate in force at %s", async (_, message, spoil) => {
+    const listener = start();
+    spoil();
+    expect(() => listener.renew(files)).toThrow(message);
+    expect(() => start()).toThrow(message);
+    expect(await presentedBy(listener)).toBe("first");
+    await listener.stop();
+  });
+
+  test.each([
+    [-1, true],
+    [0, true],
+    [1, false],
+  ])("takes a certificate file %d bytes from the limit: %p", async (bytes, isTaken) => {
+    const { cert } = pairOf(0);
+    writeFileSync(files.cert, cert.padEnd(TLS_FILE_BYTES_MAX + bytes, "\n"));
+    if (!isTaken) return expect(start).toThrow("is larger than");
+    await start().stop();
+  });
+
+  test("a port that another program uses is refused, even by one that listens as we do", async () => {
+    const listener = start();
+    const { hostname: host, port } = new URL(listener.address);
+    const again = {
+      listen: { kind: "tcp", host, port: Number(port) },
+      tls: files,
+      trustedProxies: [],
+      report,
+    } as const;
+    expect(() => listen(echoAddress, again)).toThrow("is in use by another program");
+    await listener.stop();
+  });
+
+  test("begins with a restart only", async () => {
+    const listener = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
+    expect(() => listener.renew(files)).toThrow("this takes a restart");
+    await listener.stop();
   });
 });
 
