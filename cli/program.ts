@@ -32,9 +32,10 @@ import { withPriority } from "./journal.ts";
 import { hasColor } from "./output.ts";
 
 interface Noun {
-  /** @returns the noun where its verbs are added apart */
+  /** @returns the noun where its verbs or options are added apart */
   register(program: CliCommand, context: Context): unknown;
   addVerbs?(noun: CliCommand, context: Context): void;
+  addOptions?(noun: CliCommand): unknown;
 }
 
 const NOUNS: readonly Noun[] = [
@@ -64,8 +65,8 @@ const NOUNS: readonly Noun[] = [
 ];
 
 /**
- * @param args the command line: verbs of nouns that it does not name are left out, since making them takes as long as
- *   all the rest
+ * @param args the command line: verbs and settings of nouns that it does not name are left out, since making them takes
+ *   as long as all the rest
  * @returns the whole tree when there is no command line
  */
 export function programFor(context: Context, args?: readonly string[]): CliCommand {
@@ -87,10 +88,12 @@ export function programFor(context: Context, args?: readonly string[]): CliComma
       getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? HELP_WIDTH) : HELP_WIDTH),
       getOutHasColors: () => false,
     });
-  for (const { register, addVerbs } of NOUNS) {
+  for (const { register, addVerbs, addOptions } of NOUNS) {
     const noun = register(program, context);
     const isNamed = noun instanceof CliCommand && (args === undefined || args.includes(noun.name()));
-    if (isNamed) addVerbs?.(noun, context);
+    if (!isNamed) continue;
+    addVerbs?.(noun, context);
+    addOptions?.(noun);
   }
   return program;
 }

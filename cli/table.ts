@@ -24,7 +24,6 @@ export interface TableStyle {
 const GAP = "  ";
 /** a column is never shortened below this many cells */
 export const SHORTENED_WIDTH_MIN = 8;
-const graphemes = new Intl.Segmenter();
 
 /** @returns header and rows, one line each, without a line break at the end */
 export function tableText<Row>(
@@ -74,7 +73,7 @@ function padded(cell: string, width: number): string {
 
 /** Both ends stay: identifiers differ at the end, addresses at the beginning. */
 function shortened(cell: string, width: number): string {
-  const characters = Array.from(graphemes.segment(cell), ({ segment }) => segment);
+  const characters = Array.from(new Intl.Segmenter().segment(cell), ({ segment }) => segment);
   const head = fitting(characters, Math.ceil((width - 1) / 2)).join("");
   const tail = fitting(characters.toReversed(), width - 1 - Bun.stringWidth(head)).toReversed();
   return `${head}…${tail.join("")}`;

@@ -26,10 +26,15 @@ const DESTINATION_COLUMNS: readonly Column<Destination>[] = [
   { header: "WHY", value: ({ why }) => why },
 ];
 
-/** Adds the noun and its verbs to the tree (operator-experience.md CLI-11, AIR-2). */
-export function register(program: CliCommand, context: Context): void {
-  const noun = program.command("config").description("Shows and checks the settings.");
-  noun.examples("quartermaster config show", "quartermaster config check --config quartermaster.yaml");
+/** Adds the noun to the tree (operator-experience.md CLI-11, AIR-2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("config")
+    .description("Shows and checks the settings.")
+    .examples("quartermaster config show", "quartermaster config check --config quartermaster.yaml");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")
     .description("Shows every setting in force and where it comes from; secrets only as set or unset.")

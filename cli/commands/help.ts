@@ -1,5 +1,4 @@
 // `quartermaster help`: the help of any command, and topics that belong to no command (topics.ts).
-import { closest } from "fastest-levenshtein";
 import { DomainError } from "../../src/domain/errors.ts";
 import { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -15,21 +14,22 @@ export function register(program: CliCommand, { stdout }: Context): void {
     .action(async (words: readonly string[]) => {
       const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
       if (topic !== undefined) stdout.write(`${await topic()}\n`);
-      else commandAt(program, words).outputHelp();
+      else (await commandAt(program, words)).outputHelp();
     });
 }
 
-function commandAt(program: CliCommand, words: readonly string[]): CliCommand {
+async function commandAt(program: CliCommand, words: readonly string[]): Promise<CliCommand> {
   let command = program;
   for (const word of words) {
     const child = command.commands.find((candidate) => candidate.name() === word);
-    if (!(child instanceof CliCommand)) throw unknown(command, word);
+    if (!(child instanceof CliCommand)) throw await unknown(command, word);
     command = child;
   }
   return command;
 }
 
-function unknown(command: CliCommand, word: string): DomainError {
+async function unknown(command: CliCommand, word: string): Promise<DomainError> {
+  const { closest } = await import("fastest-levenshtein");
   const topics = command.parent === null ? Object.keys(TOPICS) : [];
   const names = [...command.commands.map((child) => child.name()), ...topics];
   return new DomainError("not_found", "help.not_found", `there is no help on '${word}'`, {

@@ -15,8 +15,8 @@ import { planInWords } from "../plan-text.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 
 /** Adds the command to the tree (operator-experience.md SVC-2, SVC-4, SVC-8). */
-export function register(program: CliCommand, context: Context): void {
-  const command = program
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  program
     .command("serve")
     .description(
       "Runs the service until SIGTERM or SIGINT; SIGHUP reads log level, TLS files, catalog, policy and group roles again.",
@@ -27,8 +27,9 @@ export function register(program: CliCommand, context: Context): void {
       "quartermaster serve --catalog catalog.yaml --server-listen 127.0.0.1:9000",
     )
     .action((_options: unknown, self: CliCommand) => serve(context, self));
-  addSettingOptions(command);
-}
+
+/** Adds its options. */
+export const addOptions = addSettingOptions;
 
 async function serve(context: Context, command: CliCommand): Promise<void> {
   const stop = context.stopSignal();

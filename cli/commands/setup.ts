@@ -8,8 +8,8 @@ import { outputFor } from "../output.ts";
 import { addOptionsOf, loadSettings } from "../settings.ts";
 
 /** Adds the command to the tree (operator-experience.md section 1.2). */
-export function register(program: CliCommand, context: Context): void {
-  const command = program
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  program
     .command("setup")
     .description("Makes data directory, database, first administrator and signing key, and starts nothing.")
     .examples(
@@ -22,6 +22,9 @@ export function register(program: CliCommand, context: Context): void {
     .action(({ dryRun }: { dryRun?: true }, self: CliCommand) =>
       dryRun ? tell(context, self) : setup(context, self),
     );
+
+/** Adds its settings. */
+export const addOptions = (command: CliCommand): CliCommand =>
   addOptionsOf(command, [
     "data_dir",
     "bootstrap.admin_email",
@@ -29,7 +32,6 @@ export function register(program: CliCommand, context: Context): void {
     "bootstrap.organization_name",
     "keys.sealing_key",
   ]);
-}
 
 async function tell(context: Context, command: CliCommand): Promise<void> {
   const steps = await stepsOf(context, await loadSettings(context, command));
