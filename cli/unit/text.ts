@@ -1,5 +1,6 @@
 // The systemd unit of the service and the user it runs as (operator-experience.md section 2.1): texts for files that an operator
 // installs. What the service itself does for systemd is src/supervision.ts.
+import { DomainError } from "../../src/domain/errors.ts";
 import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
 
 /** User and group, and the name of each directory that systemd makes. */
@@ -9,11 +10,12 @@ const NAME = "quartermaster";
  * The user is a lasting one: the files of a dynamic user lie in /var/lib/private, where nobody but root gets to, so
  * commands that act as their owner could not open them.
  * @param executable absolute path
+ * @throws DomainError `unit.path_unfit`
  */
 export const unitText = (
   executable: string,
-): string => `# Made by \`quartermaster unit\`. \`quartermaster help service\` tells how to install and change it; changes belong into
-# drop-ins, so that this file can be replaced with the executable.
+): string => `# Made by \`quartermaster unit\`; \`quartermaster help service\` tells how to install and change it. Changes belong
+# into drop-ins, so that this file can be replaced together with the executable.
 [Unit]
 Description=Quartermaster, control service for coding-agent command lines
 Wants=network-online.target
@@ -87,8 +89,12 @@ const credentials = (): string[] =>
     (credential) => `LoadCredential=${credential}:${NAME}.${credential}`,
   );
 
-/** systemd.service(5), "Command lines": the path is quoted, and what systemd would replace in it is doubled. */
-const quoted = (path: string): string => {
-  const escaped = path.replace(/["\\]/g, "\\$&").replace(/[%$]/g, "$&$&");
-  return /^[\w./%+:@-]+$/.test(escaped) ? escaped : `"${escaped}"`;
-};
+/** systemd.service(5), "Command lines"; systemd takes no path with quotes or backslashes in it */
+function quoted(path: string): string {
+  if (/["'\\\p{Cc}]/u.test(path)) {
+    const message = `systemd starts no executable whose path has quotes, backslashes or control characters in it`;
+    throw new DomainError("invalid", "unit.path_unfit", message, { hint: "install it elsewhere" });
+  }
+  const escaped = path.replaceAll("%", "%%");
+  return /\s/.test(escaped) ? `"${escaped}"` : escaped;
+}

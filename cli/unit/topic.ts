@@ -20,8 +20,8 @@ journalctl -u quartermaster -p warning
                     shows what needs attention
 
 Secrets lie in /etc/credstore, one file of mode 600 each, such as quartermaster.sealing-key: the
-unit names them all. An encrypted one (systemd-creds encrypt) lies in /etc/credstore.encrypted and needs
-LoadCredentialEncrypted=sealing-key:quartermaster.sealing-key in a drop-in.
+unit names them all. An encrypted one (systemd-creds encrypt) lies in /etc/credstore.encrypted and
+needs LoadCredentialEncrypted=sealing-key:quartermaster.sealing-key in a drop-in.
 
 The files of own TLS are read again at a reload, so the user quartermaster must be able to read
 them, and nobody else: install -m 640 -g quartermaster key.pem /etc/quartermaster/key.pem

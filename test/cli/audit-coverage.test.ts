@@ -233,7 +233,7 @@ const READS: Readonly<Record<string, string>> = {
 };
 
 /** Without a data directory, or as long as the service runs: then the routes and the jobs of the service change things. */
-const OTHERS = ["serve", "completion", "__complete", "manual", "version", "help"];
+const OTHERS = ["serve", "unit", "completion", "__complete", "manual", "version", "help"];
 
 const commandIn = (name: string): string => name.split(",")[0] ?? name;
 const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
