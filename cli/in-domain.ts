@@ -9,15 +9,12 @@ import { type Output, outputFor } from "./output.ts";
 import { loadSettings } from "./settings.ts";
 import { withDomain } from "./with-domain.ts";
 
-/** One run of a verb. */
-export interface Call {
+/** One run of a verb that opens the data directory in its own way, or not at all. */
+export interface SettingsCall {
   readonly context: Context;
   readonly command: CliCommand;
   readonly config: Config;
   readonly output: Output;
-  readonly domain: Domain;
-  /** the operator */
-  readonly actor: Actor;
   /** as given; commander has refused too few and too many */
   readonly args: readonly string[];
   /** @returns the value of an option, by its name in camel case */
@@ -26,25 +23,38 @@ export interface Call {
   has(name: string): boolean;
 }
 
+/** One run of a verb. */
+export interface Call extends SettingsCall {
+  readonly domain: Domain;
+  /** the operator */
+  readonly actor: Actor;
+}
+
 /**
  * @param load imports the verb only when it runs: `--version` and help must not wait for it
  * @returns the action for commander
  */
 export const inDomain = (context: Context, load: () => Promise<(call: Call) => Promise<void>>) =>
+  inSettings(context, async () => {
+    const verb = await load();
+    return (call) => withDomain(context, call.config, (domain, actor) => verb({ ...call, domain, actor }));
+  });
+
+/** The same for a verb to which the data directory is not opened. */
+export const inSettings = (context: Context, load: () => Promise<(call: SettingsCall) => Promise<void>>) =>
   async function (this: CliCommand): Promise<void> {
     const config = await loadSettings(context, this);
     const options: Record<string, unknown> = this.opts();
-    const shared = {
+    const verb = await load();
+    await verb({
       context,
       command: this,
       config,
       output: outputFor(context, this),
       args: this.args,
-      text: (name: string) => textIn(options[name]),
-      has: (name: string) => options[name] === true,
-    };
-    const verb = await load();
-    await withDomain(context, config, (domain, actor) => verb({ ...shared, domain, actor }));
+      text: (name) => textIn(options[name]),
+      has: (name) => options[name] === true,
+    });
   };
 
 const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

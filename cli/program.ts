@@ -4,6 +4,7 @@ import { DomainError } from "../src/domain/errors.ts";
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as audit from "./commands/audit.ts";
+import * as backup from "./commands/backup.ts";
 import * as catalog from "./commands/catalog.ts";
 import * as clients from "./commands/clients.ts";
 import * as completion from "./commands/completion.ts";
@@ -56,6 +57,7 @@ const NOUNS: readonly Noun[] = [
   signingKeys,
   sealingKeys,
   jobs,
+  backup,
   audit,
   completion,
   manual,

@@ -11,8 +11,10 @@ import { askSecret } from "./prompt.ts";
 
 export const SECRET_INPUT_BYTES_MAX = 64 * 1024;
 
+export type SecretName = "passphrase" | "password" | "token";
+
 /** Adds `--<name>-file` and `--<name>-stdin`. */
-export function addSecretOptions(command: CliCommand, name: "password" | "token"): CliCommand {
+export function addSecretOptions(command: CliCommand, name: SecretName): CliCommand {
   return command
     .addOption(new Option(`--${name}-file <path>`, `file that holds the ${name}`).conflicts(`${name}Stdin`))
     .addOption(new Option(`--${name}-stdin`, `read the ${name} from standard input`));
@@ -22,11 +24,7 @@ export function addSecretOptions(command: CliCommand, name: "password" | "token"
  * Reads the secret a command needs; one line break at its end does not count.
  * @throws DomainError `secret.*`: unreadable, empty, too long, readable by everyone; `confirmation.no_terminal`
  */
-export async function readSecret(
-  context: Context,
-  command: CliCommand,
-  name: "password" | "token",
-): Promise<Secret> {
+export async function readSecret(context: Context, command: CliCommand, name: SecretName): Promise<Secret> {
   const options: Record<string, unknown> = command.opts();
   const path = options[`${name}File`];
   const given =

@@ -1,15 +1,6 @@
 // Puts a backup in force: reads and checks it in full beside the data, brings it to this program's schema, then swaps the
 // database while nobody uses it and keeps the old one. What a backup holds is domain/backup; the swap itself is data-swap.ts.
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 import { revokeEverything } from "./domain/access/logins.ts";
@@ -24,13 +15,13 @@ import { firstOrganization } from "./domain/identity/store.ts";
 import type { KeyPlace } from "./kept-keys.ts";
 import { adoptKeys, keptKeys } from "./kept-keys.ts";
 import type { Clock } from "./platform/clock.ts";
-import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, flushToDisk } from "./platform/data-directory.ts";
 import { isSwapPending, stagingIn, swapIn } from "./platform/data-swap.ts";
 import { openDatabase } from "./platform/database.ts";
+import { isDatabaseFile } from "./platform/database-copy.ts";
 import { fileSizeOf, roomOf } from "./platform/disk.ts";
 import type { KeptKey } from "./platform/key-file.ts";
-import { migrate, programSchema, schemaOf } from "./platform/migrate.ts";
+import { migrate, programSchema, schemaIn } from "./platform/migrate.ts";
 import { VERSION } from "./platform/version.ts";
 
 /** What is known of a file before it is read in full. */
@@ -66,7 +57,7 @@ export interface Restored {
  * @throws DomainError `backup.*`, `file.*`, `schema.newer` for one that only a newer program reads
  */
 export function lookAtBackup(path: string, place: KeyPlace & { keys: readonly KeptKey[] }): Restorable {
-  if (isDatabase(path))
+  if (isDatabaseFile(path))
     return {
       path,
       manifest: undefined,
@@ -155,32 +146,6 @@ function refuseWithoutRoom({ path }: DataDirectory, { manifest, sizeBytes }: Res
   const needed = manifest ? manifest.database.size_bytes + manifest.artifacts.size_bytes : sizeBytes;
   const { availableBytes: available } = roomOf(path);
   if (available < needed) throw noRoom(path, { needed, available });
-}
-
-const DATABASE_MAGIC = "SQLite format 3\0";
-
-function isDatabase(path: string): boolean {
-  const bytes = Buffer.alloc(DATABASE_MAGIC.length);
-  try {
-    const file = openSync(path, "r");
-    try {
-      readSync(file, bytes);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false; // reading it as a backup says what is wrong
-  }
-  return bytes.toString("latin1") === DATABASE_MAGIC;
-}
-
-function schemaIn(path: string): number {
-  const connection = openConnection(path, { readonly: true });
-  try {
-    return schemaOf(connection);
-  } finally {
-    connection.close();
-  }
 }
 
 const newerBackup = (path: string, { schema, version }: Manifest): DomainError =>

@@ -42,15 +42,18 @@ export function openDataDirectory(path: string): DataDirectory {
   makeDirectory(absolute);
   refuseForeignOwner(absolute);
   refuseReadOnly(absolute);
-  return {
-    path: absolute,
-    database: join(absolute, "quartermaster.db"),
-    keys: join(absolute, "keys"),
-    artifacts: join(absolute, "artifacts"),
-    backups: join(absolute, "backups"),
-    lock: join(absolute, "server.lock"),
-  };
+  return placesIn(absolute);
 }
+
+/** @returns where everything is in a data directory, whether or not it is there */
+export const placesIn = (path: string): DataDirectory => ({
+  path,
+  database: join(path, "quartermaster.db"),
+  keys: join(path, "keys"),
+  artifacts: join(path, "artifacts"),
+  backups: join(path, "backups"),
+  lock: join(path, "server.lock"),
+});
 
 /**
  * Started as root, becomes the user and group that own `path`, for good: no file in it may belong to root, or its

@@ -1,7 +1,7 @@
 // Copies of a database that are whole, and what is in one: SQLite itself makes the copy and checks it, since the bytes of a
 // file that is in use mean nothing. All of it is synchronous and takes seconds for a large file: it is done in a worker.
 import type { Database } from "bun:sqlite";
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { openConnection } from "./connection.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -81,4 +81,22 @@ const rowsIn = (connection: Database): Record<string, number> =>
 function schemaIn(connection: Database): number {
   if (!tablesIn(connection).includes("schema_migrations")) return 0;
   return Number(connection.query("SELECT max(id) FROM schema_migrations").values()[0]?.[0] ?? 0);
+}
+
+const MAGIC = "SQLite format 3\0";
+
+/** @returns whether the file begins as a database does; false for one that cannot be read */
+export function isDatabaseFile(path: string): boolean {
+  const bytes = Buffer.alloc(MAGIC.length);
+  try {
+    const file = openSync(path, "r");
+    try {
+      readSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false; // whoever reads it next says what is wrong
+  }
+  return bytes.toString("latin1") === MAGIC;
 }

@@ -46,12 +46,17 @@ const FileSchema = Type.Object({
   sealed: Type.String(),
 });
 
+/** @throws DomainError `passphrase.too_short` */
+export function refuseShortPassphrase(passphrase: Secret): void {
+  if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) throw tooShort();
+}
+
 /**
  * @returns the text of a file that only the passphrase opens
  * @throws DomainError `passphrase.too_short`
  */
 export function encryptKeys(keys: readonly KeptKey[], passphrase: Secret, ids: Ids): string {
-  if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) throw tooShort();
+  refuseShortPassphrase(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
   const cipher = createCipheriv("aes-256-gcm", derived(passphrase, { ...COST, salt }), nonce);

@@ -134,10 +134,10 @@ function wayBack(
   known: readonly Migration[],
 ): string | undefined {
   if (!existsSync(backupDirectory)) return undefined;
-  const schemaIn = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
-  const usable = readdirSync(backupDirectory).filter((name) => schemaIn(name) <= (known.at(-1)?.id ?? 0));
+  const schemaOfCopy = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+  const usable = readdirSync(backupDirectory).filter((name) => schemaOfCopy(name) <= (known.at(-1)?.id ?? 0));
   const newest = usable
-    .sort((one, other) => schemaIn(one) - schemaIn(other) || (one < other ? -1 : 1))
+    .sort((one, other) => schemaOfCopy(one) - schemaOfCopy(other) || (one < other ? -1 : 1))
     .at(-1);
   if (newest === undefined) return undefined;
   const directory = dirname(file);

@@ -1,0 +1,100 @@
+// `backup create`: one file of database and artifacts, and with --with-keys a second one of the keys.
+import { resolve } from "node:path";
+import { type Backup, type BackupRequest, backupFolder, makeBackup } from "../../src/backup.ts";
+import { BACKUP_SUFFIX } from "../../src/domain/backup/model.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { existingDirectory } from "../../src/installation.ts";
+import { type KeyPlace, keptKeys, writeKeyFile } from "../../src/kept-keys.ts";
+import { refuseShortPassphrase } from "../../src/platform/key-file.ts";
+import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
+import type { Secret } from "../../src/platform/secret.ts";
+import { SomeFailed } from "../exit.ts";
+import type { SettingsCall } from "../in-domain.ts";
+import { readSecret } from "../secret-input.ts";
+import { withDomain } from "../with-domain.ts";
+import { contentsText, manifestDocument } from "./view.ts";
+import { watchTask } from "./watch.ts";
+
+const KEYS_SUFFIX = ".qmk";
+
+/** @throws DomainError `backup.*`; SomeFailed where damaged artifacts were left out */
+export async function create(call: SettingsCall): Promise<void> {
+  const { config, context, output } = call;
+  const directory = existingDirectory(config);
+  const place = { directory, config, ids: context.ids };
+  const passphrase = await passphraseOf(call);
+  const backup = await make(call, place);
+  const keysPath = passphrase && (await writeKeys(place, backup.path, passphrase));
+  output.result(documentOf(backup, keysPath), `${backup.path}: ${contentsText(backup.manifest)}`);
+  tellKeys(call, backup, keysPath);
+  const { left_out: leftOut } = backup.manifest.artifacts;
+  if (leftOut.length > 0)
+    throw new SomeFailed(`left out, since their bytes are damaged: ${leftOut.join(", ")}`);
+}
+
+/** A database of an older schema is backed up as it is; only one of ours remembers it. */
+async function make({ context, config, args: [file] }: SettingsCall, place: KeyPlace): Promise<Backup> {
+  const { directory } = place;
+  using watch = watchTask(context, "writing the backup");
+  const request = {
+    kind: "manual",
+    directory,
+    folder: backupFolder(config, directory),
+    target: file === undefined ? undefined : resolve(context.cwd, file),
+    clock: context.clock,
+    signal: watch.signal,
+    onProgress: watch.onProgress,
+  } satisfies Omit<BackupRequest, "keyIdsIn">;
+  if (schemaIn(directory.database) !== programSchema())
+    return await makeBackup({ ...request, keyIdsIn: () => keptKeys(place).map(({ id }) => id) });
+  return await withDomain(context, config, async ({ backups, sealingKeys }, actor) => {
+    const backup = await makeBackup({ ...request, keyIdsIn: (copy) => sealingKeys.idsIn(copy) });
+    const { manifest: _, ...made } = backup;
+    await backups.recordMade(actor, made);
+    return backup;
+  });
+}
+
+async function passphraseOf(call: SettingsCall): Promise<Secret | undefined> {
+  const { context, command, text, has } = call;
+  if (has("withKeys")) {
+    const passphrase = await readSecret(context, command, "passphrase");
+    refuseShortPassphrase(passphrase);
+    return passphrase;
+  }
+  if (text("passphraseFile") === undefined && !has("passphraseStdin")) return undefined;
+  throw new DomainError("invalid", "usage.without_keys", "a passphrase is for --with-keys alone", {
+    hint: "add --with-keys, or leave the passphrase away: a backup itself is not encrypted",
+  });
+}
+
+async function writeKeys(place: KeyPlace, backup: string, passphrase: Secret): Promise<string> {
+  const stem = backup.endsWith(BACKUP_SUFFIX) ? backup.slice(0, -BACKUP_SUFFIX.length) : backup;
+  const path = `${stem}${KEYS_SUFFIX}`;
+  await writeKeyFile(place, { path, passphrase });
+  return path;
+}
+
+function tellKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: string | undefined): void {
+  const ids = manifest.sealing_key_ids.join(", ");
+  if (keysPath !== undefined)
+    output.note(
+      `the sealing keys are in ${keysPath}: keep it apart from the backup, and the passphrase apart from both`,
+    );
+  else if (ids !== "")
+    output.note(
+      `its secrets open with the sealing key ${ids}, which is not in it: keep a copy of that apart`,
+    );
+}
+
+const documentOf = (
+  { path, kind, sizeBytes, durationMs, manifest }: Backup,
+  keysPath: string | undefined,
+) => ({
+  path,
+  kind,
+  size_bytes: sizeBytes,
+  duration_ms: durationMs,
+  ...manifestDocument(manifest),
+  keys_path: keysPath ?? null,
+});

@@ -1,0 +1,137 @@
+// `backup restore`: says what it will replace, has the name typed, and tells the way back.
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { DATABASE_NAME } from "../../src/domain/backup/model.ts";
+import { readKeyFile } from "../../src/kept-keys.ts";
+import {
+  type DataDirectory,
+  lockForServer,
+  openDataDirectory,
+  placesIn,
+} from "../../src/platform/data-directory.ts";
+import { finishSwap } from "../../src/platform/data-swap.ts";
+import type { KeptKey } from "../../src/platform/key-file.ts";
+import { lookAtBackup, type Restorable, type Restored, restoreBackup } from "../../src/restore.ts";
+import type { SettingsCall } from "../in-domain.ts";
+import { isNameConfirmed, type Plan } from "../prompt.ts";
+import { readSecret } from "../secret-input.ts";
+import { operatorName } from "../with-domain.ts";
+import { watchTask } from "./watch.ts";
+
+/** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
+export async function restore(call: SettingsCall): Promise<void> {
+  const { context, config, has } = call;
+  const label = operatorName(); // asked first: opening may change the user to the directory's owner
+  const path = config.get("data_dir");
+  if (has("dryRun") && !existsSync(path)) {
+    await confirm(call, placesIn(path), await readPlan(call, placesIn(path)));
+    return;
+  }
+  const directory = openDataDirectory(path);
+  const lock = lockForServer(directory, context.clock);
+  try {
+    if (!has("dryRun")) finishSwap(directory);
+    const read = await readPlan(call, directory);
+    if (!(await confirm(call, directory, read))) return;
+    using watch = watchTask(context, "reading the backup");
+    const restored = await restoreBackup({
+      ...read,
+      ...{ directory, config, ids: context.ids, clock: context.clock },
+      operator: { kind: "operator", id: null, label, requestId: context.runId },
+      revokeLogins: has("revokeLogins"),
+      signal: watch.signal,
+      onProgress: watch.onProgress,
+    });
+    watch[Symbol.dispose]();
+    tell(call, directory, { ...read, restored });
+  } finally {
+    lock.release();
+  }
+}
+
+interface Read {
+  backup: Restorable;
+  keys: readonly KeptKey[];
+}
+
+async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<Read> {
+  const { context, command, config, args, text } = call;
+  const file = text("keys");
+  const keys =
+    file === undefined
+      ? []
+      : await readKeyFile({
+          path: resolve(context.cwd, file),
+          passphrase: await readSecret(context, command, "passphrase"),
+        });
+  const place = { directory, config, ids: context.ids, keys };
+  return { backup: lookAtBackup(resolve(context.cwd, args[0] ?? ""), place), keys };
+}
+
+/** Where there is no database nothing is lost, so nothing is asked. */
+async function confirm(call: SettingsCall, directory: DataDirectory, read: Read): Promise<boolean> {
+  const { context, command, has } = call;
+  const replaces = existsSync(directory.database);
+  if (!replaces && !has("dryRun")) return true;
+  const name = basename(directory.path);
+  return await isNameConfirmed(context, command, { name, ...planOf(call, directory, { ...read, replaces }) });
+}
+
+function planOf(
+  { has }: SettingsCall,
+  { path }: DataDirectory,
+  { backup, replaces }: Read & { replaces: boolean },
+): Plan {
+  const { manifest, schema } = backup;
+  const what = manifest
+    ? `the backup of ${manifest.created_at} (schema ${schema}, version ${manifest.version})`
+    : `the copy ${basename(backup.path)} of a database (schema ${schema})`;
+  return {
+    action: replaces ? `replace the data in ${path} by ${what}` : `put into ${path} ${what}`,
+    details: [
+      ...(replaces
+        ? [
+            "What was written since is no longer in force. It is kept aside in a folder replaced-…, and can be put back.",
+          ]
+        : []),
+      ...(has("revokeLogins") ? ["Every login ends: people and workstations sign in again."] : []),
+      ...backup.missingKeys.map(missingText),
+    ],
+  };
+}
+
+const missingText = (id: string): string =>
+  `The sealing key ${id} is not at hand: what lies under it cannot be read until its file is in keys/ (--keys puts it there).`;
+
+function tell(
+  { output }: SettingsCall,
+  directory: DataDirectory,
+  { backup, restored }: Read & { restored: Restored },
+): void {
+  const { aside, schema, revoked } = restored;
+  const undo = aside === undefined ? undefined : undoCommand(directory, aside);
+  const document = {
+    restored: backup.path,
+    created_at: backup.manifest?.created_at ?? null,
+    schema,
+    replaced: aside ?? null,
+    undo: undo ?? null,
+    revoked: revoked
+      ? {
+          login_sessions: revoked.loginSessions,
+          grants: revoked.grants,
+          device_logins: revoked.deviceLogins,
+        }
+      : null,
+    missing_sealing_key_ids: backup.missingKeys,
+  };
+  const lines = [
+    `restored ${backup.path} into ${directory.path} (schema ${schema})`,
+    ...(undo === undefined ? [] : [`the data before is in ${aside}; to go back to it:`, `  ${undo}`]),
+  ];
+  output.result(document, lines.join("\n"));
+  for (const id of backup.missingKeys) output.warning(missingText(id));
+}
+
+const undoCommand = ({ path }: DataDirectory, aside: string): string =>
+  `quartermaster backup restore ${join(aside, DATABASE_NAME)} --data-dir ${path} --confirm ${basename(path)}`;

@@ -1,0 +1,79 @@
+// `quartermaster backup`: the tree of its verbs. What a verb does is in cli/backup/, loaded when it is used.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { inSettings } from "../in-domain.ts";
+import { addSevereConfirmOptions } from "../prompt.ts";
+import { addSecretOptions } from "../secret-input.ts";
+import { addOptionsOf } from "../settings.ts";
+
+/** Adds the noun to the tree (operator-experience.md section 5). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("backup")
+    .description("Makes, lists, checks and restores backups of the data directory.")
+    .examples(
+      "quartermaster backup create",
+      "quartermaster backup list",
+      "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
+    );
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  for (const verb of [creating(noun, context), listing(noun, context), restoring(noun, context)])
+    addOptionsOf(verb, ["data_dir", "backup.directory", "keys.sealing_key"]);
+  noun
+    .command("verify")
+    .description("Reads a backup from end to end: every digest, the database's own check, its rows.")
+    .examples(
+      "quartermaster backup verify backup-20270101T000000Z.qmb",
+      "quartermaster backup verify /mnt/usb/backup-20270101T000000Z.qmb --json",
+    )
+    .argument("<file>", "a backup, or a copy that an upgrade made")
+    .printsJson()
+    .action(inSettings(context, async () => (await import("../backup/verify.ts")).verify));
+}
+
+const creating = (noun: CliCommand, context: Context): CliCommand =>
+  addSecretOptions(
+    noun
+      .command("create")
+      .description("Makes a backup of database and artifacts, also while the service runs.")
+      .examples(
+        "quartermaster backup create",
+        "quartermaster backup create /mnt/usb/monday.qmb --json",
+        "quartermaster backup create --with-keys --passphrase-file passphrase.txt",
+      )
+      .argument("[file]", "file to write; a name with the time in the folder of backups without it")
+      .option("--with-keys", "write the sealing keys to a second file (.qmk), encrypted under a passphrase"),
+    "passphrase",
+  )
+    .printsJson()
+    .action(inSettings(context, async () => (await import("../backup/create.ts")).create));
+
+const listing = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("list")
+    .description("Lists the backups in the folder of backups, newest first, and copies that upgrades made.")
+    .examples("quartermaster backup list", "quartermaster backup list --wide")
+    .printsTable()
+    .action(inSettings(context, async () => (await import("../backup/list.ts")).list));
+
+const restoring = (noun: CliCommand, context: Context): CliCommand =>
+  addSecretOptions(
+    addSevereConfirmOptions(
+      noun
+        .command("restore")
+        .description("Puts a backup in force while no service runs, and keeps the data that it replaces.")
+        .examples(
+          "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
+          "quartermaster backup restore backup-20270101T000000Z.qmb --confirm quartermaster",
+          "quartermaster backup restore backup-20270101T000000Z.qmb --keys backup-20270101T000000Z.qmk --revoke-logins",
+        )
+        .argument("<file>", "a backup, or a copy that an upgrade made")
+        .option("--keys <file>", "file of sealing keys (.qmk) that are put beside the database first")
+        .option("--revoke-logins", "end every login, as when the backup was in other hands"),
+    ),
+    "passphrase",
+  )
+    .printsJson()
+    .action(inSettings(context, async () => (await import("../backup/restore.ts")).restore));
