@@ -15,6 +15,8 @@ import { sha256Hex } from "./ids.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 const NAME = "quartermaster";
+/** The first is the program; the others are threads that it starts by their path. */
+export const ENTRIES = ["src/main.ts", "src/backup-worker.ts"];
 
 /**
  * Identifiers stay: Elysia reads the source text of handlers, and shorter names would break them without an error.
@@ -66,8 +68,7 @@ function compile(folder: string, target: string | undefined): { folder: string; 
     ([key, value]) => `--define=${key}=${JSON.stringify(value)}`,
   );
   const aim = target === undefined ? [] : [`--target=${target}`];
-  // The first is the program; the others are threads that it starts by their path.
-  const entries = ["src/main.ts", "src/backup-worker.ts"].map((path) => join(ROOT, path));
+  const entries = ENTRIES.map((path) => join(ROOT, path));
   const outfile = `--outfile=${join(folder, name)}`;
   output([process.execPath, "build", "--compile", ...entries, outfile, ...FLAGS, ...facts, ...aim]);
   return { folder, name };

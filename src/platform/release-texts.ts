@@ -1,0 +1,85 @@
+// The texts of a release that nobody else prints: how to verify it, and the licences of what is inside the executable.
+import type { BundledPackage } from "./bundled-packages.ts";
+
+/** @returns VERIFY.md; @param keyId digest of the public key that signed */
+export const verifyText = (name: string, keyId: string): string => `# Is this release the one that was made?
+
+Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
+
+1. Who signed it. \`release-key.pub\` lies here for convenience and proves nothing by itself: anybody can put a key beside a
+   file. Compare its digest with the one you have from another source than this archive.
+
+   \`\`\`sh
+   openssl pkey -pubin -in release-key.pub -outform DER | sha256sum
+   \`\`\`
+
+   The key that signed this release has the digest \`${keyId}\`.
+
+2. Whether that signer made this list of files.
+
+   \`\`\`sh
+   openssl pkeyutl -verify -pubin -inkey release-key.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
+   \`\`\`
+
+3. Whether the files are those of the list: executable, bill of materials and all others.
+
+   \`\`\`sh
+   sha256sum --check --strict SHA256SUMS
+   \`\`\`
+
+4. Whether the sources give this executable. Releases are reproducible: the commit that \`./quartermaster version\` names, built with
+   the same runtime, gives the same bytes, and all of \`${name}\` but \`SHA256SUMS.sig\`, \`release-key.pub\` and this
+   file's digest of the key.
+
+   \`\`\`sh
+   git checkout "$(./quartermaster version --json | sed -n 's/.*"commit": "\\(.*\\)".*/\\1/p')" && bun run build && sha256sum dist/quartermaster
+   \`\`\`
+
+# Installing it
+
+\`\`\`sh
+install -m 0755 quartermaster /usr/local/bin/quartermaster
+install -m 0644 quartermaster.service /etc/systemd/system/
+install -m 0644 quartermaster.sysusers.conf /etc/sysusers.d/quartermaster.conf
+install -D -m 0640 example/quartermaster.yaml /etc/quartermaster/quartermaster.yaml
+install -D -m 0644 quartermaster.1 /usr/local/share/man/man1/quartermaster.1
+install -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quartermaster
+\`\`\`
+
+\`quartermaster help service\` goes on from there.
+`;
+
+const RULE = "=".repeat(100);
+/** Its text is ours, too, and lies beside. */
+const OWN_LICENSE = "Apache-2.0";
+
+/**
+ * @param runtime version of Bun
+ * @returns THIRD-PARTY-LICENSES.txt
+ * @throws Error for a package that neither brings its text nor has ours
+ */
+export function thirdPartyText(packages: readonly BundledPackage[], runtime: string): string {
+  const parts = packages.map(({ name, version, license, licenseText }) => {
+    if (licenseText === undefined && license !== OWN_LICENSE)
+      throw new Error(
+        `${name} ${version} (${license}) brings no licence text: find it, or leave the package out`,
+      );
+    const text = licenseText ?? "The text of this licence is in the file LICENSE beside this one.";
+    return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${text.trim()}\n`;
+  });
+  return [runtimeText(runtime), ...parts].join("\n");
+}
+
+const runtimeText = (
+  version: string,
+): string => `What is inside the executable and was made by others, with its licences.
+
+${RULE}
+Bun ${version} (MIT)
+${RULE}
+
+The executable contains the Bun runtime, which is under the MIT licence and is linked with JavaScriptCore of WebKit (LGPL-2) and
+with BoringSSL, SQLite, zstd, brotli, mimalloc, uSockets, uWebSockets, c-ares, ICU, libarchive, libdeflate, lol-html, simdutf, TinyCC (LGPL-2.1),
+zlib-ng and others, each under its own. The file LICENSE.md of the repository https://github.com/oven-sh/bun at the tag
+bun-v${version} lists them all, and tells how to build the runtime with another JavaScriptCore.
+`;

@@ -1,0 +1,197 @@
+// A release as an operator without a network receives it: unpacked with tar, verified with sha256sum and openssl, installed by
+// what lies in it (operator-experience.md AIR-1).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv";
+import addFormats from "ajv-formats";
+import { ENTRIES } from "../../src/platform/build.ts";
+import { bundledPackages, identityOf } from "../../src/platform/bundled-packages.ts";
+import { SETTING_NAMES } from "../../src/platform/config-table.ts";
+import { fileSigner } from "../../src/platform/file-signatures.ts";
+import { makeRelease } from "../../src/platform/release.ts";
+import { thirdPartyText } from "../../src/platform/release-texts.ts";
+import { Secret } from "../../src/platform/secret.ts";
+import { SOURCE_COMMAND } from "../support/cli.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const SCHEMAS = join(ROOT, "node_modules/@cyclonedx/cyclonedx-library/res/schema");
+
+const newSigner = () =>
+  fileSigner(
+    new Secret(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+    "test key",
+  );
+
+const signer = newSigner();
+let directory: string;
+let executable: string;
+let archive: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = temporaryDirectory();
+  executable = launcherIn(directory);
+  archive = await makeRelease({ directory, executable: executable, signer });
+  folder = unpacked(archive, "first");
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** The sources in the place of the compiled executable, which takes long to build; each answer is asked for once. */
+function launcherIn(place: string): string {
+  const path = join(place, "launcher");
+  const answer = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
+  const lines = [
+    "#!/bin/sh",
+    `[ -f "${answer}" ] || ${SOURCE_COMMAND.join(" ")} "$@" > "${answer}"`,
+    `cat "${answer}"`,
+  ];
+  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });
+  return path;
+}
+
+function unpacked(path: string, name: string): string {
+  const place = join(directory, name);
+  mkdirSync(place);
+  run(["tar", "-xzf", path, "-C", place]);
+  return join(place, readdirSync(place)[0] ?? "");
+}
+
+function run(command: string[], cwd = directory): { output: string; exitCode: number } {
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd, env: { PATH: process.env.PATH } });
+  return { output: `${stdout}${stderr}`, exitCode };
+}
+
+const filesIn = (place: string) => [...new Bun.Glob("**").scanSync(place)].sort();
+const read = (file: string) => readFileSync(join(folder, file), "utf8");
+
+const verified = (place: string) => ({
+  sums: run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], place).exitCode,
+  signature: run(
+    "openssl pkeyutl -verify -pubin -inkey release-key.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig".split(
+      " ",
+    ),
+    place,
+  ).exitCode,
+});
+
+describe("AIR-1: a release", () => {
+  test("is one archive with everything in it", () => {
+    expect(filesIn(folder)).toEqual(
+      [
+        ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
+        ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
+        ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
+        ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
+        ...["release-key.pub", "sbom.cdx.json"],
+      ].sort(),
+    );
+    expect(statSync(join(folder, "quartermaster")).mode & 0o777).toBe(0o755);
+  });
+
+  test("verifies offline with the commands that VERIFY.md names", () => {
+    expect(verified(folder)).toEqual({ sums: 0, signature: 0 });
+    const commands = [...read("VERIFY.md").matchAll(/```sh\n\s*(.+)\n/g)].map(([, command]) => command);
+    expect(commands[1]).toBe(
+      "openssl pkeyutl -verify -pubin -inkey release-key.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig",
+    );
+    expect(run(["sh", "-c", commands[0] ?? ""], folder).output).toStartWith(signer.keyId);
+    expect(read("VERIFY.md")).toContain(signer.keyId);
+  });
+
+  test("lists every file but the list and its signature", () => {
+    const listed = read("SHA256SUMS")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.slice(66));
+    expect(listed).toEqual(filesIn(folder).filter((file) => !file.startsWith("SHA256SUMS")));
+  });
+
+  test("does not verify once a file, the list or the key was changed", () => {
+    const place = unpacked(archive, "changed");
+    appendFileSync(join(place, "sbom.cdx.json"), " ");
+    expect(verified(place)).toMatchObject({ sums: 1, signature: 0 });
+    appendFileSync(join(place, "SHA256SUMS"), "\n");
+    expect(verified(place)).toMatchObject({ signature: 1 });
+    writeFileSync(join(folder, "../other.pub"), newSigner().publicKey);
+    const other =
+      "openssl pkeyutl -verify -pubin -inkey ../other.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig";
+    expect(run(other.split(" "), folder).exitCode).toBe(1);
+  });
+
+  test("is the same to the byte when it is made again, and with another key all but what names the key", async () => {
+    const again = await makeRelease({
+      directory: join(directory, "again"),
+      executable: executable,
+      signer,
+    });
+    expect(Bun.hash(readFileSync(again))).toBe(Bun.hash(readFileSync(archive)));
+    const others = await makeRelease({
+      ...{ directory: join(directory, "other"), executable: executable },
+      signer: newSigner(),
+    });
+    const other = unpacked(others, "others");
+    const differing = filesIn(folder).filter(
+      (file) => !readFileSync(join(folder, file)).equals(readFileSync(join(other, file))),
+    );
+    expect(differing).toEqual(["SHA256SUMS", "SHA256SUMS.sig", "VERIFY.md", "release-key.pub"]);
+  });
+});
+
+describe("its files", () => {
+  test("run, check and name every setting", () => {
+    const check = ["./quartermaster", "config", "check", "--config", "example/quartermaster.yaml"];
+    expect(run(check, folder)).toMatchObject({ exitCode: 0 });
+    const keys = SETTING_NAMES.map((name) => name.split(".").at(-1) ?? name);
+    const example = read("example/quartermaster.yaml");
+    expect(keys.filter((key) => !new RegExp(`^ *(?:# )?${key}(?:_file)?:`, "m").test(example))).toEqual([]);
+    expect(read("quartermaster.service")).toContain("ExecStart=/usr/local/bin/quartermaster serve\n");
+    expect(read("quartermaster.1")).toStartWith(".");
+    expect(run(["bash", "-n", "completions/quartermaster.bash"], folder)).toEqual({
+      output: "",
+      exitCode: 0,
+    });
+  });
+
+  test("say what is inside: a bill of materials that the schema of CycloneDX 1.6 accepts, with every bundled package", async () => {
+    const schemaOf = (name: string) =>
+      JSON.parse(readFileSync(join(SCHEMAS, `${name}.SNAPSHOT.schema.json`), "utf8"));
+    const ajv = new Ajv({ strict: false });
+    for (const name of ["spdx", "jsf-0.82"])
+      ajv.addSchema(schemaOf(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+    addFormats(ajv);
+    ajv.addFormat("iri-reference", true).addFormat("idn-email", true);
+    const sbom = JSON.parse(read("sbom.cdx.json"));
+    ajv.validate(schemaOf("bom-1.6"), sbom);
+    expect(ajv.errors).toBeNull();
+    const packages = await bundledPackages(ROOT, ENTRIES);
+    const references = sbom.components.map((component: { "bom-ref": string }) => component["bom-ref"]);
+    expect(references.toSorted()).toEqual([`bun@${Bun.version}`, ...packages.map(identityOf)].sort());
+    expect(packages.map(({ name }) => name)).toContain("elysia");
+  });
+
+  test("hold the licence of every bundled package", async () => {
+    const packages = await bundledPackages(ROOT, ENTRIES);
+    for (const { name, version, license } of packages)
+      expect(read("THIRD-PARTY-LICENSES.txt")).toContain(`\n${name} ${version} (${license})\n`);
+    const bare = {
+      name: "bare",
+      version: "1.0.0",
+      license: "MIT",
+      licenseText: undefined,
+      sha512: "",
+      imports: [],
+    };
+    expect(() => thirdPartyText([bare], "1")).toThrow("brings no licence text");
+  });
+});
