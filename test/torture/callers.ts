@@ -209,12 +209,15 @@ export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
   };
 }
 
+/** packages of the policy, where there are some, serve this version and later ones */
+const FIRST_PATCH = 12;
+
 /** Publishes revisions of the policy, each on top of the one in force. */
 export function publications(site: Site, { accessToken: token }: Workstation): Caller {
   const made = new Made();
   const path = "/admin/harnesses/claude/managed-config";
   let base: string | undefined;
-  let patch = 0;
+  let patch = FIRST_PATCH;
   const readBase = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(`${site.baseUrl}${path}`, { headers }).catch(() => undefined);

@@ -2,12 +2,16 @@
 // it found; the exit code is 1 when something was lost, broken or grew.
 import { type Figure, printFigures } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
+import { tortureBySlowness } from "./slow.ts";
+import { soak } from "./soak.ts";
 
-/** @param amount rounds or seconds, in place of the part's own */
+/** @param amount rounds, clients or seconds, in place of the part's own */
 type Part = (amount?: number) => Promise<Figure[]>;
 
 const PARTS: Readonly<Record<string, Part>> = {
   kill: tortureByKilling,
+  slow: tortureBySlowness,
+  soak,
 };
 
 const wanted = process.argv.slice(2).map((argument) => {

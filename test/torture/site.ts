@@ -32,6 +32,8 @@ export interface Site extends Disposable {
 
 export interface SiteOptions {
   workstations: number;
+  /** settings as `serve` takes them */
+  flags?: readonly string[];
   /** done on the new installation */
   prepare?: (installation: ExistingInstallation) => Promise<unknown>;
 }
@@ -45,7 +47,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   await stop(first);
   const port = Number(new URL(first.baseUrl).port);
   const workstations = await enrol(data, { ...options, port });
-  const flags = [...args, "--server-listen", `127.0.0.1:${port}`];
+  const flags = [...args, ...(options.flags ?? []), "--server-listen", `127.0.0.1:${port}`];
   return {
     data,
     database: join(data, "quartermaster.db"),

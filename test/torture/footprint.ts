@@ -1,0 +1,34 @@
+// What a process takes of the machine, sample by sample: resident memory and open descriptors. Whether that is flat is
+// judged by medians, as memory rises and falls with each collection.
+import { readdirSync } from "node:fs";
+import { median } from "../bench/compare.ts";
+import { residentMb } from "../bench/processes.ts";
+
+const EVERY_MS = 1_000;
+
+export interface Footprint {
+  memoryMb: number;
+  descriptors: number;
+}
+
+/** @returns what it takes now */
+export const footprintOf = async (pid: number): Promise<Footprint> => ({
+  memoryMb: await residentMb(pid),
+  descriptors: readdirSync(`/proc/${pid}/fd`).length,
+});
+
+/** Takes a sample each second. @returns a function that ends it and gives the samples */
+export function follow(pid: number): () => Footprint[] {
+  const samples: Footprint[] = [];
+  const timer = setInterval(() => void footprintOf(pid).then((sample) => samples.push(sample)), EVERY_MS);
+  return () => {
+    clearInterval(timer);
+    return samples;
+  };
+}
+
+/** @returns the medians of some samples */
+export const typical = (samples: readonly Footprint[]): Footprint => ({
+  memoryMb: median(samples.map(({ memoryMb }) => memoryMb)),
+  descriptors: median(samples.map(({ descriptors }) => descriptors)),
+});
