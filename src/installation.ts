@@ -100,6 +100,7 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
   settleSwap(directory, options.clock);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
+    options.beforeChange?.();
   };
   const installation = await openInstallation(directory, { ...options, beforeChange });
   const organization = installation.domain.identity.findOrganization(installation.db.read);

@@ -198,6 +198,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
 
 /** Each with what follows it on a line that it can answer. */
 const READS: Readonly<Record<string, string>> = {
+  status: "",
+  doctor: "",
   "config show": "",
   "config check": "",
   "config explain": "server.listen",

@@ -1,0 +1,24 @@
+// `quartermaster doctor`: every check with its remedy, whether the service runs or not (operator-experience.md OBS-5, DAT-9).
+// The checks are in src/doctor/.
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { addSettingOptions } from "../settings.ts";
+
+/** Adds the command to the tree. */
+export function register(program: CliCommand, context: Context): void {
+  const command = program
+    .command("doctor")
+    .description("Examines the installation, and says what is wrong and what to do; changes nothing.")
+    .examples(
+      "quartermaster doctor --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster doctor --deep",
+      "quartermaster doctor --json",
+    )
+    .option("--deep", "also read every page, every artifact and the whole audit log")
+    .printsJson()
+    .action(async (_options: unknown, self: CliCommand) => {
+      const { doctor } = await import("../doctor/report.ts");
+      await doctor(context, self);
+    });
+  addSettingOptions(command);
+}

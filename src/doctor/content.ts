@@ -1,0 +1,152 @@
+// Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, backups, artifacts, gateway keys, and
+// with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
+import type { Domain } from "../domain/domain.ts";
+import { isOverdue } from "../domain/system/jobs.ts";
+import { HOUR_MS, toRfc3339 } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** A scheduled backup may be this much later than a day, or than its period. */
+export const BACKUP_SLACK_MS = 2 * HOUR_MS;
+const DAILY_MS = 24 * HOUR_MS;
+/** Digests that are told. */
+const DIGESTS_TOLD_MAX = 3;
+
+export interface Examined {
+  domain: Domain;
+  config: Config;
+  organizationId: string;
+  nowMs: number;
+  isServiceRunning: boolean;
+}
+
+/** Tells how far long work is. */
+export interface Watch extends Disposable {
+  advance(amount: number): void;
+}
+export type StartWatch = (work: { label: string; unit: "bytes" | "items"; total: number }) => Watch;
+
+/** Everything sealed opens with a key that is at hand. */
+export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
+  const keys = domain.sealingKeys.list();
+  const missing = keys.filter(({ state }) => state === "missing");
+  if (missing.length === 0) return check.ok(`${keys.length} at hand, none is missing`);
+  const named = missing.map(({ id, total }) => `${id} (${total} secrets lie under it)`).join(", ");
+  return check.failed(
+    `not at hand: ${named}`,
+    "put the key files back into the keys directory, or name the configuration of the service with --config",
+  );
+}
+
+/** @throws DomainError `signing_key.missing`, `sealing.*` */
+export function checkSigningKeys(check: Check, { domain }: Examined): Finding {
+  domain.access.keys.signer();
+  if (domain.inference.signingKeys?.list().length === 0)
+    return check.warning("there is none for inference tokens", "start the service, which makes one");
+  domain.inference.signingKeys?.signer();
+  return check.ok("tokens can be signed");
+}
+
+export function checkPolicy(check: Check, { domain, organizationId }: Examined): Finding {
+  const revision = domain.governance.current(organizationId);
+  return revision
+    ? check.ok(`revision ${revision.id} is in force`)
+    : check.warning(
+        "none is published",
+        "start the service, or publish one: quartermaster policy apply FILE",
+      );
+}
+
+/** @returns a finding for each job that is not as it should be */
+export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding[] {
+  const jobs = domain.jobs.list();
+  const wrong = jobs.flatMap((job) => {
+    const { name, outcome, error, paused, nextRunAtMs } = job;
+    const why = `see the log of the service, then: quartermaster jobs run ${name}`;
+    return [
+      ...(isServiceRunning && isOverdue(job, nowMs)
+        ? [check.failed(`${name} was due at ${toRfc3339(nextRunAtMs)}`, "restart the service")]
+        : []),
+      ...(outcome === "failed" || outcome === "timed_out"
+        ? [check.failed(`${name} ${outcome.replace("_", " ")}: ${error ?? "no reason given"}`, why)]
+        : []),
+      ...(paused ? [check.warning(`${name} is paused`, `quartermaster jobs resume ${name}`)] : []),
+    ];
+  });
+  return wrong.length === 0 ? [check.ok(`${jobs.length} jobs, none failed`)] : wrong;
+}
+
+/** A day and two hours at most without a backup, or as long as their period is. */
+export function checkBackup(check: Check, { domain, config, nowMs }: Examined): Finding {
+  const last = domain.backups.last();
+  const everyMs = config.get("backup.every_hours") * HOUR_MS;
+  if (!last) return check.warning("none was made yet", "make one now: quartermaster backup create");
+  const detail = `the last was made at ${toRfc3339(last.createdAtMs)}: ${last.path}`;
+  if (nowMs - last.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
+    return check.failed(detail, "make one, and see why none was made: quartermaster backup create");
+  if (everyMs > 0) return check.ok(detail);
+  return check.warning(`none is scheduled; ${detail}`, "set backup.every_hours");
+}
+
+export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
+  return (await domain.health.isObjectStorageUsable())
+    ? check.ok("it can be read and written")
+    : check.failed("it cannot be read or written", "check the owner and mode of the folder artifacts");
+}
+
+/** @returns a finding for each thing about gateway keys that is not as it should be */
+export function checkGatewayKeys(check: Check, { domain: { gateway } }: Examined): Finding[] {
+  const { problems, revocationsPending } = gateway.figures();
+  const codes = gateway.problems().map(({ code, total }) => `${total} ${code}`);
+  const found = [
+    ...(problems > 0
+      ? [check.warning(`with a problem: ${codes.join(", ")}`, "quartermaster keys list --problems")]
+      : []),
+    ...(revocationsPending > 0 && !gateway.mode
+      ? [
+          check.warning(
+            `${revocationsPending} are yet to be revoked, and gateway mode is off here`,
+            "name the configuration of the service with --config, or switch gateway mode on again",
+          ),
+        ]
+      : []),
+  ];
+  if (found.length > 0) return found;
+  return [check.ok(gateway.mode ? "none has a problem" : "gateway mode is off in these settings")];
+}
+
+/** Reads every stored artifact again. */
+export async function checkArtifacts(
+  check: Check,
+  { domain, organizationId }: Examined,
+  start: StartWatch,
+): Promise<Finding> {
+  const { count, sizeBytes: total } = domain.catalog.artifactTotals(organizationId);
+  using watch = start({ label: "verifying artifacts", unit: "bytes", total });
+  const broken: string[] = [];
+  for await (const { sha256, sizeBytes, result } of domain.catalog.verify(organizationId)) {
+    if (result !== "intact") broken.push(`${result} sha256:${sha256}`);
+    watch.advance(sizeBytes);
+  }
+  if (broken.length === 0) return check.ok(`${count} intact`);
+  const named = broken.slice(0, DIGESTS_TOLD_MAX).join(", ");
+  return check.failed(
+    `${broken.length} of ${count} are not: ${named}`,
+    "see which packages need them: quartermaster catalog verify",
+  );
+}
+
+/** Reads the whole audit log again. */
+export async function checkAuditChain(
+  check: Check,
+  { domain }: Examined,
+  start: StartWatch,
+): Promise<Finding> {
+  using watch = start({ label: "verifying the audit log", unit: "items", total: domain.auditLog.lastId() });
+  const { entries, broken } = await domain.auditLog.verify({ advance: watch.advance });
+  if (broken === undefined) return check.ok(`${entries} entries fit`);
+  return check.failed(
+    `it is broken after ${entries} entries that fit`,
+    "see where: quartermaster audit verify; compare it with an earlier export",
+  );
+}

@@ -1,0 +1,61 @@
+// Checks of the database file itself, over a connection that only reads: its schema, and with --deep what SQLite can tell of it
+// (operator-experience.md DAT-9). They need no keys and no settings.
+import type { Database } from "bun:sqlite";
+import { openConnection } from "../platform/connection.ts";
+import { programSchema, schemaIn } from "../platform/migrate.ts";
+import { asStorageError } from "../platform/storage-errors.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** What helps where the file is damaged. */
+export const RESTORE =
+  "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
+
+/** Problems that SQLite is asked for; one is told. */
+const PROBLEMS_MAX = 100;
+
+/** @throws DomainError `schema.newer`, `schema.altered`, `storage.*` */
+export function checkSchema(check: Check, file: string): Finding {
+  const [found, program] = [schemaIn(file), programSchema()];
+  if (found === program) return check.ok(`${found}, as this program has it`);
+  return check.warning(
+    `the database has schema ${found}, and this program has ${program}`,
+    "start the service, or run `quartermaster migrate up`; a copy is made first",
+  );
+}
+
+/** Reads every page. */
+export const checkIntegrity = (check: Check, file: string): Finding =>
+  inFile(file, (connection) => {
+    const rows = connection
+      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
+      .all();
+    const problems = rows.map((row) => row.integrity_check).filter((text) => text !== "ok");
+    return problems.length === 0
+      ? check.ok("SQLite finds every page as it should be")
+      : check.failed(`SQLite finds ${amountOf(problems)} wrong, first: ${problems[0]}`, RESTORE);
+  });
+
+/** Looks every reference up. */
+export const checkForeignKeys = (check: Check, file: string): Finding =>
+  inFile(file, (connection) => {
+    const sql = `SELECT "table", parent FROM pragma_foreign_key_check LIMIT ${PROBLEMS_MAX}`;
+    const rows = connection.query<{ table: string; parent: string }, []>(sql).all();
+    const [first] = rows;
+    if (first === undefined) return check.ok("every row that a row refers to is there");
+    const detail = `references to rows that are not there: ${amountOf(rows)}, first from ${first.table} to ${first.parent}`;
+    return check.failed(detail, RESTORE);
+  });
+
+const amountOf = ({ length }: readonly unknown[]): string =>
+  length >= PROBLEMS_MAX ? `${PROBLEMS_MAX} or more` : String(length);
+
+function inFile<T>(file: string, work: (connection: Database) => T): T {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    return work(connection);
+  } catch (error) {
+    throw asStorageError(error);
+  } finally {
+    connection.close();
+  }
+}

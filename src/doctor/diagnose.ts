@@ -1,0 +1,175 @@
+// All checks in their order (operator-experience.md OBS-5, DAT-9): first those that need nothing but the machine, then those that
+// need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
+import { existsSync } from "node:fs";
+import { DomainError } from "../domain/errors.ts";
+import { refuseUnfitExecutable } from "../gateway-mode.ts";
+import { type ExistingInstallation, existingDirectory, openExisting } from "../installation.ts";
+import { configuredOrigin } from "../origin.ts";
+import { askOutside } from "../outside.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
+import { roomOf } from "../platform/disk.ts";
+import type { Ids } from "../platform/ids.ts";
+import { SealingKeyFiles } from "../platform/sealing-keys.ts";
+import { tlsOf } from "../settings-reload.ts";
+import * as content from "./content.ts";
+import { checkForeignKeys, checkIntegrity, checkSchema, RESTORE } from "./database.ts";
+import { type Check, examine, type Finding } from "./finding.ts";
+import * as machine from "./machine.ts";
+
+export interface DiagnoseOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  /** also reads every page, every artifact and the whole audit log */
+  deep: boolean;
+  startWatch: content.StartWatch;
+}
+
+/**
+ * @returns what every check found, in their order
+ * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
+ */
+export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+  const directory = existingDirectory(options.config);
+  return [
+    ...(await machineFindings(directory, options)),
+    ...(await databaseFindings(directory, options)),
+    ...(await contentFindings(directory, options)),
+    ...(await outsideFindings(options.config)),
+  ];
+}
+
+const inOrder = async (looks: readonly Promise<Finding[]>[]): Promise<Finding[]> =>
+  (await Promise.all(looks)).flat();
+
+const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOptions): Promise<Finding[]> =>
+  inOrder([
+    examine("service", (check) => machine.checkService(check, directory)),
+    examine("settings", (check) => checkSettings(check, config)),
+    examine("files", (check) => machine.checkFiles(check, directory)),
+    examine("room", (check) => machine.checkRoom(check, roomOf(directory.path))),
+    examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
+  ]);
+
+/** @throws DomainError `config.invalid` for an executable that may not be run */
+function checkSettings(check: Check, config: Config): Finding | Finding[] {
+  refuseUnfitExecutable(config);
+  if (config.warnings.length === 0) return check.ok(config.file ?? "no file; defaults and environment");
+  return config.warnings.map((warning) => check.warning(warning, "see: quartermaster config show"));
+}
+
+const databaseFindings = ({ database }: DataDirectory, { deep }: DiagnoseOptions): Promise<Finding[]> =>
+  inOrder([
+    examine("schema", (check) => checkSchema(check, database), RESTORE),
+    ...(deep
+      ? [
+          examine("integrity", (check) => checkIntegrity(check, database), RESTORE),
+          examine("foreign keys", (check) => checkForeignKeys(check, database), RESTORE),
+        ]
+      : []),
+  ]);
+
+type Look = (
+  check: Check,
+  examined: content.Examined,
+  startWatch: content.StartWatch,
+) => Finding | Finding[] | Promise<Finding>;
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
+  "sealing keys": content.checkSealingKeys,
+  "signing keys": content.checkSigningKeys,
+  policy: content.checkPolicy,
+  jobs: content.checkJobs,
+  backup: content.checkBackup,
+  "artifact store": content.checkArtifactStore,
+  "gateway keys": content.checkGatewayKeys,
+};
+
+/** With --deep; they take as long as there is much to read. */
+const DEEP_LOOKS: Readonly<Record<string, Look>> = {
+  artifacts: content.checkArtifacts,
+  "audit log": content.checkAuditChain,
+};
+
+function newestOf({ auditLog, jobs }: ExistingInstallation["domain"]): number | undefined {
+  const times = [auditLog.lastTime() ?? 0, ...jobs.list().map(({ finishedAtMs }) => finishedAtMs ?? 0)];
+  return Math.max(...times);
+}
+
+async function contentFindings(directory: DataDirectory, options: DiagnoseOptions): Promise<Finding[]> {
+  const { config, clock, deep, startWatch } = options;
+  const looks = Object.entries({ ...LOOKS, ...(deep && DEEP_LOOKS) });
+  const opened: ExistingInstallation[] = [];
+  const opening = await examine("database", open.bind(undefined, directory, { ...options, opened }), RESTORE);
+  const [installation] = opened;
+  if (!installation) {
+    const skip = (check: Check) => check.skipped("needs the database to be open");
+    return [...opening, ...(await inOrder(looks.map(([name]) => examine(name, skip))))];
+  }
+  const { domain, organizationId } = installation;
+  const isServiceRunning = isServerRunning(directory);
+  const examined = { domain, config, organizationId, nowMs: clock.nowMs(), isServiceRunning };
+  const findings = [...opening];
+  try {
+    for (const [name, look] of looks) // one after the other: two bars at once could not be read
+      findings.push(...(await examine(name, (check) => look(check, examined, startWatch))));
+    return findings;
+  } finally {
+    await installation.close();
+  }
+}
+
+/** @param opened receives the installation @throws DomainError why it cannot be opened as it is */
+async function open(
+  directory: DataDirectory,
+  { config, clock, ids, opened }: DiagnoseOptions & { opened: ExistingInstallation[] },
+  check: Check,
+): Promise<Finding> {
+  refuseMissing(directory, { config, ids });
+  const baseUrl = () => configuredOrigin(config) ?? "";
+  opened.push(await openExisting({ config, clock, ids, baseUrl, beforeChange: refuseUpgrade }));
+  return check.ok("it opens");
+}
+
+/** Opening would make these anew, as for an installation that begins. @throws DomainError `sealing.*`, `data_dir.incomplete` */
+function refuseMissing(
+  { keys, artifacts }: DataDirectory,
+  { config, ids }: Pick<DiagnoseOptions, "config" | "ids">,
+): void {
+  const isGiven = config.get("keys.sealing_key") !== undefined;
+  if (!isGiven && new SealingKeyFiles(keys, ids).look().length === 0)
+    throw incomplete(
+      `there is no sealing key in ${keys}`,
+      "put the key files back, or give the key with keys.sealing_key",
+    );
+  if (!existsSync(artifacts))
+    throw incomplete(`the folder ${artifacts} is gone`, "put it back from the last backup");
+}
+
+const incomplete = (message: string, hint: string): DomainError =>
+  new DomainError("unavailable", "data_dir.incomplete", message, { hint });
+
+function refuseUpgrade(): never {
+  throw new DomainError("conflict", "schema.older", "its schema is older than that of this program", {
+    hint: "start the service, or run `quartermaster migrate up`; then ask again",
+  });
+}
+
+async function outsideFindings(config: Config): Promise<Finding[]> {
+  const services = await askOutside(config);
+  return inOrder(
+    services.map(({ name, origin, state, reason, affects }) =>
+      examine(name, (check) =>
+        state === "unreachable"
+          ? check.failed(
+              `${origin} is unreachable: ${reason}; what waits: ${affects}`,
+              "check its address and that it is up: quartermaster config show --outgoing",
+            )
+          : check.ok(state === "reachable" ? `${origin} answers` : `${origin} may be reached`),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,58 @@
+// What a check of `doctor` found, in one shape for all of them. A check that cannot be made has failed; why is its detail.
+import { DomainError } from "../domain/errors.ts";
+
+export type Result = "ok" | "warning" | "failed" | "skipped";
+
+export interface Finding {
+  /** name of the check */
+  check: string;
+  result: Result;
+  /** what is so */
+  detail: string;
+  /** what to do about it; null where nothing is to be done */
+  remedy: string | null;
+}
+
+/** A check whose name is known. */
+export interface Check {
+  ok(detail: string): Finding;
+  warning(detail: string, remedy: string): Finding;
+  failed(detail: string, remedy: string): Finding;
+  skipped(detail: string): Finding;
+}
+
+/** @returns what makes the findings of one check */
+export const checkOf = (check: string): Check => ({
+  ok: (detail) => ({ check, result: "ok", detail, remedy: null }),
+  warning: (detail, remedy) => ({ check, result: "warning", detail, remedy }),
+  failed: (detail, remedy) => ({ check, result: "failed", detail, remedy }),
+  skipped: (detail) => ({ check, result: "skipped", detail, remedy: null }),
+});
+
+type Found = Finding | readonly Finding[];
+
+const SEE_LOG = "see the log of the service";
+
+/**
+ * @param remedy for what cannot be looked at and whose error does not say what to do
+ * @returns what `look` found; what it throws is a failure of the check, told as the error tells it
+ */
+export async function examine(
+  name: string,
+  look: (check: Check) => Found | Promise<Found>,
+  remedy = SEE_LOG,
+): Promise<Finding[]> {
+  const check = checkOf(name);
+  try {
+    return [await look(check)].flat();
+  } catch (error) {
+    return [check.failed(reasonOf(error), (error instanceof DomainError && error.hint) || remedy)];
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof DomainError)) return `the check could not be made: ${String(error)}`;
+  const { message, problems } = error;
+  const news = problems.map(({ detail }) => detail).filter((detail) => !message.includes(detail));
+  return [message, ...news].join("; ");
+}

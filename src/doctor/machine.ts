@@ -1,0 +1,98 @@
+// Checks of the machine around the database: files, room, clock, certificate. Nothing is opened for writing.
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
+import { type DataDirectory, findServer } from "../platform/data-directory.ts";
+import type { Room } from "../platform/disk.ts";
+import { BUILD_TIME } from "../platform/version.ts";
+import { readCertificate, type TlsFiles } from "../server/tls.ts";
+import { refuseEarlyClock } from "../start-checks.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** Below this share the disk is filling up. */
+export const ROOM_SHARE_MIN = 0.1;
+/** Below this, in bytes, the next checkpoint or backup may already fail. */
+export const ROOM_BYTES_MIN = 64 * 1024 * 1024;
+/** A certificate should be renewed this long before it expires. */
+export const CERTIFICATE_DAYS_MIN = 14;
+/** Token checks allow as much (operator-experience.md SVC-11). */
+export const CLOCK_SKEW_MS = 60 * SECOND_MS;
+/** Files that are told by name. */
+const FILES_TOLD_MAX = 5;
+const OTHERS = 0o077;
+
+/** @returns whether a server runs; commands work without one */
+export function checkService(check: Check, directory: DataDirectory): Finding {
+  const server = findServer(directory);
+  if (server === undefined)
+    return check.warning(
+      "no service runs on this data directory",
+      "start it: systemctl start quartermaster, or quartermaster serve",
+    );
+  if (server === "unknown") return check.ok("a service runs");
+  return check.ok(`process ${server.processId} runs since ${toRfc3339(server.sinceMs)}`);
+}
+
+/** Every file belongs to the owner of the data directory, and nobody else may look into it (SVC-6, CLI-20). */
+export function checkFiles(check: Check, { path, keys, backups }: DataDirectory): Finding {
+  const owner = statSync(path).uid;
+  const files = [path, ...[path, keys, backups].flatMap(entriesOf)];
+  const wrong = files.filter((file) => isExposed(file, owner));
+  if (wrong.length === 0)
+    return check.ok(`${files.length} files and folders, all for user id ${owner} alone`);
+  const named = wrong.slice(0, FILES_TOLD_MAX).join(", ");
+  const more = wrong.length > FILES_TOLD_MAX ? `, and ${wrong.length - FILES_TOLD_MAX} more` : "";
+  return check.failed(
+    `others may look into, or own: ${named}${more}`,
+    `chown -R ${owner} '${path}' && chmod -R go= '${path}'`,
+  );
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return []; // there is no such folder yet; a data directory that cannot be read was refused before
+  }
+}
+
+/** A file may go while it is looked at; sockets and links have no content of ours. */
+function isExposed(file: string, owner: number): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found || !(found.isFile() || found.isDirectory())) return false;
+  return found.uid !== owner || (found.mode & OTHERS) !== 0;
+}
+
+/** @returns whether there is room for what comes */
+export function checkRoom(check: Check, { availableBytes, sizeBytes }: Room): Finding {
+  const share = availableBytes / Math.max(sizeBytes, 1);
+  const detail = `${megabytes(availableBytes)} MB free, ${Math.floor(share * 100)} % of the file system`;
+  const remedy = "make room, for example with fewer backups (backup.keep), or move the data to a larger disk";
+  if (availableBytes < ROOM_BYTES_MIN) return check.failed(detail, remedy);
+  return share < ROOM_SHARE_MIN ? check.warning(detail, remedy) : check.ok(detail);
+}
+
+const megabytes = (bytes: number): number => Math.floor(bytes / 1_000_000);
+
+/** @param newestMs time of the newest thing that was recorded; undefined where nothing was @throws DomainError `clock.before_build` */
+export function checkClock(check: Check, clock: Clock, newestMs: number | undefined): Finding {
+  refuseEarlyClock(clock, BUILD_TIME);
+  const nowMs = clock.nowMs();
+  const backMs = (newestMs ?? nowMs) - nowMs;
+  if (backMs <= CLOCK_SKEW_MS) return check.ok(`${toRfc3339(nowMs)}, later than all that was recorded`);
+  return check.failed(
+    `it shows ${toRfc3339(nowMs)}, ${Math.round(backMs / SECOND_MS)} s before the newest record: it moved backwards, or was ahead before`,
+    "set the clock; logins and tokens that were made in that time last as much longer",
+  );
+}
+
+/** @param files undefined where TLS is off @throws DomainError `listen.*` */
+export function checkCertificate(check: Check, files: TlsFiles | undefined, nowMs: number): Finding {
+  if (!files) return check.ok("own TLS is off");
+  const { expiresAtMs } = readCertificate(files);
+  const days = Math.floor((expiresAtMs - nowMs) / DAY_MS);
+  const remedy = `renew ${files.cert}, then have the service read it: systemctl reload quartermaster`;
+  if (days < 0) return check.failed(`it expired at ${toRfc3339(expiresAtMs)}`, remedy);
+  const detail = `it expires at ${toRfc3339(expiresAtMs)}, in ${days} days`;
+  return days < CERTIFICATE_DAYS_MIN ? check.warning(detail, remedy) : check.ok(detail);
+}

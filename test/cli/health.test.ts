@@ -1,0 +1,310 @@
+// `status` and `doctor` (operator-experience.md OBS-5, DAT-9, SVC-11, AIR-6): what they print word for word, beside a running
+// service and without one, and that each thing that can be wrong is found, told with its remedy, and left as it is.
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { migrations } from "../../migrations/index.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
+import { loadConfig } from "../../src/platform/config.ts";
+import { openConnection } from "../../src/platform/connection.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { migrate, programSchema } from "../../src/platform/migrate.ts";
+import { startService } from "../../src/service.ts";
+import { expectGolden, type Step } from "../support/golden.ts";
+import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { publishOn, reportOn } from "../support/installed-clients.ts";
+import { createInstalledGateway } from "../support/installed-gateway.ts";
+import { runJobsOn } from "../support/installed-jobs.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
+
+/** What differs from machine to machine, and what stands for it. */
+const replacements = ({ folder }: Bench) =>
+  new Map<string | RegExp, string>([
+    [folder, "<folder>"],
+    [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
+    [/\d+ MB free, \d+ % of the file system/g, "<room>"],
+    [/\d+\.\d [KM]iB, write-ahead log [\d.]+ (?:[KM]i)?B/g, "<size>"],
+    [/("(?:\w+_)?bytes": )\d+/g, "$1<bytes>"],
+    [/schema \d+|\d+(?=, as this program has it)/g, "<schema>"],
+    [/"(database|program)": \d+/g, '"$1": <schema>'],
+    [/process \d+/g, "process <id>"],
+    [/user id \d+/g, "user id <id>"],
+    [/127\.0\.0\.1:\d+/g, "<peer>"],
+    [/\d+ files and folders/g, "<n> files and folders"],
+  ]);
+
+async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  return steps;
+}
+
+/** @returns the findings of one check, as `doctor --json` has them */
+async function found(bench: Bench, check: string, options = ""): Promise<unknown[]> {
+  const { stdout } = await bench.run(`doctor --json${options}`);
+  const { checks }: { checks: { check: string }[] } = JSON.parse(stdout);
+  return checks.filter((finding) => finding.check === check);
+}
+
+const failed = (detail: string | RegExp, remedy = ".") => [
+  expect.objectContaining({
+    result: "failed",
+    detail: expect.stringMatching(detail),
+    remedy: expect.stringMatching(remedy),
+  }),
+];
+
+test("status and doctor print the same from installation to installation", async () => {
+  using empty = createBench();
+  const none = await transcript(empty, ["status", "doctor --json"]);
+  expectGolden("health-none", none, replacements(empty));
+  using bench = await createInstallation();
+  const fresh = await transcript(bench, ["status", "status --json", "doctor", "doctor --deep --json"]);
+  const config_revision = await publishOn(bench);
+  await reportOn(bench, [
+    { instance_id: "i-1", hostname: "lab-1", config_revision },
+    { instance_id: "i-2", hostname: "lab-2", config_revision: null },
+  ]);
+  await runJobsOn(bench, ["access-sweep", "gateway-reconcile"]);
+  await bench.json("jobs pause access-sweep");
+  bench.clock.advance(3 * HOUR_MS);
+  const used = await transcript(bench, ["status", "status --json", "doctor"]);
+  expectGolden("health", [...fresh, ...used], replacements(bench));
+});
+
+test("a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
+  await using upstream = await createInstalledGateway();
+  const { bench, gateway } = upstream;
+  const configuration = `
+gateway:
+  type: litellm
+  url: ${gateway.origin}
+  inference_proxy_url: ${gateway.origin}
+  provisioner: {type: builtin-litellm, admin_key: sk-0123456789abcdef}
+`;
+  writeFileSync(join(bench.folder, "near.yaml"), configuration, { mode: 0o600 });
+  const lines = ["status --config near.yaml", "doctor --config near.yaml"];
+  const reachable = await transcript(bench, lines);
+  await gateway.stop();
+  const gone = await transcript(bench, [...lines, "status --config near.yaml --json"]);
+  expectGolden("health-gateway", [...reachable, ...gone], replacements(bench));
+});
+
+describe("beside a running service", () => {
+  test("both tell which process it is, for how long, and find nothing wrong", async () => {
+    using bench = await createInstallation();
+    const { clock, ids, data } = bench;
+    const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
+    const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+    const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+    const service = await startService({ config, clock, ids, log, onBootstrap: () => {} });
+    try {
+      clock.advance(2 * MINUTE_MS);
+      expect((await bench.json("status")).service).toEqual({
+        running: true,
+        process_id: process.pid,
+        since: "2026-01-01T00:00:00.000Z",
+        uptime_seconds: 120,
+      });
+      expect((await bench.run("status")).stdout).toContain("running for 2m, process");
+      const { stdout, exitCode } = await bench.run("doctor --deep");
+      expect([exitCode, stdout.match(/^FAILED/gm)]).toEqual([0, null]);
+    } finally {
+      await service.stop();
+    }
+    expect((await bench.json("status")).service).toMatchObject({ running: false, uptime_seconds: null });
+  });
+});
+
+test("a database of an earlier schema is told, and stays as it is", async () => {
+  using bench = createBench();
+  const [file, keys] = [join(bench.data, "quartermaster.db"), join(bench.data, "keys")];
+  using made = await createInstallation();
+  cpSync(made.data, bench.data, { recursive: true });
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
+  const earlier = migrations.slice(0, -1);
+  migrate(file, { clock: bench.clock, version: "0.0.1", backupDirectory: keys, migrations: earlier });
+  const schema = { database: programSchema() - 1, program: programSchema() };
+  expect(await bench.json("status")).toMatchObject({ schema, policy: null, clients: null, jobs: null });
+  expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);
+  expect(await found(bench, "database")).toEqual(failed("schema is older", "start the service"));
+  expect(await bench.json("status")).toMatchObject({ schema });
+});
+
+describe("doctor finds", () => {
+  interface Fault {
+    /** Breaks something. */
+    on(bench: Bench): void | Promise<void>;
+    check: string;
+    detail: RegExp;
+    remedy?: string;
+    options?: string;
+  }
+
+  const writing = ({ data }: Bench, sql: string): void => {
+    const connection = openConnection(join(data, "quartermaster.db"), {});
+    connection.run("PRAGMA foreign_keys=OFF");
+    connection.run(sql);
+    connection.close();
+  };
+  /** Wipes the end of the first page of an index of the table. */
+  const damage = (file: string, table: string): void => {
+    const connection = openConnection(file, {});
+    const sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?";
+    const { rootpage } = connection.query<{ rootpage: number }, [string]>(sql).get(table) ?? { rootpage: 0 };
+    connection.close();
+    const pages = readFileSync(file);
+    const pageBytes = pages.readUInt16BE(16);
+    writeFileSync(file, pages.fill(0, rootpage * pageBytes - 16, rootpage * pageBytes));
+  };
+  const withArtifact = async (bench: Bench): Promise<string> => {
+    cpSync(EXAMPLE, bench.folder, { recursive: true });
+    await bench.json("catalog seed catalog.yaml");
+    const digest = "fb5c2dea998a0ea6d5b6255c9785f4daa6c86ceedf2b9780183ae5d4ccc37228";
+    return join(bench.data, "artifacts/sha256/fb", digest);
+  };
+
+  const FAULTS: Readonly<Record<string, Fault>> = {
+    "a file that others may read": {
+      on: ({ data }) => chmodSync(join(data, "quartermaster.db"), 0o640),
+      check: "files",
+      detail: /quartermaster\.db/,
+      remedy: "chmod -R go=",
+    },
+    "a lost key": {
+      on: ({ data }) => rmSync(join(data, "keys"), { recursive: true }),
+      check: "database",
+      detail: /there is no sealing key/,
+      remedy: "put the key files back",
+    },
+    "a key that is not the one under which secrets lie": {
+      on({ data }) {
+        const file = join(data, "keys/0001.sealing-key");
+        writeFileSync(file, `${Buffer.alloc(32, 7).toString("base64")}\n`);
+      },
+      check: "sealing keys",
+      detail: /not at hand: [0-9a-f]{12} \(\d+ secrets/,
+      remedy: "put the key files back",
+    },
+    "a folder of artifacts that is gone": {
+      on: ({ data }) => rmSync(join(data, "artifacts"), { recursive: true }),
+      check: "database",
+      detail: /artifacts is gone/,
+      remedy: "from the last backup",
+    },
+    "a clock that moved backwards by more than a minute": {
+      on: ({ clock }) => clock.advance(-MINUTE_MS - 1_000),
+      check: "clock",
+      detail: /61 s before the newest record/,
+      remedy: "set the clock",
+    },
+    "a database of a later program": {
+      on: (bench) => writing(bench, "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')"),
+      check: "schema",
+      detail: /999 \(made by version 9\.0\.0\)/,
+      remedy: "start version 9.0.0",
+    },
+    "a file that is no database": {
+      on: ({ data }) => writeFileSync(join(data, "quartermaster.db"), "no database".repeat(1_000)),
+      check: "schema",
+      detail: /not a database/,
+      remedy: "backup restore",
+    },
+    "a job that failed": {
+      on: (bench) => runJobsOn(bench, ["access-sweep", "gateway-reconcile"]),
+      check: "jobs",
+      detail: /gateway-reconcile failed: .*the disk is full/,
+      remedy: "quartermaster jobs run gateway-reconcile",
+    },
+    "a backup that is too old": {
+      async on(bench) {
+        await bench.json("backup create");
+        bench.clock.advance(DAY_MS + 2 * HOUR_MS + 1);
+      },
+      check: "backup",
+      detail: /the last was made at 2026-01-01T00:00:00\.000Z/,
+      remedy: "quartermaster backup create",
+    },
+    "a certificate that cannot be read": {
+      on: () => {},
+      check: "certificate",
+      detail: /TLS files/,
+      remedy: "server.tls_cert",
+      options: " --server-tls-cert none.pem --server-tls-key none.key",
+    },
+    "a damaged page, with --deep": {
+      on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries"),
+      check: "integrity",
+      detail: /SQLite finds/,
+      remedy: "backup restore",
+      options: " --deep",
+    },
+    "a reference to nothing, with --deep": {
+      on: (bench) => writing(bench, "UPDATE users SET organization_id = 'nowhere'"),
+      check: "foreign keys",
+      detail: /rows that are not there: 1, first from users to organizations/,
+      remedy: "backup restore",
+      options: " --deep",
+    },
+    "an artifact that was altered, with --deep": {
+      on: async (bench) => writeFileSync(await withArtifact(bench), "x"),
+      check: "artifacts",
+      detail: /1 of 1 are not: damaged sha256:fb5c2dea/,
+      remedy: "catalog verify",
+      options: " --deep",
+    },
+    "an audit log that was altered, with --deep": {
+      on: (bench) => writing(bench, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
+      check: "audit log",
+      detail: /broken after 1 entries/,
+      remedy: "audit verify",
+      options: " --deep",
+    },
+  };
+
+  test.each(Object.entries(FAULTS))("%s", async (_, { on, check, detail, remedy = ".", options = "" }) => {
+    using bench = await createInstallation();
+    expect((await bench.run("doctor")).exitCode).toBe(0);
+    await on(bench);
+    expect(await found(bench, check, options)).toEqual(failed(detail, remedy));
+    expect(await bench.run(`doctor${options}`)).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining("checks failed"),
+    });
+  });
+});
+
+test("a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
+  using bench = await createInstallation();
+  await runJobsOn(bench, ["access-sweep"]);
+  await bench.json("jobs pause access-sweep");
+  bench.clock.advance(-MINUTE_MS);
+  expect((await bench.run("doctor")).exitCode).toBe(0);
+  expect(await found(bench, "jobs")).toMatchObject([{ result: "warning", detail: "access-sweep is paused" }]);
+});
+
+test("neither touches a file, and doctor makes no key in place of a lost one", async () => {
+  using bench = await createInstallation();
+  const stateOf = () => {
+    const names = readdirSync(bench.data, { recursive: true }).map(String);
+    const files = names.filter((name) => !/\.db(?:-\w+)?$|server\.lock$/.test(name)).sort();
+    return files.map((name) => [name, statSync(join(bench.data, name)).mtimeMs]);
+  };
+  const before = stateOf();
+  for (const line of ["status", "doctor", "doctor --deep"]) await bench.run(line);
+  expect(stateOf()).toEqual(before);
+  renameSync(join(bench.data, "keys"), join(bench.folder, "away"));
+  await bench.run("doctor --deep");
+  expect(existsSync(join(bench.data, "keys"))).toBe(false);
+});
