@@ -17,6 +17,7 @@ import * as jobs from "./commands/jobs.ts";
 import * as keys from "./commands/keys.ts";
 import * as logins from "./commands/logins.ts";
 import * as manual from "./commands/manual.ts";
+import * as migrate from "./commands/migrate.ts";
 import * as policy from "./commands/policy.ts";
 import * as scim from "./commands/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys.ts";
@@ -58,6 +59,7 @@ const NOUNS: readonly Noun[] = [
   sealingKeys,
   jobs,
   backup,
+  migrate,
   audit,
   completion,
   manual,

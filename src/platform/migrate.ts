@@ -35,6 +35,7 @@ interface Applied {
   id: number;
   name: string;
   sha256: string;
+  applied_at_ms: number;
   applied_by: string;
 }
 
@@ -93,6 +94,53 @@ export function schemaIn(file: string): number {
   }
 }
 
+/** One migration as a database and this program know it. */
+export interface MigrationState {
+  id: number;
+  name: string;
+  /** `unknown`: the database has it, this program does not, or not in this form */
+  state: "applied" | "pending" | "unknown";
+  /** UTC milliseconds, and the version of the program; null where it was not applied */
+  appliedAtMs: number | null;
+  appliedBy: string | null;
+}
+
+/**
+ * Reads how far a database is, whatever program made it, without changing it.
+ * @throws DomainError `storage.*`
+ */
+export function migrationsOf(file: string): MigrationState[] {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    const applied = appliedMigrations(connection);
+    const pending = embedded.filter(({ id }) => !applied.some((row) => row.id === id));
+    return [...applied.map(stateOf), ...pending.map(pendingState)].sort((one, other) => one.id - other.id);
+  } catch (error) {
+    throw asStorageError(error);
+  } finally {
+    connection.close();
+  }
+}
+
+function stateOf({
+  id,
+  name,
+  sha256,
+  applied_at_ms: appliedAtMs,
+  applied_by: appliedBy,
+}: Applied): MigrationState {
+  const isKnown = embedded.some((one) => one.id === id && sha256Hex(one.sql) === sha256);
+  return { id, name, state: isKnown ? "applied" : "unknown", appliedAtMs, appliedBy };
+}
+
+const pendingState = ({ id, name }: Migration): MigrationState => ({
+  id,
+  name,
+  state: "pending",
+  appliedAtMs: null,
+  appliedBy: null,
+});
+
 /** @returns the schema number that this program brings a database to */
 export const programSchema = (): number => embedded.at(-1)?.id ?? 0;
 
@@ -100,7 +148,9 @@ function appliedMigrations(connection: Database): Applied[] {
   const exists = connection.query("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get();
   if (!exists) return [];
   return connection
-    .query<Applied, []>("SELECT id, name, sha256, applied_by FROM schema_migrations ORDER BY id LIMIT 10000")
+    .query<Applied, []>(
+      "SELECT id, name, sha256, applied_at_ms, applied_by FROM schema_migrations ORDER BY id LIMIT 10000",
+    )
     .all();
 }
 

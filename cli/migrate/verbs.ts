@@ -1,0 +1,67 @@
+// `migrate status` and `migrate up`. What a migration is, and that all of them are applied or none, is platform/migrate.ts's.
+import { existingDirectory } from "../../src/installation.ts";
+import { lockForServer } from "../../src/platform/data-directory.ts";
+import { finishSwap } from "../../src/platform/data-swap.ts";
+import {
+  type MigrationState,
+  migrate,
+  migrationsOf,
+  programSchema,
+  schemaIn,
+} from "../../src/platform/migrate.ts";
+import { VERSION } from "../../src/platform/version.ts";
+import { dateOf, timeOf } from "../details.ts";
+import type { SettingsCall } from "../in-domain.ts";
+import type { Column } from "../table.ts";
+
+const COLUMNS: readonly Column<MigrationState>[] = [
+  { header: "ID", value: ({ id }) => id },
+  { header: "NAME", value: ({ name }) => name },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "APPLIED", value: ({ appliedAtMs }) => dateOf(appliedAtMs) },
+  { header: "BY VERSION", value: ({ appliedBy }) => appliedBy },
+];
+
+/** @throws DomainError `data_dir.*`, `storage.*` */
+export async function status({ config, output }: SettingsCall): Promise<void> {
+  const rows = migrationsOf(existingDirectory(config).database);
+  const schemas = { database_schema: databaseSchema(rows), program_schema: programSchema() };
+  output.list(rows, { columns: COLUMNS, json: documentOf, empty: "no migrations" }, schemas);
+  if (rows.some(({ state }) => state === "unknown"))
+    output.warning("a newer or altered program made this database; this one does not start on it");
+  else if (rows.some(({ state }) => state === "pending"))
+    output.note("the service applies what is pending when it starts, or: quartermaster migrate up");
+}
+
+/** @throws DomainError `data_dir.in_use` while a service runs, `schema.*`, `storage.*` */
+export async function up({ config, context, output, has }: SettingsCall): Promise<void> {
+  const directory = existingDirectory(config);
+  const [from, to] = [schemaIn(directory.database), programSchema()];
+  if (from === to) return output.result({ changed: false, from, to, copy: null }, `unchanged: schema ${to}`);
+  if (has("dryRun")) {
+    const text = `Would bring the database from schema ${from} to ${to}, after copying it.\nNo changes made.`;
+    return output.result({ dry_run: true, from, to }, text);
+  }
+  const lock = lockForServer(directory, context.clock);
+  try {
+    finishSwap(directory);
+    const options = { clock: context.clock, version: VERSION, backupDirectory: directory.backups };
+    const done = migrate(directory.database, options);
+    const copy = done.backup === undefined ? "" : `; a copy of it as it was is ${done.backup}`;
+    const document = { changed: true, from: done.from, to: done.to, copy: done.backup ?? null };
+    output.result(document, `brought the database from schema ${done.from} to ${done.to}${copy}`);
+  } finally {
+    lock.release();
+  }
+}
+
+const databaseSchema = (rows: readonly MigrationState[]): number =>
+  rows.findLast(({ state }) => state !== "pending")?.id ?? 0;
+
+const documentOf = ({ id, name, state, appliedAtMs, appliedBy }: MigrationState) => ({
+  id,
+  name,
+  state,
+  applied_at: timeOf(appliedAtMs),
+  applied_by: appliedBy,
+});
