@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 import { addSettingOptions } from "../settings.ts";
 
 /** Adds the command to the tree. */
-export function register(program: CliCommand, context: Context): void {
-  const command = program
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  program
     .command("doctor")
     .description("Examines the installation, and says what is wrong and what to do; changes nothing.")
     .examples(
@@ -20,5 +20,6 @@ export function register(program: CliCommand, context: Context): void {
       const { doctor } = await import("../doctor/report.ts");
       await doctor(context, self);
     });
-  addSettingOptions(command);
-}
+
+/** Adds its options. */
+export const addOptions = addSettingOptions;

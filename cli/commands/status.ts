@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 import { addOptionsOf } from "../settings.ts";
 
 /** Adds the command to the tree. */
-export function register(program: CliCommand, context: Context): void {
-  const command = program
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  program
     .command("status")
     .description(
       "Shows version, service, policy, clients, gateway keys, jobs, backup and outside services on one screen.",
@@ -20,5 +20,7 @@ export function register(program: CliCommand, context: Context): void {
       const { status } = await import("../status/read.ts");
       await status(context, self);
     });
+
+/** Adds its options. */
+export const addOptions = (command: CliCommand): CliCommand =>
   addOptionsOf(command, ["data_dir", "keys.sealing_key"]);
-}
