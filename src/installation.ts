@@ -16,6 +16,7 @@ import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
 import { createOutbound } from "./platform/outbound.ts";
+import { isThere } from "./platform/owner.ts";
 import { createPasswords } from "./platform/passwords.ts";
 import { openSealing } from "./platform/sealing.ts";
 import { openSnapshot } from "./platform/snapshot.ts";
@@ -52,13 +53,15 @@ export async function openInstallation(
   options: InstallationOptions,
 ): Promise<Installation> {
   const { config, clock, ids, baseUrl, beforeChange, observeProvisioner = () => {} } = options;
+  const replicated = config.get("database.replicated");
   const schema = migrate(directory.database, {
     clock,
+    replicated,
     version: VERSION,
     backupDirectory: directory.backups,
     ...(beforeChange && { beforeChange }),
   });
-  const db = openDatabase(directory.database);
+  const db = openDatabase(directory.database, { replicated });
   const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
   const blobs = await openBlobs(directory.artifacts);
   const outbound = createOutbound({ allowed: destinationsOf(config) });
@@ -115,7 +118,7 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
  */
 export function existingDirectory(config: Config): DataDirectory {
   const path = config.get("data_dir");
-  if (!existsSync(path)) throw emptyDirectory(path);
+  if (!isThere(path)) throw emptyDirectory(path);
   const directory = openDataDirectory(path);
   if (!existsSync(directory.database) && !isSwapPending(directory)) throw emptyDirectory(path);
   return directory;

@@ -45,8 +45,12 @@ export async function up({ config, context, output, has }: SettingsCall): Promis
   const lock = lockForServer(directory, context.clock);
   try {
     finishSwap(directory);
-    const options = { clock: context.clock, version: VERSION, backupDirectory: directory.backups };
-    const done = migrate(directory.database, options);
+    const done = migrate(directory.database, {
+      clock: context.clock,
+      version: VERSION,
+      backupDirectory: directory.backups,
+      replicated: config.get("database.replicated"),
+    });
     const copy = done.backup === undefined ? "" : `; a copy of it as it was is ${done.backup}`;
     const document = { changed: true, from: done.from, to: done.to, copy: done.backup ?? null };
     output.result(document, `brought the database from schema ${done.from} to ${done.to}${copy}`);

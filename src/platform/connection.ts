@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   busyTimeoutMs?: number;
   /** instead of PAGE_CACHE_KIB */
   pageCacheKib?: number;
+  /** other software copies the write-ahead log and decides when it is put into the file (operator-experience.md DAT-8) */
+  replicated?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ConnectionOptions {
  * @throws DomainError `storage.*` when the file cannot be opened or is not a database
  */
 export function openConnection(file: string, options: ConnectionOptions): Database {
-  const { busyTimeoutMs = BUSY_TIMEOUT_MS, pageCacheKib = PAGE_CACHE_KIB, ...flags } = options;
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, pageCacheKib = PAGE_CACHE_KIB, replicated, ...flags } = options;
   let connection: Database | undefined;
   try {
     if (flags.create) makeOwnerOnly(file);
@@ -36,7 +38,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
-    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
+    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${replicated ? 0 : CHECKPOINT_PAGES}`);
     connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
     connection.run("PRAGMA foreign_keys=ON");
     return connection;

@@ -2,7 +2,7 @@
 // Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { openConnection } from "./connection.ts";
+import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -57,7 +57,10 @@ export const WRITE_BATCH_MAX = 64;
  * Opens or creates the database file.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openDatabase(file: string, options: { busyTimeoutMs?: number } = {}): Db {
+export function openDatabase(
+  file: string,
+  options: Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> = {},
+): Db {
   const writer = openConnection(file, { ...options, create: true });
   try {
     return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true }));

@@ -21,6 +21,8 @@ export interface MigrateOptions {
   /** asked before anything changes: throws when another program still uses the old schema */
   beforeChange?: () => void;
   migrations?: readonly Migration[];
+  /** see ConnectionOptions */
+  replicated?: boolean;
 }
 
 export interface MigrateResult {
@@ -54,9 +56,14 @@ const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
  */
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const known = options.migrations ?? embedded;
-  const connection = openConnection(file, { create: true });
+  const { replicated = false } = options;
+  const connection = openConnection(file, { create: true, replicated });
   try {
-    const from = checkedSchema(appliedMigrations(connection), known, wayBack(file, options, known));
+    const from = checkedSchema(
+      appliedMigrations(connection),
+      known,
+      wayBack(file, options.backupDirectory, known),
+    );
     const pending = known.filter((migration) => migration.id > from);
     if (pending.length === 0) return { from, to: from, backup: undefined };
     options.beforeChange?.();
@@ -86,7 +93,8 @@ export function schemaOf(connection: Database, known: readonly Migration[] = emb
 export function schemaIn(file: string): number {
   const connection = openConnection(file, { readonly: true });
   try {
-    return schemaOf(connection);
+    const copies = join(dirname(file), "backups");
+    return checkedSchema(appliedMigrations(connection), embedded, wayBack(file, copies, embedded));
   } catch (error) {
     throw asStorageError(error);
   } finally {
@@ -178,11 +186,7 @@ function newer(row: Applied, programKnows: number, way: string | undefined): Dom
  * @returns the command that goes back to the newest copy that this program can use (operator-experience.md DAT-7); what was
  *   written since is lost by it, and kept aside
  */
-function wayBack(
-  file: string,
-  { backupDirectory }: MigrateOptions,
-  known: readonly Migration[],
-): string | undefined {
+function wayBack(file: string, backupDirectory: string, known: readonly Migration[]): string | undefined {
   if (!existsSync(backupDirectory)) return undefined;
   const schemaOfCopy = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
   const usable = readdirSync(backupDirectory).filter((name) => schemaOfCopy(name) <= (known.at(-1)?.id ?? 0));

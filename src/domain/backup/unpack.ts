@@ -147,8 +147,15 @@ class Reader {
     } finally {
       if (file !== undefined) closeSync(file);
     }
-    this.#position = Math.ceil(this.#position / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
+    this.#skipZeros(paddingAfter(this.#position));
     return hasher.digest("hex");
+  }
+
+  /** What no digest covers must be nothing at all. */
+  #skipZeros(length: number): void {
+    const bytes = length === 0 ? Buffer.alloc(0) : this.#take(length);
+    if (!bytes) throw this.damaged("it was cut short");
+    if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is something between its members");
   }
 
   /** What comes last says that the manifest is the one that was written, and that nothing is missing. */
@@ -158,8 +165,8 @@ class Reader {
       name === SEAL_NAME && sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
     if (seal !== `${this.#manifestSha256}  ${MANIFEST_NAME}\n`)
       throw this.damaged("its manifest was changed");
-    const end = Math.ceil(this.#position / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES + 2 * TAR_BLOCK_BYTES;
-    if (end !== this.sizeBytes) throw this.damaged("something follows its end, or its end is missing");
+    this.#skipZeros(paddingAfter(this.#position) + 2 * TAR_BLOCK_BYTES);
+    if (this.#position !== this.sizeBytes) throw this.damaged("something follows its end");
   }
 
   /** @returns the next bytes, which the next call overwrites; undefined at the end of the file */
@@ -173,6 +180,9 @@ class Reader {
     return this.#piece.subarray(0, length);
   }
 }
+
+const paddingAfter = (position: number): number =>
+  (TAR_BLOCK_BYTES - (position % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
 function openToRead(path: string): number {
   try {
@@ -206,7 +216,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
 }
 
 /** @returns undefined for anything but the header of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
-function memberIn(header: Buffer): Member | undefined {
+export function memberIn(header: Buffer): Member | undefined {
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   if (octalIn(header.subarray(148, 156)) !== sum || header[156] !== 0x30) return undefined;
   const name = header.subarray(0, 100).toString("latin1").replace(/\0.*$/s, "");
