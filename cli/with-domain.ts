@@ -1,8 +1,8 @@
 // Opens the data directory for one command and closes it again, whatever happens. The command acts as the operator.
-import { userInfo } from "node:os";
 import type { Actor } from "../src/domain/actor.ts";
 import type { Domain } from "../src/domain/domain.ts";
 import type { Config } from "../src/platform/config.ts";
+import { accountName } from "../src/platform/owner.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -29,12 +29,7 @@ export async function withDomain<T>(
 }
 
 /** The audit log names the login of whoever ran the command, and who that was before `sudo`. */
-export const operatorName = (): string => process.env.SUDO_USER ?? nameOfUser();
-
-function nameOfUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.()}`; // a container may run a user id without a name
-  }
+export function operatorName(): string {
+  const id = process.getuid?.();
+  return process.env.SUDO_USER ?? accountName(id) ?? `uid ${id}`; // a container may run a user id without a name
 }

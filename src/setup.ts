@@ -9,6 +9,7 @@ import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
 import { finishSwap } from "./platform/data-swap.ts";
 import { programSchema, schemaOf } from "./platform/migrate.ts";
+import { isThere } from "./platform/owner.ts";
 
 export interface BeginOptions {
   config: Config;
@@ -61,7 +62,7 @@ export async function setUp(options: InstallationOptions & BeginOptions): Promis
 export async function planSetup(options: InstallationOptions): Promise<readonly string[]> {
   const { config } = options;
   const path = config.get("data_dir");
-  if (!existsSync(path)) return [`make the data directory ${path}`, ...everything(config)];
+  if (!isThere(path)) return [`make the data directory ${path}`, ...everything(config)];
   const directory = openDataDirectory(path);
   const schema = existsSync(directory.database) ? schemaIn(directory) : 0;
   if (schema === 0) return everything(config);

@@ -19,6 +19,7 @@ import { join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
+import { becomeOwner, isThere, refuseForeignOwner } from "./owner.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 export interface DataDirectory {
@@ -55,28 +56,9 @@ export const placesIn = (path: string): DataDirectory => ({
   lock: join(path, "server.lock"),
 });
 
-/**
- * Started as root, becomes the user and group that own `path`, for good: no file in it may belong to root, or its
- * owner could not use it afterwards. Does nothing for any other user, for a missing path, or for root's own.
- * @throws DomainError `data_dir.not_writable` when this root may not change its user
- * @source operator-experience.md CLI-20
- */
-export function becomeOwner(path: string): void {
-  if (process.geteuid?.() !== 0 || !existsSync(path)) return;
-  const owner = statSync(path);
-  if (owner.uid === 0) return;
-  try {
-    process.setgroups?.([owner.gid]);
-    process.setgid?.(owner.gid);
-    process.setuid?.(owner.uid);
-  } catch (error) {
-    throw asDirectoryError(error, path); // root of a container that may not change its user
-  }
-}
-
 function makeDirectory(path: string): void {
   try {
-    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: OWNER_ONLY });
+    if (!isThere(path)) mkdirSync(path, { recursive: true, mode: OWNER_ONLY });
     if (!statSync(path).isDirectory()) throw notADirectory(path);
   } catch (error) {
     throw asDirectoryError(error, path);
@@ -108,18 +90,6 @@ function asDirectoryError(error: unknown, path: string): unknown {
   }
   if (code === "ENOTDIR" || code === "EEXIST") return notADirectory(path);
   return error;
-}
-
-function refuseForeignOwner(path: string): void {
-  const owner = statSync(path).uid;
-  const self = process.geteuid?.() ?? owner;
-  if (owner === self) return;
-  throw new DomainError(
-    "forbidden",
-    "data_dir.foreign_owner",
-    `the data directory ${path} belongs to user id ${owner}, and this runs as ${self}`,
-    { hint: `run as that user, for example: sudo -u '#${owner}' quartermaster …` },
-  );
 }
 
 function refuseReadOnly(path: string): void {

@@ -111,6 +111,7 @@ export function asFileError(error: unknown, path: string): unknown {
   }
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return new DomainError("forbidden", "file.not_permitted", `${path} may not be used by this user`, {
+      hint: "a command acts as the owner of the data directory, also when root starts it: name a file of that user",
       cause: error,
     });
   }

@@ -92,7 +92,7 @@ test("a directory that cannot be made is refused", async () => {
 
 test("a directory of somebody else is refused, and its owner is named", async () => {
   const [line] = await ended("open-directory", "/", NOBODY);
-  expect(line).toStartWith("data_dir.foreign_owner: the data directory / belongs to user id 0");
+  expect(line).toStartWith("data_dir.foreign_owner: the data directory / belongs to root (user id 0)");
 });
 
 test("root becomes the owner of the directory, group and all, before it writes anything", async () => {
