@@ -8,8 +8,10 @@ import { build } from "../../src/platform/build.ts";
 const PREFIX = "quartermaster-executable-";
 const directory = join(tmpdir(), `${PREFIX}${process.pid}`);
 
-/** @returns the path of the executable; the first call builds it, which takes some seconds */
+/** @returns the path of the executable: of the one that a test handed to its child, else the first call builds it in some seconds */
 export function builtExecutable(): string {
+  const { QUARTERMASTER_TEST_EXECUTABLE: given } = process.env;
+  if (given) return given;
   const executable = join(directory, "quartermaster");
   if (existsSync(executable)) return executable;
   removeLeftovers();

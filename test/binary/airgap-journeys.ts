@@ -1,0 +1,228 @@
+// What airgap.test.ts runs in a network namespace with nothing but loopback: the executable through its journeys, in the order in
+// which an isolated site takes them, and then whether a packet was ever meant for anywhere else (AIR-2, AIR-3, AIR-6).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { sha256Hex } from "../../src/platform/ids.ts";
+import { runCli } from "../support/cli.ts";
+import { builtExecutable } from "../support/executable.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { tarFile, tarGzOf } from "../support/tar.ts";
+
+const BARE = { PATH: "/nonexistent" };
+const EMAIL = "admin@example.com";
+const CLIENT = "blue-cli";
+const command = [builtExecutable()];
+
+let directory: string;
+let service: RunningService;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  service = await startService({ args: ["--data-dir", "data"], env: BARE, command, cwd: directory });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+/** Runs a command line that must succeed. @returns what it printed */
+async function cli(line: string, dataDir = "data"): Promise<string> {
+  const args = [...line.split(" "), ...(dataDir === "" ? [] : ["--data-dir", dataDir])];
+  const { stdout, stderr, exitCode } = await runCli(args, { command, cwd: directory, env: BARE });
+  if (exitCode !== 0) throw new Error(`${line}: exit code ${exitCode}\n${stderr}`);
+  return stdout;
+}
+
+const cliJson = async (line: string, dataDir?: string) => JSON.parse(await cli(`${line} --json`, dataDir));
+
+interface Sent {
+  method?: string;
+  headers?: Record<string, string>;
+  json?: object;
+  form?: Record<string, string>;
+}
+
+const ask = (path: string, { json, form, headers, ...more }: Sent = {}): Promise<Response> =>
+  fetch(new URL(path, service.baseUrl), {
+    redirect: "manual",
+    ...more,
+    ...((json ?? form) && { method: more.method ?? "POST" }),
+    headers: { ...(json && { "content-type": "application/json" }), ...headers },
+    ...(json && { body: JSON.stringify(json) }),
+    ...(form && { body: new URLSearchParams(form) }),
+  });
+
+/** @returns an access token of a workstation whose login the administrator approved in the browser */
+async function logIn(): Promise<string> {
+  const signIn = await ask("/api/auth/sign-in/email", {
+    json: { email: EMAIL, password: service.password() },
+  });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const asked = { client_id: CLIENT, resource: service.baseUrl };
+  const scope = "offline_access governance:read client-status:write";
+  const { device_code, verification_uri_complete: link } = await (
+    await ask("/api/auth/device/code", { form: { ...asked, scope } })
+  ).json();
+  const page = `/api${new URL(link).pathname}`;
+  expect((await ask(page, { headers: { cookie } })).status).toBe(200);
+  expect((await ask(page, { json: { action: "approve" }, headers: { cookie } })).status).toBe(200);
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  const answer = await ask("/api/auth/oauth2/token", { form: { ...asked, grant_type, device_code } });
+  return (await answer.json()).access_token;
+}
+
+/** @returns how often the kernel was asked for a way that does not exist: name look-ups count, too */
+function waysOut(): number {
+  const [names = "", counts = ""] = readFileSync("/proc/net/snmp", "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("Ip: "));
+  const place = names.split(" ").indexOf("OutNoRoutes");
+  const six = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(readFileSync("/proc/net/snmp6", "utf8"))?.[1];
+  return Number(counts.split(" ")[place]) + Number(six);
+}
+
+const NEGOTIATION = {
+  "x-blue-contract-version": "3",
+  "x-blue-capabilities":
+    "adapter_intervals,compiled_harness_registry,gateway_inference_jwt,transactional_reconcile,unverified_harness_versions,versioned_state",
+};
+
+const GUIDE = tarGzOf(tarFile("skills/guide/SKILL.md", "how to"));
+const SHA256 = sha256Hex(GUIDE);
+
+describe("AIR-2: with nothing but loopback", () => {
+  test("that is so here", () => {
+    expect(Object.keys(networkInterfaces())).toEqual(["lo"]);
+    expect(waysOut()).toBe(0);
+  });
+
+  test("AIR-3: pages are whole: no address in them leads elsewhere", async () => {
+    for (const path of ["/login", "/device", "/nowhere"]) {
+      const page = await (await ask(path, { headers: { accept: "text/html" } })).text();
+      const links = [...page.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
+      for (const link of links) {
+        expect(link).toMatch(/^(?:\/(?!\/)|#|data:)/);
+        if (!/\.(?:css|svg|js)$/.test(link)) continue;
+        const asset = await ask(link);
+        expect(asset.status).toBe(200);
+        expect(await asset.text()).not.toMatch(/@import|url\(["']?(?:https?:)?\/\//);
+      }
+    }
+  });
+
+  test("a catalog arrives on a bundle", async () => {
+    writeFileSync(join(directory, "guide.tar.gz"), GUIDE);
+    const entry = { id: "guide", version: "1", source_ref: "guide.tar.gz", sha256: SHA256 };
+    writeFileSync(
+      join(directory, "catalog.json"),
+      JSON.stringify([{ ...entry, adapters: { kimi: { skills_dir: "skills" } } }]),
+    );
+    await cli("setup", "elsewhere");
+    await cli("catalog seed catalog.json", "elsewhere");
+    writeFileSync(join(directory, "elsewhere.pub"), await cli("catalog bundle-key", "elsewhere"));
+    await cli("catalog export --bundle spring.qmc", "elsewhere");
+    expect(await cli("catalog import spring.qmc --trust elsewhere.pub --dry-run")).toContain("1 added");
+    expect(await cli("catalog import spring.qmc --trust elsewhere.pub")).toContain("Imported: 1 added");
+    expect(await cli("catalog import spring.qmc --trust elsewhere.pub")).toContain("unchanged");
+    expect(await cli("catalog verify")).toContain("1 artifact intact");
+  });
+
+  test("a workstation signs in, follows the policy, fetches its package and reports", async () => {
+    const authorization = `Bearer ${await logIn()}`;
+    const [guide] = (await cliJson("catalog export -")).package_catalog.packages;
+    const policy = { revision: "any", allowed_harnesses: ["kimi"], packages: [guide] };
+    writeFileSync(join(directory, "policy.json"), JSON.stringify(policy));
+    await cli("policy apply policy.json --yes");
+    const fetched = await (
+      await ask("/governance-config", { headers: { authorization, ...NEGOTIATION } })
+    ).json();
+    const [{ artifact_id }] = fetched.packages;
+    const offer = await ask(`/package-artifacts/${artifact_id}/download`, {
+      method: "POST",
+      headers: { authorization },
+    });
+    const { url } = await offer.json();
+    expect(sha256Hex(await (await fetch(url)).bytes())).toBe(SHA256);
+    const report = {
+      ...{ instance_id: crypto.randomUUID(), hostname: "lab-14", client_version: "0.1.0", platform: "linux" },
+      ...{ architecture: "x86_64", config_revision: fetched.revision, applied: true, files_ok: true },
+      ...{ harnesses: [], packages: [], reconciliation_attempt: null, error: null },
+    };
+    expect((await ask("/client-status", { json: report, headers: { authorization } })).status).toBe(204);
+    expect((await cliJson("clients list")).items).toMatchObject([{ hostname: "lab-14" }]);
+    expect((await ask("/admin/package-catalog", { headers: { authorization } })).status).toBe(200);
+    await cli("clients revoke lab-14 --yes");
+    expect((await ask("/governance-config", { headers: { authorization, ...NEGOTIATION } })).status).toBe(
+      401,
+    );
+  });
+
+  test("people are invited, and an identity provider on the site pushes users and groups", async () => {
+    const { invitation_url: link } = await cliJson(
+      `users invite ada@example.com --role member --server-public-url ${service.baseUrl}`,
+    );
+    expect((await ask(link)).status).toBe(200);
+    const { token } = await cliJson("scim tokens create site");
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/scim+json" };
+    const scim = async (path: string, body: object) =>
+      await (await ask(`/scim/v2${path}`, { method: "POST", json: body, headers })).json();
+    const schema = "urn:ietf:params:scim:schemas:core:2.0";
+    const emails = [{ value: "li@example.com", primary: true }];
+    const { id } = await scim("/Users", { schemas: [`${schema}:User`], userName: "li@example.com", emails });
+    await scim("/Groups", { schemas: [`${schema}:Group`], displayName: "Lab", members: [{ value: id }] });
+    expect((await cliJson("groups list")).items).toMatchObject([{ display_name: "Lab" }]);
+  });
+
+  test("keys turn, jobs run, and what happened can be proved", async () => {
+    await cli("signing-keys rotate --yes");
+    await cli("sealing-keys rotate --yes");
+    expect((await cliJson("jobs list")).items.length).toBeGreaterThan(1);
+    await cli("jobs run access-sweep");
+    expect(await cli("audit verify")).not.toBe("");
+    expect(await cli("status")).not.toBe("");
+    expect(await cli("doctor --deep")).not.toBe("");
+  });
+
+  test("a backup is made while the service runs, verified, and restored when it does not", async () => {
+    await cli("backup create monday.qmb");
+    await cli("backup verify monday.qmb", "");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    await cli("backup restore monday.qmb --revoke-logins --confirm data");
+    service = await startService({ args: ["--data-dir", "data"], env: BARE, command, cwd: directory });
+    expect((await ask("/ready")).status).toBe(200);
+  });
+
+  test("all help is in the executable", async () => {
+    for (const line of [
+      "help exit-codes",
+      "manual",
+      "unit",
+      "completion bash",
+      "completion zsh",
+      "completion fish",
+    ])
+      expect((await cli(line, "")).length).toBeGreaterThan(100);
+    expect(await cli("config show --outgoing")).not.toContain("http");
+  });
+
+  test("nothing of all this asked for a way out", () => {
+    expect(waysOut()).toBe(0);
+  });
+
+  test("AIR-6: a gateway that is configured and out of reach delays no start; that it is, `status` tells", async () => {
+    const gateway =
+      "gateway: {type: litellm, url: 'https://192.0.2.1', inference_proxy_url: 'https://192.0.2.2', ";
+    const text = `${gateway}provisioner: {type: builtin-litellm, admin_key_file: admin-key}}\n`;
+    writeFileSync(join(directory, "gateway.yaml"), text);
+    writeFileSync(join(directory, "admin-key"), "sk-admin\n", { mode: 0o600 });
+    await service[Symbol.asyncDispose]();
+    const args = ["--data-dir", "data", "--config", "gateway.yaml"];
+    service = await startService({ args, env: BARE, command, cwd: directory });
+    expect((await ask("/ready")).status).toBe(200);
+    expect(await cli("status --config gateway.yaml")).toContain("192.0.2.1");
+    expect(waysOut()).toBeGreaterThan(0); // so the kernel does count what is sent elsewhere
+  });
+});

@@ -1,0 +1,22 @@
+// The executable where no network is: every journey (journey.ts, airgap-journeys.ts) in a network namespace with nothing but
+// loopback (operator-experience.md AIR-2). No root is needed: the namespace comes with a user namespace.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { builtExecutable } from "../support/executable.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const JOURNEYS = ["./test/binary/airgap-journeys.ts", "./test/binary/journey.ts"];
+const INSIDE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+
+test("the executable does all its work in a network namespace with nothing but loopback", async () => {
+  const child = Bun.spawn([...INSIDE, process.execPath, "test", "--timeout", "60000", ...JOURNEYS], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
+  const exitCode = await child.exited;
+  expect({ exitCode, said: exitCode === 0 ? "" : said.join("") }).toEqual({ exitCode: 0, said: "" });
+});
