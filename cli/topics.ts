@@ -86,4 +86,6 @@ export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = 
   formatting: () => textOf(PROSE.formatting),
   "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
   service: async () => (await import("./unit/topic.ts")).serviceTopic(),
+  "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),
+  dashboard: async () => (await import("../src/monitoring/dashboard.ts")).dashboard(),
 };

@@ -4,6 +4,7 @@ import { existingDirectory } from "../../src/installation.ts";
 import { askOutside, type OutsideService } from "../../src/outside.ts";
 import type { Config } from "../../src/platform/config.ts";
 import { type DataDirectory, findServer, type ServerHolder } from "../../src/platform/data-directory.ts";
+import { settleSwap } from "../../src/platform/data-swap.ts";
 import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
 import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
 import type { CliCommand } from "../command.ts";
@@ -33,10 +34,12 @@ export interface Status {
   outside: readonly OutsideService[];
 }
 
-/** @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+/** Finishes a restore that was cut short, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
 export async function status(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
-  const machine = machineOf(existingDirectory(config));
+  const directory = existingDirectory(config);
+  settleSwap(directory, context.clock);
+  const machine = machineOf(directory);
   const { database, program } = machine.schema;
   const [content, outside] = await Promise.all([
     database === program ? contentOf(context, config) : undefined,

@@ -9,6 +9,7 @@ import { askOutside } from "../outside.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
+import { settleSwap } from "../platform/data-swap.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
 import { SealingKeyFiles } from "../platform/sealing-keys.ts";
@@ -28,11 +29,13 @@ export interface DiagnoseOptions {
 }
 
 /**
+ * Finishes a restore that was cut short, as every command does, and examines what is there then.
  * @returns what every check found, in their order
  * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const directory = existingDirectory(options.config);
+  settleSwap(directory, options.clock);
   return [
     ...(await machineFindings(directory, options)),
     ...(await databaseFindings(directory, options)),

@@ -26,6 +26,8 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
   "quartermaster.service": ["unit", "--executable", INSTALLED],
   "quartermaster.sysusers.conf": ["unit", "--sysusers"],
   "quartermaster.1": ["manual"],
+  "monitoring/alert-rules.yaml": ["help", "alert-rules"],
+  "monitoring/dashboard.json": ["help", "dashboard"],
   "completions/quartermaster.bash": ["completion", "bash"],
   "completions/_quartermaster": ["completion", "zsh"],
   "completions/quartermaster.fish": ["completion", "fish"],
@@ -68,7 +70,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   };
   addText("sbom.cdx.json", sbomText(product, packages));
   addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(packages, Bun.version));
-  addText("VERIFY.md", verifyText(name, signer.keyId));
+  addText("VERIFY.md", verifyText({ ...product, keyId: signer.keyId }));
   sign(files, signer);
   mkdirSync(directory, { recursive: true });
   const archive = join(directory, `${name}.tar.gz`);

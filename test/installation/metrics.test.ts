@@ -2,8 +2,12 @@
 // its help and its kind, from the first scrape on; and that what happens is counted.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { parser } from "@prometheus-io/lezer-promql";
+import { parse } from "yaml";
 import { DEVICE_CODE_GRANT } from "../../src/domain/access/wire.ts";
 import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
+import { alertRules } from "../../src/monitoring/alert-rules.ts";
+import { dashboard } from "../../src/monitoring/dashboard.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config.ts";
 import { systemIds } from "../../src/platform/ids.ts";
@@ -134,4 +138,74 @@ test("answers to identity providers are counted by resource, wherever below it t
   expect(await sampleOf('scim_requests_total{resource="Users",status="401"}')).toBe("2");
   expect(await sampleOf('scim_requests_total{resource="Groups",status="401"}')).toBe("1");
   expect(await sampleOf('scim_requests_total{resource="other",status="401"}')).toBe("1");
+});
+
+/** Labels that the scrape adds, or that it renames since it has one of that name itself. */
+const OF_THE_SCRAPE = ["instance", "job", "exported_job"];
+
+/** @returns what is wrong with a query: how it is written, figures that there are not, labels that they have not */
+function mistakesIn(query: string, page: string): string[] {
+  const text = query.replaceAll("$__rate_interval", "5m");
+  const mistakes: string[] = [];
+  parser.parse(text).iterate({
+    enter({ type, from, to, node }) {
+      const part = text.slice(from, to);
+      if (type.isError) mistakes.push(`cannot be read at ${text.slice(from)}`);
+      if (type.name !== "VectorSelector") return;
+      const metric = part.replace(/\{.*/s, "");
+      const samples = page
+        .split("\n")
+        .filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+      if (samples.length === 0 && metric !== "up") mistakes.push(`there is no ${metric}`);
+      const labels = node.getChild("LabelMatchers")?.getChildren("UnquotedLabelMatcher") ?? [];
+      for (const label of labels) {
+        const name = text.slice(label.from, label.to).replace(/[=!~].*/s, "");
+        const isThere = samples.some((line) => line.includes(`${name}="`));
+        if (!OF_THE_SCRAPE.includes(name) && !isThere) mistakes.push(`${metric} has no label ${name}`);
+      }
+    },
+  });
+  return mistakes;
+}
+
+test("the example alert rules are a rule file, and ask only for what a scrape shows", async () => {
+  const { groups } = parse(alertRules());
+  const rules: Record<string, unknown>[] = groups[0].rules;
+  for (const { expr, for: duration, labels, annotations } of rules) {
+    expect(mistakesIn(String(expr), await scrape())).toEqual([]);
+    expect(duration).toMatch(/^\d+[mh]$/);
+    expect(labels).toEqual({ severity: expect.stringMatching(/^(?:critical|warning)$/) });
+    expect(annotations).toEqual({ summary: expect.any(String), action: expect.any(String) });
+  }
+  const wanted = ["NotReady", "JobOverdue", "BackupOld", "ProvisioningFails", "DiskFilling"]; // OBS-6
+  expect(rules.map(({ alert }) => alert)).toEqual(
+    expect.arrayContaining(wanted.map((name) => `Quartermaster${name}`)),
+  );
+});
+
+test("the example dashboard is one that Grafana imports, and asks only for what a scrape shows", async () => {
+  const { panels, uid, schemaVersion } = JSON.parse(dashboard());
+  expect([uid, schemaVersion]).toEqual(["quartermaster", expect.any(Number)]);
+  const page = await scrape();
+  const cells = new Set<string>();
+  for (const { title, gridPos, targets } of panels) {
+    expect(targets.flatMap(({ expr }: { expr: string }) => mistakesIn(expr, page))).toEqual([]);
+    const { x, y, w, h } = gridPos;
+    expect([title, x + w <= 24, cells.has(`${x} ${y}`)]).toEqual([title, true, false]);
+    for (let cell = 0; cell < w * h; cell += 1) cells.add(`${x + (cell % w)} ${y + Math.floor(cell / w)}`);
+  }
+  expect(cells.size).toBe(panels.reduce((sum: number, { gridPos: { w, h } }: Grid) => sum + w * h, 0));
+});
+
+interface Grid {
+  gridPos: { w: number; h: number };
+}
+
+test("a query that is wrong is noticed", async () => {
+  const page = await scrape();
+  expect(mistakesIn("sum(quartermaster_ready", page)).not.toEqual([]);
+  expect(mistakesIn("quartermaster_nothing > 0", page)).toEqual(["there is no quartermaster_nothing"]);
+  expect(mistakesIn('quartermaster_ready{route="/"}', page)).toEqual([
+    "quartermaster_ready has no label route",
+  ]);
 });

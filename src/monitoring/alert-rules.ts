@@ -1,0 +1,121 @@
+// Example alert rules for Prometheus over our own figures (operator-experience.md OBS-6). One place: `quartermaster help
+// alert-rules` prints them, and the release has them from there. Which figures there are is said where they are made
+// (src/server/metrics-*.ts); a test compares.
+import { stringify } from "yaml";
+
+interface Rule {
+  alert: string;
+  /** PromQL; true for each series it returns */
+  expr: string;
+  /** how long it must hold */
+  for: string;
+  severity: "critical" | "warning";
+  summary: string;
+  /** what to do */
+  action: string;
+}
+
+/** A backup a day, and two hours for it to be made. */
+const BACKUP_SECONDS_MAX = 26 * 3600;
+
+const RULES: readonly Rule[] = [
+  {
+    alert: "QuartermasterDown",
+    expr: 'up{job="quartermaster"} == 0',
+    for: "2m",
+    severity: "critical",
+    summary: "Quartermaster at {{ $labels.instance }} gives no figures",
+    action: "systemctl status quartermaster; quartermaster doctor",
+  },
+  {
+    alert: "QuartermasterNotReady",
+    expr: "quartermaster_ready == 0",
+    for: "2m",
+    severity: "critical",
+    summary: "Quartermaster at {{ $labels.instance }} is not ready: the check {{ $labels.check }} fails",
+    action: "quartermaster doctor",
+  },
+  {
+    alert: "QuartermasterFails",
+    expr: 'sum by (instance, route) (increase(quartermaster_http_requests_total{status="500"}[10m])) > 0',
+    for: "0m",
+    severity: "warning",
+    summary: "{{ $labels.route }} of Quartermaster at {{ $labels.instance }} answered 500",
+    action: "look in the log for http.failed with the request id",
+  },
+  {
+    alert: "QuartermasterJobOverdue",
+    expr: "time() - (quartermaster_job_last_success_timestamp_seconds > 0) > 3 * quartermaster_job_period_seconds + 900",
+    for: "5m",
+    severity: "warning",
+    summary:
+      "The job {{ $labels.exported_job }} of Quartermaster at {{ $labels.instance }} has not succeeded for three of its periods",
+    action: "quartermaster jobs list",
+  },
+  {
+    alert: "QuartermasterJobFails",
+    expr: 'sum by (instance, exported_job) (increase(quartermaster_job_runs_total{outcome=~"failed|timed_out"}[1h])) > 0',
+    for: "0m",
+    severity: "warning",
+    summary:
+      "The job {{ $labels.exported_job }} of Quartermaster at {{ $labels.instance }} failed within the hour",
+    action: "quartermaster jobs list; the log has job.failed with the reason",
+  },
+  {
+    alert: "QuartermasterBackupOld",
+    expr: `time() - quartermaster_backup_last_success_timestamp_seconds > ${BACKUP_SECONDS_MAX}`,
+    for: "2h",
+    severity: "critical",
+    summary:
+      "The last backup of Quartermaster at {{ $labels.instance }} is older than 26 hours, or none was made",
+    action: "quartermaster doctor; quartermaster backup create",
+  },
+  {
+    alert: "QuartermasterProvisioningFails",
+    expr:
+      'sum by (instance) (increase(quartermaster_provisioner_calls_total{outcome!="succeeded"}[15m])) > ' +
+      "0.5 * sum by (instance) (increase(quartermaster_provisioner_calls_total[15m]))",
+    for: "15m",
+    severity: "warning",
+    summary: "More than half of the calls that make gateway keys fail at {{ $labels.instance }}",
+    action: "quartermaster status; the log has gateway.call_failed with the diagnosis",
+  },
+  {
+    alert: "QuartermasterRevocationsWait",
+    expr: "quartermaster_gateway_revocations_pending > 0",
+    for: "1h",
+    severity: "warning",
+    summary:
+      "{{ $value }} gateway keys of users without access still work at the gateway of {{ $labels.instance }}",
+    action: "quartermaster keys reconcile, with the configuration of the service",
+  },
+  {
+    alert: "QuartermasterDiskFilling",
+    expr: "quartermaster_disk_available_bytes / quartermaster_disk_size_bytes < 0.1",
+    for: "10m",
+    severity: "critical",
+    summary: "Less than a tenth of the disk of Quartermaster at {{ $labels.instance }} is free",
+    action: "make room; quartermaster backup list shows what backups take",
+  },
+];
+
+const HEAD = `# Example alert rules for Quartermaster. They expect a scrape job of that name:
+#
+#   scrape_configs:
+#     - job_name: quartermaster
+#       authorization: {credentials_file: /etc/prometheus/quartermaster-token}   # metrics.token
+#       static_configs: [{targets: ["control.example.org:443"]}]
+#       scheme: https
+#
+# The label \`job\` of our own figures arrives as \`exported_job\`, unless honor_labels is on.
+`;
+
+/** @returns a rule file of Prometheus, without a line break at its end */
+export function alertRules(): string {
+  const rules = RULES.map(({ severity, summary, action, ...rule }) => ({
+    ...rule,
+    labels: { severity },
+    annotations: { summary, action },
+  }));
+  return `${HEAD}${stringify({ groups: [{ name: "quartermaster", rules }] }, { lineWidth: 0 })}`.trimEnd();
+}
