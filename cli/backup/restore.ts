@@ -21,7 +21,7 @@ import { watchTask } from "./watch.ts";
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
 export async function restore(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
-  const label = operatorName(); // asked first: opening may change the user to the directory's owner
+  const label = operatorName(context); // asked first: opening may change the user to the directory's owner
   const path = config.get("data_dir");
   if (has("dryRun") && !existsSync(path)) {
     await confirm(call, placesIn(path), await readPlan(call, placesIn(path)));

@@ -4,6 +4,7 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { runCli } from "../support/cli.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed-clients.ts";
@@ -58,6 +59,39 @@ test("setup", async () => {
     await transcript(bench, [...lines, ...more]),
     replacements(bench).set(/schema \d+/g, "schema N"),
   );
+});
+
+/** Every setting is too many to show: those that follow the first are left out. */
+const SETTINGS_CUT = new Map<string | RegExp, string>([
+  [/^(SETTING .*\ndata_dir .*\n)(?:.+\n)+/gm, "$1…\n"],
+  [/(\{\n {6}"key": "data_dir"[^}]*\}),[^\]]*\]/g, "$1,\n    …\n  ]"],
+  [`bun ${Bun.version}`, "bun <version>"],
+  [/(schema"?:? +)\d+/g, "$1N"],
+]);
+
+test("config and version, without a data directory", async () => {
+  using bench = createBench();
+  writeFileSync(join(bench.folder, "wrong.yaml"), "server:\n  lisen: x\n");
+  const steps = await transcript(bench, [
+    "config show",
+    "config show --json",
+    "config show --outgoing",
+    "config show --outgoing --json",
+    "config check",
+    "config check --json",
+    "config check --config wrong.yaml",
+    "config check --config wrong.yaml --json",
+    "config explain server.listen",
+    "config explain QUARTERMASTER_SERVER_TLS_CERT --json",
+    "config explain scim.token",
+    "config explain data_dir --json",
+    "config explain server.lisen",
+    "config explain server.lisen --json",
+  ]);
+  const versions = [];
+  for (const line of ["version", "version --json"])
+    versions.push({ line, ...(await runCli(line.split(" "))) });
+  expectGolden("config", [...steps, ...versions], new Map([...replacements(bench), ...SETTINGS_CUT]));
 });
 
 test("catalog", async () => {
@@ -190,6 +224,9 @@ test("users", async () => {
     "users remove ana@example.org",
     "users list --status removed",
     "users list --source scim",
+    "users suspend carl@example.org --yes --json",
+    "users resume carl@example.org --json",
+    "users remove carl@example.org --yes --json",
   ]);
   expectGolden("users", steps, replacements(bench));
 });
@@ -220,8 +257,12 @@ test("invitations", async () => {
     `invitations cancel ${id} --json`,
     `invitations resend ${id}`,
     `invitations regenerate ${id}`,
+    "users invite carl@example.org --role member --json",
   ]);
-  expectGolden("invitations", [...invited, ...steps], replacements(bench));
+  const { items: others } = await bench.json("invitations list --q carl");
+  const other = Array.isArray(others) ? others[0].id : "";
+  const renewed = await transcript(bench, [`invitations regenerate ${other} --yes --json`]);
+  expectGolden("invitations", [...invited, ...steps, ...renewed], replacements(bench));
 });
 
 test("logins", async () => {
@@ -364,6 +405,7 @@ test("keys", async () => {
     "signing-keys rotate --inference --yes",
     "signing-keys rotate --inference --yes --config gateway.yaml",
     "signing-keys list --config gateway.yaml",
+    "keys rotate carl@example.org --config gateway.yaml --yes --json",
   ]);
   const replacing = replacements(bench)
     .set(EXTERNAL_ID, "<external id, 64 characters long>")
@@ -414,6 +456,8 @@ test("jobs", async () => {
     "jobs resume access-sweep",
     "jobs resume access-sweep",
     "jobs run acces-sweep",
+    "jobs run access-sweep --json",
+    "jobs resume access-sweep --json",
   ]);
   expectGolden("jobs", [...none, ...steps], replacements(bench));
 });

@@ -65,6 +65,7 @@ test("policy", async () => {
     "policy rollback 2 --yes",
     "policy rollback 4 --yes",
     "policy rollback 9 --yes",
+    "policy rollback 2 --yes --json",
   );
   const user = "--user root@example.org";
   await say(
