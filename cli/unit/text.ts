@@ -31,6 +31,10 @@ Group=${NAME}
 ExecStart=${quoted(executable)} serve
 ExecReload=kill -HUP $MAINPID
 WatchdogSec=30
+# A process that hangs has nothing to say; SIGABRT would have the runtime print a crash report.
+WatchdogSignal=SIGKILL
+# The runtime sends no such reports anywhere.
+Environment=DO_NOT_TRACK=1 BUN_ENABLE_CRASH_REPORTING=0
 Restart=on-failure
 RestartSec=2
 # What only a person can mend: settings, a newer database, permissions.

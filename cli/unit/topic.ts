@@ -36,6 +36,7 @@ some callers only   IPAddressDeny=any
                     IPAddressAllow=localhost 192.0.2.0/24
 no memory as code   MemoryDenyWriteExecute=yes
                     Type=exec
+                    NotifyAccess=none
                     WatchdogSec=0
                     The runtime then works without its compiler and cannot speak to systemd;
                     computing takes four to five times as long.`;

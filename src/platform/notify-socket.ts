@@ -64,7 +64,7 @@ function openLibrary() {
   } catch (cause) {
     const message = `the service manager cannot be told anything: ${cause instanceof Error ? cause.message : cause}`;
     throw new DomainError("unavailable", "notify.unavailable", message, {
-      hint: "a unit with MemoryDenyWriteExecute=yes needs Type=exec and WatchdogSec=0 beside it",
+      hint: "a unit with MemoryDenyWriteExecute=yes needs Type=exec, NotifyAccess=none and WatchdogSec=0 beside it",
       cause,
     });
   }
