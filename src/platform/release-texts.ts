@@ -1,8 +1,22 @@
 // The texts of a release that nobody else prints: how to verify it, and the licences of what is inside the executable.
 import type { BundledPackage } from "./bundled-packages.ts";
 
-/** @returns VERIFY.md; @param keyId digest of the public key that signed */
-export const verifyText = (name: string, keyId: string): string => `# Is this release the one that was made?
+/** What a release is made of. */
+export interface ReleaseFacts {
+  /** commit id */
+  commit: string;
+  /** version of Bun */
+  runtime: string;
+  /** digest of the public key that signed */
+  keyId: string;
+}
+
+/** @returns VERIFY.md */
+export const verifyText = ({
+  commit,
+  runtime,
+  keyId,
+}: ReleaseFacts): string => `# Is this release the one that was made?
 
 Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 
@@ -27,12 +41,10 @@ Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
    sha256sum --check --strict SHA256SUMS
    \`\`\`
 
-4. Whether the sources give this executable. Releases are reproducible: the commit that \`./quartermaster version\` names, built with
-   the same runtime, gives the same bytes, and all of \`${name}\` but \`SHA256SUMS.sig\`, \`release-key.pub\` and this
-   file's digest of the key.
+4. Whether the sources give this executable: releases are reproducible. In a clone of them, with Bun ${runtime}:
 
    \`\`\`sh
-   git checkout "$(./quartermaster version --json | sed -n 's/.*"commit": "\\(.*\\)".*/\\1/p')" && bun run build && sha256sum dist/quartermaster
+   git checkout ${commit} && bun run build && sha256sum dist/quartermaster
    \`\`\`
 
 # Installing it
