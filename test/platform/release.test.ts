@@ -92,6 +92,7 @@ describe("AIR-1: a release", () => {
         ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
         ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
         ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
+        ...["monitoring/alert-rules.yaml", "monitoring/dashboard.json"],
         ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
         ...["release-key.pub", "sbom.cdx.json"],
       ].sort(),
