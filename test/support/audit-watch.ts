@@ -1,6 +1,7 @@
 // What one operation leaves behind: the actions it put into the audit log, and the tables it changed.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { tablesOf } from "./schema.ts";
 
@@ -23,7 +24,7 @@ export interface Expected {
 
 const UNWATCHED = new Set(["audit_entries", "schema_migrations"]);
 
-/** @param file of the database @returns what `work` left in it; the rest of `work` is over when it resolves */
+/** Fails on an action that AUDIT_ACTIONS lacks. @param file of the database @returns what `work` left in it; the rest of `work` is over when it resolves */
 export async function tracesOf(file: string, work: () => Promise<unknown>): Promise<Traces> {
   const before = lookInto(file, 0);
   await work();
@@ -58,5 +59,8 @@ function lookInto(
     )
     .all(after);
   const lastId = entries.at(-1)?.id ?? after;
-  return { digests, lastId, actions: entries.map(({ action }) => action) };
+  const actions = entries.map(({ action }) => action);
+  const unknown = actions.filter((action) => !AUDIT_ACTIONS.includes(action));
+  if (unknown.length > 0) throw new Error(`not in src/domain/audit/actions.ts: ${unknown.join(", ")}`);
+  return { digests, lastId, actions };
 }
