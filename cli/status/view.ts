@@ -26,7 +26,7 @@ function serviceText({ server }: Machine, nowMs: number): string {
   if (server === undefined) return "not running";
   if (server === "unknown") return "running";
   const { processId, sinceMs } = server;
-  return `running for ${ageText(sinceMs, nowMs)}, process ${processId}, since ${toRfc3339(sinceMs)}`;
+  return `running since ${toRfc3339(sinceMs)} (${ageText(sinceMs, nowMs)}), process ${processId}`;
 }
 
 const schemaText = ({ schema: { database, program } }: Machine): string =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
 import { type DataDirectory, findServer } from "../platform/data-directory.ts";
 import type { Room } from "../platform/disk.ts";
+import { CLOCK_TOLERANCE_SECONDS } from "../platform/signing.ts";
 import { BUILD_TIME } from "../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../server/tls.ts";
 import { refuseEarlyClock } from "../start-checks.ts";
@@ -16,7 +17,7 @@ export const ROOM_BYTES_MIN = 64 * 1024 * 1024;
 /** A certificate should be renewed this long before it expires. */
 export const CERTIFICATE_DAYS_MIN = 14;
 /** Token checks allow as much (operator-experience.md SVC-11). */
-export const CLOCK_SKEW_MS = 60 * SECOND_MS;
+const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 /** Files that are told by name. */
 const FILES_TOLD_MAX = 5;
 const OTHERS = 0o077;

@@ -117,7 +117,9 @@ describe("beside a running service", () => {
         since: "2026-01-01T00:00:00.000Z",
         uptime_seconds: 120,
       });
-      expect((await bench.run("status")).stdout).toContain("running for 2m, process");
+      expect((await bench.run("status")).stdout).toContain(
+        "running since 2026-01-01T00:00:00.000Z (2m), process",
+      );
       const { stdout, exitCode } = await bench.run("doctor --deep");
       expect([exitCode, stdout.match(/^FAILED/gm)]).toEqual([0, null]);
     } finally {
