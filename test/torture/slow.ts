@@ -12,9 +12,13 @@ const UNREAD_ANSWERS = 5;
 /** after the silence that the service allows; it looks for silent connections every few seconds */
 const CLOSING_MS = (IDLE_TIMEOUT_SECONDS + 15) * 1_000;
 const ASK_EVERY_MS = 20;
+/** or twice what it is without the crowd, on a machine that is busy with other things */
 const LATE_MS = 100;
+const CALM_MS = 20_000;
+const LOOK_EVERY_MS = 500;
 const MEMORY_MORE_MB_MAX = 100;
-const DESCRIPTORS_MORE_MAX = 3;
+/** those who are served have some open, too */
+const DESCRIPTORS_MORE_MAX = 10;
 const CONNECT_AT_ONCE = 50;
 
 interface Manner {
@@ -39,30 +43,38 @@ const MANNERS: readonly Manner[] = [
 export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
   using site = await createSite({ workstations: 1 });
   await using service = await site.start();
-  const asking = ask(site);
-  await Bun.sleep(1_000);
+  const calm = ask(site);
+  await Bun.sleep(CALM_MS);
   const before = await footprintOf(service.pid);
+  const calmly = await calm.stop();
+  const crowded = ask(site);
   const begin = performance.now();
-  const crowd = await arrive(site, clients);
+  const sockets = await arrive(site, clients);
   const during = await footprintOf(service.pid);
-  await Promise.race([crowd.gone, Bun.sleep(CLOSING_MS)]);
+  const isCrowded = async () =>
+    (await footprintOf(service.pid)).descriptors > before.descriptors + DESCRIPTORS_MORE_MAX;
+  while ((await isCrowded()) && performance.now() < begin + CLOSING_MS) await Bun.sleep(LOOK_EVERY_MS);
   const seconds = (performance.now() - begin) / 1_000;
-  const left = crowd.open();
-  const answers = await asking.stop();
+  const answers = await crowded.stop();
   const after = await footprintOf(service.pid);
-  crowd.leave();
+  for (const socket of sockets) socket.destroy();
   const failures = errorsIn(service);
   for (const failure of failures.slice(0, 20)) console.error(failure);
   await stop(service);
-  return figuresOf({ clients, seconds, left, answers, before, during, after, failures: failures.length });
+  return figuresOf({ clients, seconds, calmly, answers, before, during, after, failures: failures.length });
+}
+
+interface Answers {
+  latenciesMs: number[];
+  wrong: number;
 }
 
 interface Findings {
   clients: number;
   seconds: number;
-  /** slow connections that the service did not close */
-  left: number;
-  answers: { latenciesMs: number[]; wrong: number };
+  /** what others were told before the slow ones came, and then */
+  calmly: Answers;
+  answers: Answers;
   before: Footprint;
   during: Footprint;
   after: Footprint;
@@ -70,10 +82,8 @@ interface Findings {
 }
 
 function figuresOf(found: Findings): Figure[] {
-  const { clients, seconds, left, before, during, after } = found;
-  const { latenciesMs, wrong } = found.answers;
-  const p99Ms =
-    latenciesMs.toSorted((one, other) => one - other)[Math.floor(latenciesMs.length * 0.99)] ?? NaN;
+  const { clients, seconds, calmly, answers, before, during, after } = found;
+  const [p99Ms, calmP99Ms] = [p99Of(answers), p99Of(calmly)];
   const what = (name: string) => `${clients} slow clients: ${name}`;
   const descriptors = { reference: before.descriptors, unit: "open" };
   const memory = { reference: before.memoryMb, unit: "MB" };
@@ -84,11 +94,16 @@ function figuresOf(found: Findings): Figure[] {
     verdict: atMost(0, ours),
   });
   return [
-    { what: what("answers to others"), unit: "answers", ours: latenciesMs.length },
-    { what: what("99th percentile of others"), unit: "ms", ours: p99Ms, verdict: atMost(LATE_MS, p99Ms) },
-    none("others without a good answer", "requests", wrong),
+    { what: what("answers to others"), unit: "answers", ours: answers.latenciesMs.length },
+    {
+      what: what("99th percentile of others"),
+      unit: "ms",
+      ours: p99Ms,
+      reference: calmP99Ms,
+      verdict: atMost(Math.max(LATE_MS, 2 * calmP99Ms), p99Ms),
+    },
+    none("others without a good answer", "requests", answers.wrong),
     { what: what("until the last was closed"), unit: "s", ours: seconds },
-    none("never closed", "connections", left),
     { what: what("descriptors meanwhile"), ...descriptors, ours: during.descriptors },
     {
       what: what("descriptors afterwards"),
@@ -107,36 +122,19 @@ function figuresOf(found: Findings): Figure[] {
   ];
 }
 
-interface Crowd {
-  /** when the service has closed the last of them */
-  gone: Promise<void>;
-  open(): number;
-  leave(): void;
-}
+const p99Of = ({ latenciesMs }: Answers): number =>
+  latenciesMs.toSorted((one, other) => one - other)[Math.floor(latenciesMs.length * 0.99)] ?? Number.NaN;
 
-async function arrive({ port }: Site, clients: number): Promise<Crowd> {
-  const sockets = new Set<Socket>();
-  const gone = Promise.withResolvers<void>();
-  let arrived = 0;
-  for (; arrived < clients; arrived += CONNECT_AT_ONCE) {
-    const group = Array.from({ length: Math.min(CONNECT_AT_ONCE, clients - arrived) }, (_, at) =>
-      begin(port, MANNERS[(arrived + at) % MANNERS.length]),
+async function arrive({ port }: Site, clients: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < clients) {
+    const first = sockets.length;
+    const group = Array.from({ length: Math.min(CONNECT_AT_ONCE, clients - first) }, (_, at) =>
+      begin(port, MANNERS[(first + at) % MANNERS.length]),
     );
-    for (const socket of await Promise.all(group)) {
-      sockets.add(socket);
-      socket.on("close", () => {
-        sockets.delete(socket);
-        if (sockets.size === 0) gone.resolve();
-      });
-    }
+    sockets.push(...(await Promise.all(group)));
   }
-  return {
-    gone: gone.promise,
-    open: () => sockets.size,
-    leave: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  return sockets;
 }
 
 /** @returns the connection once it is open */
@@ -156,13 +154,13 @@ async function begin(port: number, manner: Manner | undefined): Promise<Socket> 
   return socket;
 }
 
-/** Asks at a steady pace; latencies count from when a request was due. */
+/** Asks at a steady pace, each time over a connection of its own; latencies count from when a request was due. */
 function ask({ baseUrl }: Site) {
-  const answers = { latenciesMs: [] as number[], wrong: 0 };
+  const answers: Answers = { latenciesMs: [], wrong: 0 };
   const running = new Set<Promise<void>>();
   const one = async () => {
     const dueMs = performance.now();
-    const status = await fetch(`${baseUrl}/ready`).then(
+    const status = await fetch(`${baseUrl}/ready`, { keepalive: false }).then(
       async (answer) => (await answer.bytes()) && answer.status,
       () => 0,
     );
@@ -174,7 +172,7 @@ function ask({ baseUrl }: Site) {
     running.add(request);
   }, ASK_EVERY_MS);
   return {
-    async stop() {
+    async stop(): Promise<Answers> {
       clearInterval(timer);
       await Promise.all(running);
       return answers;

@@ -1,0 +1,56 @@
+// Every route that takes a body, at, below and above the limit of its kind, whether the length is declared or only comes.
+// Limits of what is in a body are tested beside their models.
+import { expect, test } from "bun:test";
+import { type Accepted, BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
+import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
+
+const FORM_TYPE = "application/x-www-form-urlencoded";
+const KINDS: Readonly<Record<Exclude<Accepted, "nothing">, { bytesMax: number; type: string }>> = {
+  json: { bytesMax: BODY_BYTES_MAX, type: "application/json" },
+  "json-or-nothing": { bytesMax: BODY_BYTES_MAX, type: "application/json" },
+  form: { bytesMax: BODY_BYTES_MAX, type: FORM_TYPE },
+  scim: { bytesMax: SCIM_BYTES_MAX.scim, type: "application/scim+json" },
+  "scim-group": { bytesMax: SCIM_BYTES_MAX["scim-group"], type: "application/scim+json" },
+};
+
+test.each(Object.entries(KINDS))(
+  "a body of the kind %s is refused by its size above the limit only",
+  async (kind, { bytesMax, type }) => {
+    await using face = await createGatewayServer();
+    const administrator = await face.signedIn("admin");
+    const routes = face.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === kind);
+    expect(routes).not.toEqual([]);
+    const spaces = new Uint8Array(bytesMax + 1).fill(0x20); // which mean nothing to anybody
+    const declared = (bytes: number) => spaces.subarray(0, bytes);
+    const chunked = (bytes: number) => new Blob([declared(bytes)]).stream();
+    for (const { method, path, hooks } of routes) {
+      const credential = credentialFor(hooks.detail?.["x-requires"], administrator);
+      const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
+      const bodies = [
+        declared(bytesMax - 1),
+        declared(bytesMax),
+        chunked(bytesMax),
+        declared(bytesMax + 1),
+        chunked(bytesMax + 1),
+      ];
+      const tooLarge = [];
+      for (const body of bodies) {
+        const { status } = await face.request(method, place, {
+          ...credential,
+          headers: { "content-type": type },
+          body,
+        });
+        tooLarge.push(status === 413);
+      }
+      expect([method, path, tooLarge]).toEqual([method, path, [false, false, false, true, true]]);
+    }
+  },
+);
+
+function credentialFor(requirement: string | undefined, { accessToken, cookie }: Caller): Sent {
+  if (requirement === "session") return { cookie };
+  if (requirement === "scim") return { token: SCIM_TOKEN };
+  return { token: requirement === "proxy" ? PROXY_TOKEN : accessToken };
+}
