@@ -66,6 +66,7 @@ test("policy", async () => {
     "policy rollback 4 --yes",
     "policy rollback 9 --yes",
     "policy rollback 2 --yes --json",
+    "policy check policy.yaml --json",
   );
   const user = "--user root@example.org";
   await say(

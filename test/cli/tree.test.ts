@@ -59,12 +59,6 @@ describe("help", () => {
     }
   });
 
-  test("no secret can be given as a flag", () => {
-    for (const command of wholeTree(programFor(processContext())))
-      for (const { flags } of command.options)
-        expect(flags).not.toMatch(/--\S*(password|token|sealing-key) /);
-  });
-
   test("a topic is printed", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(stdout).toContain("130  interrupted (Ctrl-C)\n");

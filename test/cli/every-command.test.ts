@@ -1,0 +1,131 @@
+// What holds for every command of the tree, a new one included: golden texts, refusals with their exit codes, JSON errors,
+// and secrets that are never arguments (operator-experience.md CLI-2, CLI-3, CLI-6, CLI-10).
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { CliCommand } from "../../cli/command.ts";
+import { processContext } from "../../cli/context.ts";
+import { programFor } from "../../cli/program.ts";
+import { runHere } from "../support/in-process.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const cwd = temporaryDirectory();
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const treeOf = (command: Command): CliCommand[] => [
+  ...(command instanceof CliCommand ? [command] : []),
+  ...command.commands.flatMap(treeOf),
+];
+const tree = treeOf(programFor(processContext()));
+const leaves = tree.filter(({ commands }) => commands.length === 0);
+const wordsOf = (command: CliCommand): string[] => command.path().split(" ").slice(1);
+const takes = (command: CliCommand, option: string): boolean =>
+  command.options.some(({ long }) => long === option);
+
+/** Their output is for a shell, for man(1), for the journal or for a person alone. */
+const WITHOUT_JSON = ["serve", "completion", "__complete", "manual", "help"];
+
+/** What a command must have on its line; any text will do for most. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  "users create": "x@example.org --role member",
+  "users invite": "x@example.org --role member",
+  "policy explain": "--user x --harness codex",
+};
+
+const lineOf = (command: CliCommand): string[] => [
+  ...wordsOf(command),
+  ...(REQUIRED[wordsOf(command).join(" ")]?.split(" ") ?? command.registeredArguments.map(() => "x")),
+];
+
+describe("golden texts", () => {
+  const folder = join(import.meta.dir, "golden");
+  const steps = readdirSync(folder)
+    .flatMap((file) => readFileSync(join(folder, file), "utf8").split(/^\$ quartermaster /m))
+    .map((step) => ({
+      line: `${step.slice(0, step.indexOf("\n"))} `,
+      isDone: !/^\[exit \d+\]$/m.test(step),
+    }));
+
+  test("exist for every command, as text and as JSON, where it succeeds", () => {
+    const missing = leaves
+      .map((command) => wordsOf(command).join(" "))
+      .filter((path) => !WITHOUT_JSON.includes(path))
+      .flatMap((path) => {
+        const done = steps.filter(({ line, isDone }) => isDone && line.startsWith(`${path} `));
+        const kinds = [
+          { kind: "text", isThere: done.some(({ line }) => !line.includes(" --json ")) },
+          { kind: "JSON", isThere: done.some(({ line }) => line.includes(" --json ")) },
+        ];
+        return kinds.filter(({ isThere }) => !isThere).map(({ kind }) => `${path}: ${kind}`);
+      });
+    expect(missing).toEqual([]);
+  });
+
+  test("are missing where a command has no --json", () => {
+    const without = leaves.filter((command) => !takes(command, "--json"));
+    expect(without.map((command) => wordsOf(command).join(" ")).toSorted()).toEqual(WITHOUT_JSON.toSorted());
+  });
+});
+
+test.each(tree.map((command) => [command.path(), command] as const))(
+  "%s refuses an option that it does not have, with code 2, on stderr alone",
+  async (_, command) => {
+    const { stdout, stderr, exitCode } = await runHere([...lineOf(command), "--bogus"], { cwd });
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    expect(stderr).toStartWith("error: unknown option '--bogus'\nhint:  ");
+  },
+);
+
+/** They make an installation, or need none. */
+const BEGINNERS = [
+  "serve",
+  "setup",
+  "config show",
+  "config check",
+  "config explain",
+  "backup list",
+  "backup restore",
+];
+
+describe("where nothing was set up", () => {
+  const needy = leaves.filter(
+    (command) => takes(command, "--data-dir") && !BEGINNERS.includes(wordsOf(command).join(" ")),
+  );
+
+  test.each(needy.map((command) => [wordsOf(command).join(" "), command] as const))(
+    "%s is refused with code 3 and a JSON error, and makes nothing",
+    async (path, command) => {
+      const data = join(cwd, path);
+      const args = [...lineOf(command), "--json", "--data-dir", data];
+      const { stdout, stderr, exitCode } = await runHere(args, { cwd });
+      expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 3 });
+      expect(JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ exit_code: 3 });
+      expect(existsSync(data)).toBe(false);
+    },
+  );
+});
+
+describe("secrets", () => {
+  const SECRET = /password|passphrase|token|secret|credential|(?:sealing|signing|admin)-key/;
+
+  test("are named by options only as files", () => {
+    const suspects = tree.flatMap((command) =>
+      command.options
+        .filter(({ long, required, optional }) => (required || optional) && SECRET.test(long ?? ""))
+        .map(({ flags }) => `${command.path()} ${flags}`),
+    );
+    expect(suspects).toContain("quartermaster users create --password-file <path>");
+    expect(suspects.filter((option) => !/-file <path>$|<number>$/.test(option))).toEqual([]);
+  });
+
+  test("are never arguments", () => {
+    const named = tree.flatMap((command) =>
+      command.registeredArguments.map((argument) => `${command.path()} <${argument.name()}>`),
+    );
+    // A token is named by its label or id there.
+    expect(named.filter((argument) => SECRET.test(argument.slice(argument.lastIndexOf(" "))))).toEqual([
+      "quartermaster scim tokens revoke <token>",
+    ]);
+  });
+});
