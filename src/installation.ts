@@ -62,7 +62,12 @@ export async function openInstallation(
     ...(beforeChange && { beforeChange }),
   });
   const db = openDatabase(directory.database, { replicated });
-  const sealing = openSealing({ directory: directory.keys, ids, provided: config.get("keys.sealing_key") });
+  const sealing = openSealing({
+    directory: directory.keys,
+    ids,
+    provided: config.get("keys.sealing_key"),
+    isNew: schema.from === 0,
+  });
   const blobs = await openBlobs(directory.artifacts);
   const outbound = createOutbound({ allowed: destinationsOf(config) });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };

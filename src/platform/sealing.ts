@@ -43,6 +43,8 @@ export interface SealingOptions {
   ids: Ids;
   /** key given by the operator, 32 bytes in base64; replaces the key file for new secrets */
   provided?: Secret | undefined;
+  /** false where there is data already: keys that are missing there were lost, and looking puts no other in their place */
+  isNew?: boolean;
 }
 
 const NONCE_BYTES = 12;
@@ -53,10 +55,10 @@ const TAG_BYTES = 16;
  * before the next use.
  * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read
  */
-export function openSealing({ directory, ids, provided }: SealingOptions): Sealing {
+export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {
   const files = new SealingKeyFiles(directory, ids);
   const given = provided && { ...decodeKey(provided.reveal(), "keys.sealing_key"), path: undefined };
-  if (!given && files.look().length === 0) files.first();
+  if (!given && isNew && files.look().length === 0) files.first();
   const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
   const all = (): SealingKey[] => {
     const others = files.look().filter(({ id }) => id !== given?.id);

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/in-process.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example/catalog.yaml");
@@ -178,6 +179,20 @@ describe("a start that cannot be", () => {
     expect(stderr).toMatch(/^error: the database has schema 999 \(made by version 9\.9\.9\)/);
     expect(stderr).toContain("hint:  start version 9.9.9 or newer again");
     expect(exitCode).toBe(4);
+  });
+
+  test("SVC-10: lost sealing keys are missed, and no other key takes their place", async () => {
+    const data = folder("keyless");
+    const here = { cwd: directory };
+    expect((await runHere(["setup", "--data-dir", data], here)).exitCode).toBe(0);
+    rmSync(join(data, "keys"), { recursive: true });
+    const listen = ["--server-listen", "127.0.0.1:0"];
+    const { stderr, exitCode } = await runHere(["serve", "--data-dir", data, ...listen], here);
+    expect(stderr).toMatch(
+      /^error: the signing key cannot be opened: the sealing key \w+ is missing\nhint: {2}put/,
+    );
+    expect(exitCode).toBe(6);
+    expect(existsSync(join(data, "keys"))).toBe(false);
   });
 
   test("root acts as the owner of the directory, so that no file in it belongs to root", async () => {
