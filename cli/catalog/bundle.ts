@@ -11,7 +11,7 @@ import { findOwnSigner, makeOwnKey } from "../../src/platform/own-signing-key.ts
 import type { Call } from "../in-domain.ts";
 import { planDocument, planInWords, planLines, versionText } from "../plan-text.ts";
 import { printable } from "../printable.ts";
-import { startProgress } from "../progress.ts";
+import { type Progress, startProgress } from "../progress.ts";
 import { isConfirmed } from "../prompt.ts";
 import { readSecretFile } from "../secret-input.ts";
 
@@ -28,19 +28,17 @@ export async function bundleKey({ domain, actor, config, context, output }: Call
   output.result({ key_id: signer.keyId, public_key: signer.publicKey }, signer.publicKey.trimEnd());
 }
 
+/** @param file where to */
 export async function exportBundle(call: Call, file: string): Promise<void> {
   const { domain, actor, output, context } = call;
   const signer = signerFor(call);
-  using progress = startProgress(context, { label: "writing archives", unit: "bytes" });
   const { packages, archives, leftOut, bytes } = domain.catalog.bundles.export(actor.organizationId, {
     signer,
     leaveOutRemote: call.has("leaveOutRemote"),
-    onProgress: ({ bytes: amount }) => progress.advance(amount),
     signal: context.stopSignal(),
   });
   const path = resolve(context.cwd, file);
-  await replaceFile(path, bytes);
-  progress.end();
+  await write(call, { path, bytes, total: archives.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) });
   if (leftOut.length > 0)
     output.warning(`left out, for their archives are not stored here: ${leftOut.join(", ")}`);
   const document = {
@@ -52,6 +50,21 @@ export async function exportBundle(call: Call, file: string): Promise<void> {
   };
   const counts = `${counted(packages, "package")} with ${counted(archives.length, "archive")}`;
   output.result(document, `Exported ${counts} to ${file}\nsigned by ${signer.keyId}`);
+}
+
+async function write(
+  { context }: Call,
+  { path, bytes, total }: { path: string; bytes: AsyncIterable<Uint8Array>; total: number },
+): Promise<void> {
+  using progress = startProgress(context, { label: "writing archives", unit: "bytes", total });
+  await replaceFile(path, watched(bytes, progress));
+}
+
+async function* watched(bytes: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+  for await (const piece of bytes) {
+    progress.advance(piece.byteLength);
+    yield piece;
+  }
 }
 
 function signerFor(call: Call): FileSigner {
@@ -122,7 +135,10 @@ async function watching(
   request: ImportRequest,
   work: (actor: Call["actor"], request: ImportRequest) => Promise<ImportPlan>,
 ): Promise<ImportPlan> {
-  using progress = startProgress(context, { label: "reading archives", unit: "bytes" });
+  using progress = startProgress(context, {
+    ...{ label: "reading archives", unit: "bytes" },
+    total: request.file.sizeBytes,
+  });
   return await work(actor, { ...request, onProgress: ({ bytes }) => progress.advance(bytes) });
 }
 

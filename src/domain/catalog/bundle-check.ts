@@ -4,7 +4,7 @@ import { type Blobs, parseDigest } from "../../platform/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../errors.ts";
 import { inspectArchive } from "./archive.ts";
 import { archiveName, type BundleFile, type BundleManifest } from "./bundle-model.ts";
-import { type BundledArchive, type ReadBundle, type ReadBundleOptions, readBundle } from "./bundle-read.ts";
+import { type BundledArchive, type ReadBundleOptions, readBundle } from "./bundle-read.ts";
 import { FETCH_FILE_BYTES_MAX, FETCHES_LISTED_MAX, type Fetch, fetchesIn } from "./fetches.ts";
 import { requiredPathsOf } from "./layout-paths.ts";
 import { type CheckedArchive, type FetchedSource, fetchedSourcesOf } from "./local-archives.ts";
@@ -20,6 +20,7 @@ export interface CheckBundleOptions extends ReadBundleOptions {
 
 export interface CheckedBundle {
   manifest: BundleManifest;
+  signer: string;
   packages: ManagedPackage[];
   /** by digest */
   archives: Map<string, CheckedArchive>;
@@ -36,16 +37,17 @@ const LIST = "/package_catalog/packages";
  *   digests that are nowhere, archives that nobody names, and archives that clients would refuse
  */
 export async function checkBundle(file: BundleFile, options: CheckBundleOptions): Promise<CheckedBundle> {
-  const { manifest, archives: places } = await readBundle(file, options);
+  const { manifest, signer, archives: places } = await readBundle(file, options);
   const packages = packagesOf(file, manifest);
   const sources = packages.flatMap(fetchedSourcesOf);
   const missing = await missingDigests(sources, places, options);
   const problems = [...missing, ...unusedArchives(sources, places)];
-  const checked = await inspectAll(file, { manifest, archives: places }, { sources, options });
+  const checked = await inspectAll(file, { places, sources, options });
   problems.push(...checked.problems);
   if (problems.length > 0) throw unverified(file.name, problems);
   const { archives, fetches } = checked;
-  return { manifest, packages, archives, places, fetches, totals: await totalsOf(places, options) };
+  const totals = await totalsOf(places, options);
+  return { manifest, signer, packages, archives, places, fetches, totals };
 }
 
 function packagesOf(
@@ -99,11 +101,13 @@ interface Inspected {
   problems: Problem[];
 }
 
-async function inspectAll(
-  file: BundleFile,
-  { archives: places }: ReadBundle,
-  { sources, options }: { sources: readonly FetchedSource[]; options: CheckBundleOptions },
-): Promise<Inspected> {
+interface ToInspect {
+  places: ReadonlyMap<string, BundledArchive>;
+  sources: readonly FetchedSource[];
+  options: CheckBundleOptions;
+}
+
+async function inspectAll(file: BundleFile, { places, sources, options }: ToInspect): Promise<Inspected> {
   const inspected: Inspected = { archives: new Map(), fetches: [], problems: [] };
   const bySource = Map.groupBy(sources, ({ source }) => source.sha256);
   for (const place of places.values()) {

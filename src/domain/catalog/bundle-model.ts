@@ -33,7 +33,7 @@ export const BundleManifest = Type.Object({
   exported_at: Type.String({ maxLength: 64, description: "RFC 3339" }),
   /** id of the key that signed */
   signer: Digest,
-  archives: Type.Array(Type.Object({ sha256: Digest, size_bytes: Type.Integer({ minimum: 0 }) })),
+  archives: Type.Array(Type.Object({ sha256: Digest, size_bytes: Type.Integer({ minimum: 1 }) })),
   package_catalog: Type.Object({ packages: Type.Unknown() }),
 });
 export type BundleManifest = Static<typeof BundleManifest>;

@@ -29,6 +29,8 @@ export interface BundledArchive {
 
 export interface ReadBundle {
   manifest: BundleManifest;
+  /** id of the key that signed it, whatever it says of itself */
+  signer: string;
   /** by digest */
   archives: Map<string, BundledArchive>;
 }
@@ -78,7 +80,7 @@ class BundleReader {
   }
 
   async read(): Promise<ReadBundle> {
-    const manifest = await this.#manifest();
+    const { manifest, signer } = await this.#manifest();
     this.#refuseTooMuch(manifest);
     const archives = new Map<string, BundledArchive>();
     for (const { sha256, size_bytes: length } of manifest.archives) {
@@ -87,7 +89,7 @@ class BundleReader {
       if ((await this.#digest(length)) !== sha256) throw this.#tampered(archiveName(sha256));
     }
     await this.#end();
-    return { manifest, archives };
+    return { manifest, signer, archives };
   }
 
   close(): Promise<void> {
@@ -95,15 +97,15 @@ class BundleReader {
   }
 
   /** The signature is looked at before anything that it covers. */
-  async #manifest(): Promise<BundleManifest> {
+  async #manifest(): Promise<Pick<ReadBundle, "manifest" | "signer">> {
     const bytes = await this.#body(
       await this.#member(MANIFEST_NAME, { most: this.#limits.manifestBytesMax }),
     );
     const signature = await this.#body(await this.#member(SIGNATURE_NAME, { exactly: SIGNATURE_BYTES }));
-    const { trusted } = this.options;
-    if (!trusted.keys.some((key) => key.isSigned(bytes, signature))) throw this.#untrusted(bytes);
+    const key = this.options.trusted.keys.find(({ isSigned }) => isSigned(bytes, signature));
+    if (!key) throw this.#untrusted(bytes);
     const manifest = jsonOf(bytes);
-    if (Value.Check(BundleManifest, manifest)) return manifest;
+    if (Value.Check(BundleManifest, manifest)) return { manifest, signer: key.keyId };
     throw this.#misshapen(manifest);
   }
 

@@ -15,7 +15,7 @@ import {
   MANIFEST_NAME,
   SIGNATURE_NAME,
 } from "./bundle-model.ts";
-import { fetchedSourcesOf, type ReportProgress } from "./local-archives.ts";
+import { fetchedSourcesOf } from "./local-archives.ts";
 import type { ManagedPackage } from "./model.ts";
 
 /** An archive that goes along. */
@@ -83,7 +83,6 @@ export function manifestOf({ packages, archives, signer, exportedAtMs }: Bundle)
 export interface WriteOptions {
   blobs: Pick<Blobs, "read">;
   signer: FileSigner;
-  onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -113,13 +112,12 @@ function* member(name: string, bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 async function* intact({ sha256 }: HeldArchive, options: WriteOptions): AsyncGenerator<Uint8Array> {
-  const { blobs, onProgress, signal } = options;
+  const { blobs, signal } = options;
   const hasher = new Bun.CryptoHasher("sha256");
   try {
     for await (const piece of blobs.read(parseDigest(sha256))) {
       signal?.throwIfAborted();
       hasher.update(piece);
-      onProgress?.({ name: sha256, bytes: piece.byteLength });
       yield piece;
     }
   } catch (error) {

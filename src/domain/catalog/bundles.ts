@@ -16,7 +16,7 @@ import {
   planned,
 } from "./changes.ts";
 import type { Fetch } from "./fetches.ts";
-import type { ReportProgress } from "./local-archives.ts";
+import { fetchedSourcesOf, type ReportProgress } from "./local-archives.ts";
 import type { ManagedPackage } from "./model.ts";
 import { isUnchanged, type PackageVersion, type SeedPlan } from "./plan.ts";
 import * as store from "./store.ts";
@@ -25,7 +25,6 @@ export interface ExportRequest {
   signer: FileSigner;
   /** leaves out the packages whose archives are not all stored here, instead of refusing */
   leaveOutRemote: boolean;
-  onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -76,7 +75,7 @@ export function createBundles(dependencies: ChangeDependencies) {
      * Puts the catalog on a bundle.
      * @throws DomainError `bundle.not_held`, `bundle.too_large`; while the bytes are read `bundle.archive_damaged`
      */
-    export(organizationId: string, { signer, leaveOutRemote, ...watching }: ExportRequest): ExportedBundle {
+    export(organizationId: string, { signer, leaveOutRemote, signal }: ExportRequest): ExportedBundle {
       const find = (sha256: string) => store.findArtifactByDigest(db.read, organizationId, sha256);
       const all = store
         .listPackages(db.read, organizationId)
@@ -86,7 +85,7 @@ export function createBundles(dependencies: ChangeDependencies) {
         : [all];
       const archives = archivesFor(packages, find);
       const manifest = manifestOf({ packages, archives, signer, exportedAtMs: clock.nowMs() });
-      const bytes = bundleBytes(manifest, archives, { blobs, signer, ...watching });
+      const bytes = bundleBytes(manifest, archives, { blobs, signer, signal });
       return { packages: packages.length, archives, leftOut: others.map(({ id }) => id), bytes };
     },
 
@@ -126,10 +125,8 @@ const partition = <Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   items.filter((item) => !isFirst(item)),
 ];
 
-const isHeld = (managed: ManagedPackage, find: (sha256: string) => HeldArchive | undefined): boolean => {
-  const sources = Object.values(managed.platform_sources ?? {});
-  return (sources.length === 0 ? [managed] : sources).every(({ sha256 }) => find(sha256) !== undefined);
-};
+const isHeld = (managed: ManagedPackage, find: (sha256: string) => HeldArchive | undefined): boolean =>
+  fetchedSourcesOf(managed, 0).every(({ source }) => find(source.sha256) !== undefined);
 
 async function changeFor(
   dependencies: ChangeDependencies,
@@ -146,7 +143,7 @@ async function changeFor(
     ...{ actor, archives: bundle.archives, ids, prune: !keep, signal, action: "catalog.import" },
     target: file.name,
     wanted: named(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id),
-    remarks: { signer: bundle.manifest.signer },
+    remarks: { signer: bundle.signer },
     refuse: (plan) => refuseDangling(plan, request),
   };
   return { bundle, change };
@@ -191,12 +188,12 @@ async function storeArchives(
 }
 
 function told(plan: SeedPlan, bundle: CheckedBundle, request: ImportRequest): ImportPlan {
-  const { signer, exported_at: exportedAt } = bundle.manifest;
+  const { signer, manifest } = bundle;
   const isNews = new Set([...plan.added, ...plan.changed.map(({ to }) => to)].map(({ id }) => id));
   return {
     ...plan,
     blocked: blockedOf(plan.removed, request),
     fetches: bundle.fetches.filter(({ id }) => isNews.has(id)),
-    ...{ signer, exportedAt, archives: bundle.totals },
+    ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },
   };
 }

@@ -228,6 +228,11 @@ describe("AIR-4: a catalog that travels", () => {
     expect([storedFiles(away), ids(away), actions(away)]).toEqual(before);
   });
 
+  test("is told to be by the key that signed it, not by the one that it names", async () => {
+    const plan = await importing(forged({ manifest: { signer: stranger.keyId } }));
+    expect(plan.signer).toBe(signer.keyId);
+  });
+
   test("keeps what the catalog has besides when it is told to", async () => {
     await seed(away, [{ id: "local", bytes: SKILL }]);
     await seed(home, [{ id: "skill", bytes: SKILL }]);
@@ -376,6 +381,7 @@ describe("before anything is written, an import refuses", () => {
   test("a manifest of a newer version or of another shape", async () => {
     expect(await refused(forged({ manifest: { format_version: 2 } }))).toBe("bundle.newer unverified");
     expect(await refused(forged({ manifest: { format: "other" } }))).toBe("bundle.manifest unverified");
+    expect(await refused(forged({ archives: [new Uint8Array()] }))).toBe("bundle.manifest unverified");
     expect(await refused(forged({ manifest: { archives: [{ sha256: "../x", size_bytes: 1 }] } }))).toBe(
       "bundle.manifest unverified",
     );
