@@ -35,25 +35,25 @@ const QUESTIONS: Readonly<Record<string, { path: string; affects: string }>> = {
 const NOTHING_ASKED = { path: "/", affects: "archives that an administrator names are not fetched" };
 
 /** @returns every destination of the settings, asked now; never rejects for one that does not answer */
-export function askOutside(config: Config): Promise<OutsideService[]> {
+export function askOutside(config: Config, timeoutMs = ASKED_TIMEOUT_MS): Promise<OutsideService[]> {
   const destinations = destinationsOf(config);
   const outbound = createOutbound({ allowed: destinations });
   return Promise.all(
     destinations.map(async (destination) => {
       const { path, affects } = QUESTIONS[destination.name] ?? NOTHING_ASKED;
-      return { ...(await ask(destination, path, outbound)), affects };
+      const question = () => outbound.fetch(destination.name, path, { timeoutMs });
+      return { ...(await ask(destination, question)), affects };
     }),
   );
 }
 
 async function ask(
   { name, origin }: Destination,
-  path: string,
-  outbound: ReturnType<typeof createOutbound>,
+  question: () => Promise<Response>,
 ): Promise<Omit<OutsideService, "affects">> {
   if (origin === ANY_PUBLIC_HOST) return { name, origin, state: "not_asked", reason: null };
   try {
-    const response = await outbound.fetch(name, path, { timeoutMs: ASKED_TIMEOUT_MS });
+    const response = await question();
     await response.body?.cancel();
     // Whoever answers is there: what it thinks of the question does not matter, only that it has not failed.
     if (response.status < 500) return { name, origin, state: "reachable", reason: null };

@@ -19,7 +19,7 @@ export const CERTIFICATE_DAYS_MIN = 14;
 /** Token checks allow as much (operator-experience.md SVC-11). */
 const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 /** Files that are told by name. */
-const FILES_TOLD_MAX = 5;
+export const FILES_TOLD_MAX = 5;
 const OTHERS = 0o077;
 
 /** @returns whether a server runs; commands work without one */
@@ -51,7 +51,9 @@ export function checkFiles(check: Check, { path, keys, backups }: DataDirectory)
 
 function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(folder).map((name) => join(folder, name));
+    return readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name));
   } catch {
     return []; // there is no such folder yet; a data directory that cannot be read was refused before
   }

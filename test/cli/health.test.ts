@@ -14,11 +14,21 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
+import { checkOf } from "../../src/doctor/finding.ts";
+import {
+  CERTIFICATE_DAYS_MIN,
+  checkCertificate,
+  checkRoom,
+  FILES_TOLD_MAX,
+  ROOM_BYTES_MIN,
+  ROOM_SHARE_MIN,
+} from "../../src/doctor/machine.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config.ts";
 import { openConnection } from "../../src/platform/connection.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { migrate, programSchema } from "../../src/platform/migrate.ts";
+import { readCertificate } from "../../src/server/tls.ts";
 import { startService } from "../../src/service.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
@@ -294,6 +304,62 @@ test("a clock within the skew of tokens, and a job that is paused, are no failur
   bench.clock.advance(-MINUTE_MS);
   expect((await bench.run("doctor")).exitCode).toBe(0);
   expect(await found(bench, "jobs")).toMatchObject([{ result: "warning", detail: "access-sweep is paused" }]);
+});
+
+describe("limits of doctor", () => {
+  const check = checkOf("x");
+  const LARGE = 100 * ROOM_BYTES_MIN;
+
+  test.each([
+    [ROOM_BYTES_MIN - 1, ROOM_BYTES_MIN, "failed"],
+    [ROOM_BYTES_MIN, ROOM_BYTES_MIN, "ok"],
+    [ROOM_BYTES_MIN + 1, ROOM_BYTES_MIN + 1, "ok"],
+    [ROOM_SHARE_MIN * LARGE - 1, LARGE, "warning"],
+    [ROOM_SHARE_MIN * LARGE, LARGE, "ok"],
+    [ROOM_SHARE_MIN * LARGE + 1, LARGE, "ok"],
+  ] as const)("%i bytes of %i are %s", (availableBytes, sizeBytes, result) => {
+    expect(checkRoom(check, { availableBytes, sizeBytes }).result).toBe(result);
+  });
+
+  test.each([
+    [-1, "failed"],
+    [0, "warning"],
+    [CERTIFICATE_DAYS_MIN * DAY_MS - 1, "warning"],
+    [CERTIFICATE_DAYS_MIN * DAY_MS, "ok"],
+  ] as const)("a certificate %i ms before its end is %s", (ms, result) => {
+    const fixture = (name: string) => join(import.meta.dir, "fixtures", name);
+    using bench = createBench();
+    const files = { cert: fixture("localhost.crt"), key: join(bench.folder, "localhost.key") };
+    cpSync(fixture("localhost.key"), files.key);
+    chmodSync(files.key, 0o600);
+    const { expiresAtMs } = readCertificate(files);
+    expect(checkCertificate(check, files, expiresAtMs - ms).result).toBe(result);
+  });
+
+  test.each([
+    [FILES_TOLD_MAX - 1, ""],
+    [FILES_TOLD_MAX, ""],
+    [FILES_TOLD_MAX + 1, ", and 1 more"],
+  ])("of %i files that others may read as many are named", async (amount, more) => {
+    using bench = await createInstallation();
+    for (let index = 0; index < amount; index += 1)
+      writeFileSync(join(bench.data, `exposed-${index}`), "", { mode: 0o644 });
+    const [finding] = await found(bench, "files");
+    const { detail = "" }: { detail?: string } = Object(finding);
+    expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, FILES_TOLD_MAX));
+    expect(detail.endsWith(`exposed-${Math.min(amount, FILES_TOLD_MAX) - 1}${more}`)).toBe(true);
+  });
+
+  test("a backup may be a day and two hours old, or two hours older than its period", async () => {
+    using bench = await createInstallation();
+    await bench.json("backup create");
+    bench.clock.advance(DAY_MS + 2 * HOUR_MS);
+    expect(await found(bench, "backup")).toMatchObject([{ result: "ok" }]);
+    bench.clock.advance(DAY_MS);
+    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "ok" }]);
+    bench.clock.advance(1);
+    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "failed" }]);
+  });
 });
 
 test("neither touches a file, and doctor makes no key in place of a lost one", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import type { Actor } from "../../../src/domain/actor.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { createJobs, type JobView } from "../../../src/domain/system/jobs.ts";
+import { createJobs, isOverdue, JOB_OVERDUE_MS, type JobView } from "../../../src/domain/system/jobs.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database.ts";
 import { createLog } from "../../../src/platform/log.ts";
@@ -150,4 +150,18 @@ test("what changed a job is in the audit log, and what changed nothing is not", 
       { paused: false, next_run_at: "2026-01-01T00:00:00.000Z" },
     ],
   ]);
+});
+
+test.each([
+  [JOB_OVERDUE_MS - 1, false],
+  [JOB_OVERDUE_MS, false],
+  [JOB_OVERDUE_MS + 1, true],
+])("a job that is due for %i ms is overdue: %p", async (ms, overdue) => {
+  await using here = await createJobsWorld();
+  await here.scheduler.runDue();
+  here.world.clock.advance(HOUR_MS + ms);
+  const [job] = here.jobs.list();
+  expect(job && isOverdue(job, here.world.clock.nowMs())).toBe(overdue);
+  await here.jobs.pause(here.actor, "sweep");
+  expect(here.jobs.list().some((paused) => isOverdue(paused, here.world.clock.nowMs()))).toBe(false);
 });
