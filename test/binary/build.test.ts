@@ -15,6 +15,8 @@ import { build } from "../../src/platform/build.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { runCli } from "../support/cli.ts";
 import { builtExecutable } from "../support/executable.ts";
+import { receiveNotifications } from "../support/notify-receiver.ts";
+import { startService } from "../support/running-service.ts";
 
 let directory: string;
 let command: readonly string[];
@@ -49,6 +51,17 @@ describe("the executable", () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout).items).toContainEqual({ key: "log.level", value: "info", origin: "default" });
     expect(existsSync(join(hostile, "preloaded"))).toBe(false);
+  });
+
+  test("SVC-2: tells the service manager that it is ready and that it stops", async () => {
+    const manager = `@quartermaster-binary-${process.pid}`;
+    using receiver = receiveNotifications(manager);
+    const args = ["--data-dir", join(directory, "notifying")];
+    await using service = await startService({ args, command, env: { NOTIFY_SOCKET: manager } });
+    expect((await receiver.next("READY")).STATUS).toMatch(/^version \d/);
+    service.signal("SIGTERM");
+    expect(await receiver.next("STOPPING")).toMatchObject({ STOPPING: "1" });
+    expect(await service.ended()).toBe(0);
   });
 
   test("refuses wrong usage as the sources do", async () => {
