@@ -1,7 +1,7 @@
 // What may stand at the cursor of a half-typed command line, as far as the command tree knows it: verbs, options, choices,
 // and which ids or files belong there. Reading ids is for names.ts.
 import { type Argument, type Command, type Help, Option } from "commander";
-import type { NameKind } from "../../src/names-store.ts";
+import type { NameKind } from "../../src/completion-names.ts";
 import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
 import { TOPICS } from "../topics.ts";
 

@@ -1,7 +1,7 @@
 // `audit` from the terminal: what it prints word for word (golden/audit.txt), what it writes to files, and the exit code of
 // a log that was changed behind its back. That every kind of change is found is tested in test/domain/audit.
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { momentIn } from "../../cli/audit/moment.ts";
@@ -27,17 +27,6 @@ function tamper({ data }: Bench, sql: string): void {
   using db = new Database(join(data, "quartermaster.db"));
   db.run(sql);
 }
-
-const sudoUser = process.env.SUDO_USER;
-
-/** The log names whoever runs a command; the golden file wants somebody in particular. */
-beforeAll(() => {
-  process.env.SUDO_USER = "olga";
-});
-afterAll(() => {
-  if (sudoUser === undefined) delete process.env.SUDO_USER;
-  else process.env.SUDO_USER = sudoUser;
-});
 
 /** Signing keys are random, and all that is chained to them. */
 const REPLACED = new Map<string | RegExp, string>([

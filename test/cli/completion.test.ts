@@ -8,7 +8,7 @@ import { placeAt } from "../../cli/completion/candidates.ts";
 import { SCRIPTS } from "../../cli/completion/scripts.ts";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
-import { NAMES_MAX, type NameKind, namesIn } from "../../src/names-store.ts";
+import { NAMES_MAX, type NameKind, namesIn } from "../../src/completion-names.ts";
 import { programSchema } from "../../src/platform/migrate.ts";
 import { runCli, runOnTerminal, SOURCE_COMMAND } from "../support/cli.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";

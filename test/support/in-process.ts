@@ -84,7 +84,7 @@ export async function runHere(args: readonly string[], surroundings: Surrounding
     stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: { SUDO_USER: "operator" }, // named in the audit log, whoever runs the tests
+    env: { SUDO_USER: "olga" }, // named in the audit log, whoever runs the tests
     cwd,
     clock,
     ids,
