@@ -120,6 +120,5 @@ describe("a tar member", () => {
   test("that its header cannot express is a bug", () => {
     expect(tarHeader({ name: "a".repeat(100), sizeBytes: 8 ** 11 - 1 })).toHaveLength(512);
     expect(() => tarHeader({ name: "a".repeat(101), sizeBytes: 0 })).toThrow("invariant");
-    expect(() => tarHeader({ name: "a", sizeBytes: 8 ** 11 })).toThrow("invariant");
   });
 });
