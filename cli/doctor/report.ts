@@ -35,8 +35,10 @@ function reportText(findings: readonly Finding[]): string {
   const margin = " ".repeat(WORDS.warning.length + GAP);
   return findings
     .flatMap(({ check, result, detail, remedy }) => [
-      `${WORDS[result].padEnd(margin.length)}${check.padEnd(width)}${printable(detail)}`,
+      `${WORDS[result].padEnd(margin.length)}${wordsIn(check).padEnd(width)}${printable(detail)}`,
       ...(remedy === null ? [] : [`${margin}${"".padEnd(width)}-> ${printable(remedy)}`]),
     ])
     .join("\n");
 }
+
+const wordsIn = (check: string): string => check.replaceAll("_", " ");

@@ -62,13 +62,13 @@ export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Exa
   const jobs = domain.jobs.list();
   const wrong = jobs.flatMap((job) => {
     const { name, outcome, error, paused, nextRunAtMs } = job;
-    const why = `see the log of the service, then: quartermaster jobs run ${name}`;
+    const remedy = `see the log of the service, then: quartermaster jobs run ${name}`;
     return [
       ...(isServiceRunning && isOverdue(job, nowMs)
         ? [check.failed(`${name} was due at ${toRfc3339(nextRunAtMs)}`, "restart the service")]
         : []),
       ...(outcome === "failed" || outcome === "timed_out"
-        ? [check.failed(`${name} ${outcome.replace("_", " ")}: ${error ?? "no reason given"}`, why)]
+        ? [check.failed(`${name} ${outcome.replace("_", " ")}: ${error ?? "no reason given"}`, remedy)]
         : []),
       ...(paused ? [check.warning(`${name} is paused`, `quartermaster jobs resume ${name}`)] : []),
     ];

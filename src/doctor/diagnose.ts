@@ -52,7 +52,7 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
     examine("service", (check) => machine.checkService(check, directory)),
     examine("settings", (check) => checkSettings(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),
-    examine("room", (check) => machine.checkRoom(check, roomOf(directory.path))),
+    examine("disk", (check) => machine.checkRoom(check, roomOf(directory.path))),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
   ]);
 
@@ -69,7 +69,7 @@ const databaseFindings = ({ database }: DataDirectory, { deep }: DiagnoseOptions
     ...(deep
       ? [
           examine("integrity", (check) => checkIntegrity(check, database), RESTORE),
-          examine("foreign keys", (check) => checkForeignKeys(check, database), RESTORE),
+          examine("foreign_keys", (check) => checkForeignKeys(check, database), RESTORE),
         ]
       : []),
   ]);
@@ -82,19 +82,19 @@ type Look = (
 
 const LOOKS: Readonly<Record<string, Look>> = {
   clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
-  "sealing keys": content.checkSealingKeys,
-  "signing keys": content.checkSigningKeys,
+  sealing_keys: content.checkSealingKeys,
+  signing_keys: content.checkSigningKeys,
   policy: content.checkPolicy,
   jobs: content.checkJobs,
   backup: content.checkBackup,
-  "artifact store": content.checkArtifactStore,
-  "gateway keys": content.checkGatewayKeys,
+  artifact_store: content.checkArtifactStore,
+  gateway_keys: content.checkGatewayKeys,
 };
 
 /** With --deep; they take as long as there is much to read. */
 const DEEP_LOOKS: Readonly<Record<string, Look>> = {
   artifacts: content.checkArtifacts,
-  "audit log": content.checkAuditChain,
+  audit_log: content.checkAuditChain,
 };
 
 function newestOf({ auditLog, jobs }: ExistingInstallation["domain"]): number | undefined {

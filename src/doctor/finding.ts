@@ -4,7 +4,7 @@ import { DomainError } from "../domain/errors.ts";
 export type Result = "ok" | "warning" | "failed" | "skipped";
 
 export interface Finding {
-  /** name of the check */
+  /** name of the check, in snake_case; of an outside service its own name */
   check: string;
   result: Result;
   /** what is so */

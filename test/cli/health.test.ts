@@ -205,7 +205,7 @@ describe("doctor finds", () => {
         const file = join(data, "keys/0001.sealing-key");
         writeFileSync(file, `${Buffer.alloc(32, 7).toString("base64")}\n`);
       },
-      check: "sealing keys",
+      check: "sealing_keys",
       detail: /not at hand: [0-9a-f]{12} \(\d+ secrets/,
       remedy: "put the key files back",
     },
@@ -264,7 +264,7 @@ describe("doctor finds", () => {
     },
     "a reference to nothing, with --deep": {
       on: (bench) => writing(bench, "UPDATE users SET organization_id = 'nowhere'"),
-      check: "foreign keys",
+      check: "foreign_keys",
       detail: /rows that are not there: 1, first from users to organizations/,
       remedy: "backup restore",
       options: " --deep",
@@ -278,7 +278,7 @@ describe("doctor finds", () => {
     },
     "an audit log that was altered, with --deep": {
       on: (bench) => writing(bench, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
-      check: "audit log",
+      check: "audit_log",
       detail: /broken after 1 entries/,
       remedy: "audit verify",
       options: " --deep",

@@ -7,8 +7,10 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
 import { openConnection } from "../../src/platform/connection.ts";
+import { CHECKS, createReadiness, WORKER_FRESH_MS } from "../../src/server/readiness.ts";
 import { createGatewayServer } from "../support/gateway-server.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";
+import { createWorld, START_MS } from "../support/world.ts";
 
 const ask = async ({ request }: TestServer, path: string) => {
   const answer = await request("GET", path);
@@ -53,6 +55,32 @@ test("a migration that was altered is noticed", async () => {
   await using face = await createTestServer();
   await face.world.db.write((tx) => tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`));
   expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
+});
+
+test("/ready names every check that fails, and says no more", async () => {
+  await using world = await createWorld();
+  const { db, clock, file: databaseFile } = world;
+  const checkKeys = () => {
+    throw new Error("a secret reason");
+  };
+  const readiness = createReadiness({ db, clock, databaseFile, checkKeys, lastBeatMs: () => 0 });
+  clock.advance(WORKER_FRESH_MS);
+  expect(readiness.failing()).toEqual(["keys", "worker"]);
+  rmSync(databaseFile);
+  expect(readiness.failing()).toEqual([...CHECKS]);
+});
+
+test.each([
+  [WORKER_FRESH_MS - 1, true],
+  [WORKER_FRESH_MS, false],
+  [WORKER_FRESH_MS + 1, false],
+])("background work whose last turn was %i ms ago is fresh: %p", async (ms, isFresh) => {
+  await using world = await createWorld();
+  const { db, clock, file: databaseFile } = world;
+  const lastBeatMs = () => START_MS + 5;
+  const readiness = createReadiness({ db, clock, databaseFile, checkKeys: () => {}, lastBeatMs });
+  clock.advance(5 + ms);
+  expect(readiness.isWorkerFresh()).toBe(isFresh);
 });
 
 test("a store of artifacts that is gone is told without its place", async () => {
