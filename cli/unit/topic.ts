@@ -21,7 +21,8 @@ journalctl -u quartermaster -p warning
 
 Secrets lie in /etc/credstore, one file of mode 600 each, such as quartermaster.sealing-key: the
 unit names them all. An encrypted one (systemd-creds encrypt) lies in /etc/credstore.encrypted and
-needs LoadCredentialEncrypted=sealing-key:quartermaster.sealing-key in a drop-in.
+needs LoadCredentialEncrypted=sealing-key:quartermaster.sealing-key in a drop-in. Commands beside
+the service find a secret where a variable says, such as QUARTERMASTER_KEYS_SEALING_KEY_FILE=<file>.
 
 The files of own TLS are read again at a reload, so the user quartermaster must be able to read
 them, and nobody else: install -m 640 -g quartermaster key.pem /etc/quartermaster/key.pem
