@@ -126,7 +126,7 @@ const noTrust = (): DomainError =>
     "bundle.no_trust",
     "say whose bundles you trust: --trust FILE with their public key",
     {
-      hint: "the exporting side prints it with `quartermaster catalog bundle-key`; have it told by another way than the bundle's",
+      hint: "the exporting side prints it with `quartermaster catalog bundle-key`; see `quartermaster help bundles`",
     },
   );
 
