@@ -10,11 +10,12 @@ import { damaged, noRoom } from "./domain/backup/errors.ts";
 import { DATABASE_NAME, type Manifest, stampOf } from "./domain/backup/model.ts";
 import { Backups } from "./domain/backup/service.ts";
 import { readManifest } from "./domain/backup/unpack.ts";
-import { DomainError } from "./domain/errors.ts";
+import { DomainError, invariant } from "./domain/errors.ts";
 import { firstOrganization } from "./domain/identity/store.ts";
 import type { KeyPlace } from "./kept-keys.ts";
 import { adoptKeys, keptKeys } from "./kept-keys.ts";
 import type { Clock } from "./platform/clock.ts";
+import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, flushToDisk } from "./platform/data-directory.ts";
 import { isSwapPending, stagingIn, swapIn } from "./platform/data-swap.ts";
 import { openDatabase } from "./platform/database.ts";
@@ -86,6 +87,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     await unpack(request, { staging, database });
     const { to: schema } = migrate(database, { clock, version: VERSION, backupDirectory: staging });
     const revoked = await settle(request, database);
+    foldLog(database);
     signal?.throwIfAborted();
     adoptKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
@@ -125,6 +127,20 @@ async function settle(
     return revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
   } finally {
     await db.close();
+  }
+}
+
+/**
+ * Compiled statements keep a closed connection, and with it the write-ahead log, until they are collected: only the database
+ * file itself is swapped in.
+ */
+function foldLog(file: string): void {
+  const connection = openConnection(file, {});
+  try {
+    const [row] = connection.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
+    invariant(row?.busy === 0, "nobody reads a database that is made ready");
+  } finally {
+    connection.close();
   }
 }
 

@@ -1,0 +1,343 @@
+// The file of a backup: that it is whole, that nothing in it can change unnoticed, and what is left when making one is cut short.
+// Commands on it are in cli/backup.test.ts, putting one in force in restore.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type Backup, type BackupRequest, makeBackup, removeOldBackups } from "../../src/backup.ts";
+import { checkBackup } from "../../src/backup-check.ts";
+import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../src/backup-work.ts";
+import { fileNameOf, LEFT_OUT_MAX, MANIFEST_BYTES } from "../../src/domain/backup/model.ts";
+import { REMEMBERED_MAX } from "../../src/domain/backup/service.ts";
+import { memberIn, readManifest, unpackBackup } from "../../src/domain/backup/unpack.ts";
+import { DomainError } from "../../src/domain/errors.ts";
+import { DAY_MS, HOUR_MS } from "../../src/platform/clock.ts";
+import { loadConfig } from "../../src/platform/config.ts";
+import { openConnection } from "../../src/platform/connection.ts";
+import { placesIn } from "../../src/platform/data-directory.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
+import { programSchema } from "../../src/platform/migrate.ts";
+import { createScheduler } from "../../src/platform/scheduler.ts";
+import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../src/platform/tar-writer.ts";
+import { type Bench, createInstallation } from "../support/in-process.ts";
+import { inInstallation } from "../support/installed-login.ts";
+
+let bench: Bench;
+let folder: string;
+let backup: Backup;
+
+/** Artifacts of sizes around a block of tar. */
+const ARTIFACTS = [0, 1, 512, 513, 3_000_000].map((size, index) => Buffer.alloc(size, `artifact ${index}`));
+
+beforeAll(async () => {
+  bench = await createInstallation();
+  folder = join(bench.folder, "backups");
+  for (const bytes of ARTIFACTS) putArtifact(bytes);
+  backup = await make();
+});
+afterAll(() => bench[Symbol.dispose]());
+
+function putArtifact(bytes: Uint8Array): string {
+  const digest = sha256Hex(bytes);
+  const shard = join(bench.data, "artifacts/sha256", digest.slice(0, 2));
+  mkdirSync(shard, { recursive: true });
+  writeFileSync(join(shard, digest), bytes);
+  return join(shard, digest);
+}
+
+const make = (changes: Partial<BackupRequest> = {}): Promise<Backup> =>
+  makeBackup({
+    kind: "manual",
+    directory: placesIn(bench.data),
+    folder,
+    clock: bench.clock,
+    keyIdsIn: () => ["0123456789ab"],
+    ...changes,
+  });
+
+/** @returns the reason of the refusal */
+function refusalOf(path: string): string {
+  const database = join(bench.folder, "unpacked.db");
+  try {
+    unpackBackup({ path, database });
+    return "accepted";
+  } catch (error) {
+    if (error instanceof DomainError) return error.reason;
+    throw error;
+  } finally {
+    rmSync(database, { force: true });
+  }
+}
+
+describe("a backup", () => {
+  test("DAT-1 has a manifest with version, schema, rows, and the SHA-256 of database and artifacts", () => {
+    const { fileBytes, ...manifest } = readManifest(backup.path);
+    expect(manifest).toEqual(backup.manifest);
+    expect(fileBytes).toBe(statSync(backup.path).size);
+    expect(manifest).toMatchObject({ version: "development", schema: programSchema() });
+    expect(manifest.created_at).toBe("2026-01-01T00:00:00.000Z");
+    expect(manifest.database.rows).toMatchObject({ users: 1, organizations: 1, backups: 0 });
+    expect(manifest.artifacts).toMatchObject({ count: ARTIFACTS.length, left_out: [] });
+    expect(manifest.sealing_key_ids).toEqual(["0123456789ab"]);
+  });
+
+  test("is a tar that any tar unpacks to the very bytes that were put in", () => {
+    const target = join(bench.folder, "by-hand");
+    mkdirSync(target);
+    const { status } = spawnSync("tar", ["-xf", backup.path, "-C", target]);
+    expect(status).toBe(0);
+    expect(sha256Hex(readFileSync(join(target, "quartermaster.db")))).toBe(backup.manifest.database.sha256);
+    for (const bytes of ARTIFACTS) {
+      const digest = sha256Hex(bytes);
+      const path = join(target, "artifacts/sha256", digest.slice(0, 2), digest);
+      expect(sha256Hex(readFileSync(path))).toBe(digest);
+    }
+    const sealed = spawnSync("sha256sum", ["-c", "manifest.sha256"], { cwd: target, encoding: "utf8" });
+    expect(sealed.stdout).toBe("manifest.json: OK\n");
+  });
+
+  test("DAT-1 is readable by its owner only, and nothing is left beside it", () => {
+    expect(statSync(backup.path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  test("DAT-3 has no sealing key in it", () => {
+    const bytes = readFileSync(backup.path);
+    for (const name of readdirSync(join(bench.data, "keys"))) {
+      const key = readFileSync(join(bench.data, "keys", name), "utf8").trim();
+      expect(bytes.includes(key)).toBe(false);
+      expect(bytes.includes(Buffer.from(key, "base64"))).toBe(false);
+    }
+  });
+
+  test("DAT-1 is of one moment, while others write, and does not keep them waiting", async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      let isMade = false;
+      const target = join(folder, "busy.qmb");
+      const making = make({ target }).finally(() => {
+        isMade = true;
+      });
+      let written = 0;
+      while (!isMade) {
+        await domain.backups.recordRemoved(actor, [`${written}`]);
+        written += 1;
+      }
+      const { rows } = (await making).manifest.database;
+      expect(written).toBeGreaterThan(10);
+      expect(rows.audit_entries).toBeLessThan((backup.manifest.database.rows.audit_entries ?? 0) + written);
+      expect(refusalOf(target)).toBe("accepted");
+    });
+  });
+
+  test("of a database with more than 8 GiB says its size so that it is read again", () => {
+    for (const sizeBytes of [OCTAL_SIZE_BYTES_MAX, OCTAL_SIZE_BYTES_MAX + 1, 2 ** 43]) {
+      const header = Buffer.from(tarHeader({ name: "quartermaster.db", sizeBytes }));
+      expect(memberIn(header)).toEqual({ name: "quartermaster.db", sizeBytes });
+    }
+  });
+
+  test("leaves a damaged artifact out, and says so: it must not end all backups", async () => {
+    const path = putArtifact(Buffer.from("soon to be damaged"));
+    writeFileSync(path, "longer than it was before, and something else");
+    const made = await make({ target: join(folder, "left-out.qmb") });
+    rmSync(path);
+    expect(made.manifest.artifacts).toMatchObject({
+      count: ARTIFACTS.length,
+      left_out: [path.split("/").at(-1) ?? ""],
+    });
+    expect(refusalOf(made.path)).toBe("accepted");
+    expect(LEFT_OUT_MAX * 66).toBeLessThan(MANIFEST_BYTES / 2);
+  });
+});
+
+describe("a changed backup is refused", () => {
+  const copy = () => {
+    const path = join(bench.folder, "changed.qmb");
+    copyFileSync(backup.path, path);
+    return path;
+  };
+
+  function flipped(at: number): string {
+    const path = copy();
+    const bytes = readFileSync(path);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    return refusalOf(path);
+  }
+
+  test("DAT-4 whichever bit of it is another", () => {
+    const size = statSync(backup.path).size;
+    const database = 512 + MANIFEST_BYTES;
+    const edges = [
+      0,
+      100,
+      512,
+      600,
+      database - 1,
+      database,
+      database + 512,
+      size - 1,
+      size - 512,
+      size - 1100,
+    ];
+    const spread = Array.from({ length: 40 }, (_, step) => Math.floor((step / 40) * size));
+    const accepted = [...edges, ...spread].filter((at) => !/^backup\./.test(flipped(at)));
+    expect(accepted).toEqual([]);
+  });
+
+  test("DAT-4 wherever it was cut short, and when something follows", () => {
+    const size = statSync(backup.path).size;
+    for (const length of [
+      0,
+      511,
+      512,
+      513,
+      512 + MANIFEST_BYTES,
+      200_000,
+      size - 1,
+      size - 512,
+      size - 1024,
+    ]) {
+      const path = copy();
+      truncateSync(path, length);
+      expect([length, refusalOf(path)]).toEqual([length, expect.stringMatching(/^backup\./)]);
+    }
+    const path = copy();
+    truncateSync(path, size + 512);
+    expect(refusalOf(path)).toBe("backup.damaged");
+  });
+
+  test("when it was never a backup, or is not there", () => {
+    const path = join(bench.folder, "letter.qmb");
+    writeFileSync(path, "Dear operator, ".repeat(10_000));
+    expect(refusalOf(path)).toBe("backup.unreadable");
+    expect(refusalOf(bench.folder)).toBe("file.not_regular");
+    expect(refusalOf(join(bench.folder, "none.qmb"))).toBe("file.missing");
+  });
+
+  test("DAT-4 verifying leaves nothing behind, also when it fails", async () => {
+    const path = copy();
+    expect(await checkBackup(path, {})).toMatchObject({ schema: programSchema() });
+    truncateSync(path, 200_000);
+    await expect(checkBackup(path, {})).rejects.toThrow("cut short");
+    expect(readdirSync(bench.folder).filter((name) => name.startsWith(".verifying"))).toEqual([]);
+  });
+});
+
+describe("making a backup", () => {
+  test("that is stopped leaves nothing", async () => {
+    const stopped = new AbortController();
+    const target = join(folder, "stopped.qmb");
+    const making = make({ target, signal: stopped.signal });
+    stopped.abort(new Error("stop"));
+    await expect(making).rejects.toThrow("stop");
+    await making.catch(() => {});
+    expect(readdirSync(folder).filter((name) => name.startsWith("stopped"))).toEqual([]);
+  });
+
+  test("clears away what a killed process left, but not what another is writing", async () => {
+    const leftover = join(folder, "backup-old.qmb.999999999.partial");
+    const other = join(folder, "backup-now.qmb.1.copy.partial");
+    for (const path of [leftover, other]) writeFileSync(path, "half");
+    await make({ target: join(folder, "clear.qmb") });
+    expect([existsSync(leftover), existsSync(other)]).toEqual([false, true]);
+    rmSync(other);
+  });
+
+  test("does not write over a file", async () => {
+    await expect(make({ target: backup.path })).rejects.toThrow("already");
+  });
+
+  test("of a damaged database is refused, and names SQLite's finding", async () => {
+    const directory = placesIn(join(bench.folder, "damaged"));
+    mkdirSync(directory.path);
+    copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+    const bytes = readFileSync(directory.database);
+    bytes.fill(0xff, 8192, 40_960);
+    writeFileSync(directory.database, bytes);
+    const making = make({ directory, target: join(folder, "damaged.qmb") });
+    await expect(making).rejects.toThrow(/damaged|malformed/);
+    await making.catch(() => {});
+    expect(existsSync(join(folder, "damaged.qmb"))).toBe(false);
+  });
+});
+
+describe("scheduled backups", () => {
+  const names = (atMs: number[]) => atMs.map((ms) => fileNameOf("scheduled", { atMs: ms, again: 0 }));
+
+  test.each([
+    [1, 1],
+    [3, 3],
+    [4, 3],
+  ])("of %d the newest are kept: %d with backup.keep 3", (made, kept) => {
+    const place = join(bench.folder, `kept-${made}`);
+    mkdirSync(place);
+    const days = Array.from({ length: made }, (_, day) => day * DAY_MS);
+    for (const name of names(days)) writeFileSync(join(place, name), "");
+    writeFileSync(join(place, "backup-19700101T000000Z.qmb"), "made by hand");
+    expect(removeOldBackups(place, 3)).toHaveLength(made - kept);
+    const left = readdirSync(place).sort();
+    expect(left).toEqual(["backup-19700101T000000Z.qmb", ...names(days.slice(-3))]);
+  });
+
+  test("DAT-2 are made by the service's job, kept by number, audited, and shown in the metrics", async () => {
+    await inInstallation(bench, async (installation) => {
+      const { db, domain, organizationId } = installation;
+      const { clock, ids } = bench;
+      const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+      const metrics = createMetrics();
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      const flags = { dataDir: bench.data, backupDirectory: join(bench.folder, "daily"), backupKeep: "2" };
+      const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+      const scheduler = createScheduler({ db, clock, ids, log, metrics });
+      registerBackupJob(scheduler, installation, { actor, clock, config, log });
+      addBackupFigures(metrics, domain);
+      await scheduler.runDue();
+      expect(await metrics.render()).toContain("backup_last_success_timestamp_seconds 0");
+      for (let day = 0; day < 3; day++) {
+        clock.advance(DAY_MS + HOUR_MS);
+        await scheduler.runDue();
+      }
+      const atMs = clock.nowMs();
+      expect(await metrics.render()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}`);
+      expect(readdirSync(flags.backupDirectory)).toHaveLength(2);
+      expect(domain.backups.last()).toMatchObject({ kind: "scheduled", createdAtMs: atMs });
+      expect(domain.jobs.list().find(({ name }) => name === BACKUP_JOB)?.outcome).toBe("succeeded");
+      const actions = domain.auditLog.list(organizationId, {}).items.map(({ action }) => action);
+      expect(actions.slice(0, 4)).toEqual([
+        "backup.remove",
+        "backup.create",
+        "backup.create",
+        "backup.create",
+      ]);
+    });
+  });
+
+  test(`of all that were made the newest ${REMEMBERED_MAX} are remembered`, async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      const { manifest: _, ...made } = backup;
+      const before = 200;
+      for (let index = 0; index < before; index++)
+        await domain.backups.recordMade(actor, {
+          ...made,
+          createdAtMs: made.createdAtMs + DAY_MS * 100 + index,
+        });
+    });
+    using connection = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    expect(connection.query("SELECT count(*) FROM backups").values()).toEqual([[REMEMBERED_MAX]]);
+  });
+});
