@@ -4,7 +4,7 @@
 // never on the way to public hosts (public-https.ts).
 import { DomainError, invariant } from "../domain/errors.ts";
 import { publicUrl } from "./public-hosts.ts";
-import { download, PUBLIC_HOSTS, type PublicHosts, type PublicRequest } from "./public-https.ts";
+import type { PublicHosts, PublicRequest } from "./public-https.ts";
 
 export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
 
@@ -54,14 +54,16 @@ export interface OutboundOptions {
 }
 
 /** @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name */
-export function createOutbound({ allowed, publicHosts = PUBLIC_HOSTS }: OutboundOptions): Outbound {
+export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbound {
   const destinations = byName(allowed);
   return {
     list: () => [...destinations.values()],
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
       const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };
-      yield* download(publicUrl(url), request, publicHosts);
+      // Its HTTP client is loaded when it is wanted: most commands end before that would be done.
+      const { download, PUBLIC_HOSTS } = await import("./public-https.ts");
+      yield* download(publicUrl(url), request, publicHosts ?? PUBLIC_HOSTS);
     },
     async fetch(destinationName, pathOrUrl, request) {
       const { timeoutMs, signal, ...message } = request;
