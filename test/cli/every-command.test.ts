@@ -1,15 +1,17 @@
 // What holds for every command of the tree, a new one included: golden texts, refusals with their exit codes, JSON errors,
 // and secrets that are never arguments (operator-experience.md CLI-2, CLI-3, CLI-6, CLI-10).
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CliCommand } from "../../cli/command.ts";
 import { processContext } from "../../cli/context.ts";
+import { Interrupted } from "../../cli/exit.ts";
 import { programFor } from "../../cli/program.ts";
-import { runHere } from "../support/in-process.ts";
+import { createInstallation, runHere } from "../support/in-process.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const cwd = temporaryDirectory();
 afterAll(() => rmSync(cwd, { recursive: true }));
 
@@ -104,6 +106,30 @@ describe("where nothing was set up", () => {
       expect(existsSync(data)).toBe(false);
     },
   );
+});
+
+test.each([
+  "catalog seed catalog.yaml",
+  "catalog verify",
+  "audit verify",
+  "audit export --out audit.jsonl",
+  "backup create backup.qmb",
+])("%s, interrupted, leaves nothing behind and exits 130", async (line) => {
+  using bench = await createInstallation();
+  cpSync(EXAMPLE, bench.folder, { recursive: true });
+  await bench.json("catalog seed catalog.yaml");
+  appendFileSync(join(bench.folder, "catalog.yaml"), "\n"); // not the file that was read last
+  const files = () => readdirSync(bench.folder, { recursive: true, encoding: "utf8" }).toSorted();
+  const before = files();
+  const { stdout, stderr, exitCode } = await bench.run(line, {
+    signal: AbortSignal.abort(new Interrupted("SIGINT")),
+  });
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: "",
+    stderr: "error: interrupted\nrun:   <run>\n",
+    exitCode: 130,
+  });
+  expect(files()).toEqual(before);
 });
 
 describe("secrets", () => {
