@@ -19,18 +19,8 @@ export const register = (program: CliCommand): CliCommand =>
 
 /** Adds its verbs. */
 export function addVerbs(noun: CliCommand, context: Context): void {
-  for (const verb of [creating(noun, context), listing(noun, context), restoring(noun, context)])
-    addOptionsOf(verb, ["data_dir", "backup.directory", "keys.sealing_key"]);
-  noun
-    .command("verify")
-    .description("Reads a backup from end to end: every digest, the database's own check, its rows.")
-    .examples(
-      "quartermaster backup verify backup-20270101T000000Z.qmb",
-      "quartermaster backup verify /mnt/usb/backup-20270101T000000Z.qmb --json",
-    )
-    .argument("<file>", "a backup, or a copy that an upgrade made")
-    .printsJson()
-    .action(inSettings(context, async () => (await import("../backup/verify.ts")).verify));
+  const verbs = [creating, listing, verifying, restoring].map((verb) => verb(noun, context));
+  for (const verb of verbs) addOptionsOf(verb, ["data_dir", "backup.directory", "keys.sealing_key"]);
 }
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>
@@ -57,6 +47,18 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
     .examples("quartermaster backup list", "quartermaster backup list --wide")
     .printsTable()
     .action(inSettings(context, async () => (await import("../backup/list.ts")).list));
+
+const verifying = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("verify")
+    .description("Reads a backup from end to end: every digest, the database's own check, its rows.")
+    .examples(
+      "quartermaster backup verify backup-20270101T000000Z.qmb",
+      "quartermaster backup verify /mnt/usb/backup-20270101T000000Z.qmb --json",
+    )
+    .argument("<file>", "a backup, or a copy that an upgrade made")
+    .printsJson()
+    .action(inSettings(context, async () => (await import("../backup/verify.ts")).verify));
 
 const restoring = (noun: CliCommand, context: Context): CliCommand =>
   addSecretOptions(
