@@ -6,10 +6,11 @@ import { builtExecutable } from "../support/executable.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const JOURNEYS = ["./test/binary/airgap-journeys.ts", "./test/binary/journey.ts"];
-const INSIDE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+const INSIDE = ["unshare", "--map-root-user", "--net"];
+const TEST = [process.execPath, "test", "--timeout", "60000", "--preload", "./test/support/loopback.ts"];
 
 test("the executable does all its work in a network namespace with nothing but loopback", async () => {
-  const child = Bun.spawn([...INSIDE, process.execPath, "test", "--timeout", "60000", ...JOURNEYS], {
+  const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
     stdin: "ignore",
