@@ -1,5 +1,18 @@
 // SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
-import { and, asc, count, desc, eq, gt, isNotNull, lte, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database.ts";
 import type { DueTimes, KeyRow } from "./model.ts";
@@ -30,9 +43,30 @@ export const findKey = (connection: Connection, userId: string): KeyRow | undefi
 export const insertKey = (tx: Tx, row: NewKeyRow): KeyRow =>
   tx.insert(gatewayKeys).values(row).returning().get();
 
-/** @returns the row after the change */
-export const updateKey = (tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined =>
-  tx.update(gatewayKeys).set(changes).where(eq(gatewayKeys.userId, userId)).returning().get();
+const named = sql.placeholder;
+const {
+  userId: _user,
+  organizationId: _organization,
+  createdAtMs: _created,
+  ...changeable
+} = getTableColumns(gatewayKeys);
+
+const rewrite = statement((connection) =>
+  connection
+    .update(gatewayKeys)
+    .set(Object.fromEntries(Object.keys(changeable).map((name) => [name, sql`${named(name)}`])))
+    .where(eq(gatewayKeys.userId, named("userId")))
+    .prepare(),
+);
+
+/** Writes the whole row anew, so that one compiled statement does for all changes. @returns the row after the change */
+export function updateKey(tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined {
+  const row = findKey(tx, userId);
+  if (!row) return undefined;
+  const after = { ...row, ...changes };
+  rewrite(tx).run(after);
+  return after;
+}
 
 /** @returns the row that was there */
 export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>
@@ -128,8 +162,15 @@ export function postponeRevocation(
 }
 
 /** A key that is stored again is not to be revoked. */
+const forget = statement((connection) =>
+  connection
+    .delete(gatewayRevocations)
+    .where(eq(gatewayRevocations.externalId, named("externalId")))
+    .prepare(),
+);
+
 export function forgetRevocation(tx: Tx, externalId: string): void {
-  tx.delete(gatewayRevocations).where(eq(gatewayRevocations.externalId, externalId)).run();
+  forget(tx).run({ externalId });
 }
 
 export const countRevocations = (connection: Connection): number =>
