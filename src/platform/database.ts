@@ -41,7 +41,7 @@ export interface Db {
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. Other
-   * processes' commits are looked for once in each turn of the event loop, so each request looks for itself.
+   * processes' commits are looked for once in each turn of the event loop, for all requests that came with it.
    */
   revision(topic: Topic): number;
   /** Waits for queued writes, then closes both connections. Safe to repeat. */
@@ -171,13 +171,13 @@ class GroupedDatabase implements Db {
   }
 
   /**
-   * Two system calls, so once a turn. The next tick comes before the runtime calls back again: what a request is told
-   * is never older than that request.
+   * Two system calls, so once for all requests that the runtime found waiting together: the immediate comes before it waits
+   * for more. They were all sent before this look, so what a request is told is never older than that request.
    */
   #lookForOthers(): void {
     const version = this.#dataVersion.get()?.data_version ?? 0;
     this.#hasLooked = true;
-    process.nextTick(this.#endTurn);
+    setImmediate(this.#endTurn);
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     this.#everyTopic += 1;
