@@ -1,6 +1,6 @@
 // Groups and their members as the terminal shows them: columns, facts, JSON.
 
-import type { MemberView } from "../../src/domain/scim/group-directory.ts";
+import type { MemberView } from "../../src/domain/scim/groups/group-directory.ts";
 import type { GroupRow } from "../../src/domain/scim/model.ts";
 import { detailsText, timeOf } from "../details.ts";
 import { type Column, tableText } from "../table.ts";

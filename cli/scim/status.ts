@@ -1,7 +1,7 @@
 // `scim status`: one screen, with the newest of the refused requests; `--json` has all that are kept. Warnings are on
 // stderr, or in the document under `--json`.
-import type { Refusal } from "../../src/domain/scim/refusals.ts";
-import type { ScimTokenView } from "../../src/domain/scim/tokens.ts";
+import type { Refusal } from "../../src/domain/scim/status/refusals.ts";
+import type { ScimTokenView } from "../../src/domain/scim/tokens/tokens.ts";
 import { dateOf, detailsText, type Fact, timeOf } from "../details.ts";
 import type { Call } from "../in-domain.ts";
 import { type Column, tableText } from "../table.ts";

@@ -1,5 +1,5 @@
 // `scim tokens create`, `list` and `revoke`. A token is shown once, alone on stdout.
-import type { ScimTokenView } from "../../src/domain/scim/tokens.ts";
+import type { ScimTokenView } from "../../src/domain/scim/tokens/tokens.ts";
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import type { Call } from "../in-domain.ts";
 import { isConfirmed } from "../prompt.ts";

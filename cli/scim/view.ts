@@ -1,5 +1,5 @@
 // SCIM tokens as the terminal shows them. None of it lets anybody in.
-import type { ScimTokenView } from "../../src/domain/scim/tokens.ts";
+import type { ScimTokenView } from "../../src/domain/scim/tokens/tokens.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { Column } from "../table.ts";
 

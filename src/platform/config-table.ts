@@ -130,7 +130,11 @@ export const SETTINGS = {
     "24",
     "hours from one scheduled backup to the next; 0 makes none",
   ),
-  "backup.keep": always(integer(BACKUPS_KEPT), "7", "scheduled backups that are kept; older ones are removed"),
+  "backup.keep": always(
+    integer(BACKUPS_KEPT),
+    "7",
+    "scheduled backups that are kept; older ones are removed",
+  ),
   "backup.directory": optional(path, "folder of backups; backups/ in the data directory without it"),
   "database.replicated": always(
     boolean,

@@ -1,11 +1,11 @@
 // Provisioned users, groups and memberships as rows, put straight into the file of a data directory: through the service
 // it would take an hour. What stands beside a document is computed by the domain itself.
 import { users } from "../../src/domain/identity/tables.ts";
-import { accountAddress } from "../../src/domain/scim/emails.ts";
 import { fold } from "../../src/domain/scim/fold.ts";
 import { readUser } from "../../src/domain/scim/read.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../../src/domain/scim/tables.ts";
-import { emailColumns, userColumns } from "../../src/domain/scim/user-columns.ts";
+import { accountAddress } from "../../src/domain/scim/users/emails.ts";
+import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
 import type { ExistingInstallation } from "../../src/installation.ts";
 import type { Tx } from "../../src/platform/database.ts";
 import { systemIds } from "../../src/platform/ids.ts";

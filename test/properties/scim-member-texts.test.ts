@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
-import { memberTexts } from "../../src/domain/scim/member-texts-store.ts";
-import { memberSlice } from "../../src/domain/scim/members-store.ts";
+import { memberTexts } from "../../src/domain/scim/groups/member-texts-store.ts";
+import { memberSlice } from "../../src/domain/scim/groups/members-store.ts";
 import { locationOf } from "../../src/domain/scim/messages.ts";
 import type { GroupRow } from "../../src/domain/scim/model.ts";
 import { groupFrame } from "../../src/domain/scim/render.ts";

@@ -6,9 +6,9 @@ import fc from "fast-check";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { Role } from "../../src/domain/identity/service.ts";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
-import type { ScimGroups } from "../../src/domain/scim/groups.ts";
+import type { ScimGroups } from "../../src/domain/scim/groups/groups.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
-import { ScimUsers } from "../../src/domain/scim/users.ts";
+import { ScimUsers } from "../../src/domain/scim/users/users.ts";
 import { createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "../domain/scim/groups-world.ts";
 
 const SEQUENCES = 30;

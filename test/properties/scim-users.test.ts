@@ -6,12 +6,12 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { DomainError } from "../../src/domain/errors.ts";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
-import { accountAddress, shownDoc } from "../../src/domain/scim/emails.ts";
-import { leaveAll } from "../../src/domain/scim/members-store.ts";
+import { leaveAll } from "../../src/domain/scim/groups/members-store.ts";
 import type { ScimCaller } from "../../src/domain/scim/model.ts";
 import { scimUserEmails, scimUsers } from "../../src/domain/scim/tables.ts";
-import { emailColumns, userColumns } from "../../src/domain/scim/user-columns.ts";
-import { ScimUsers } from "../../src/domain/scim/users.ts";
+import { accountAddress, shownDoc } from "../../src/domain/scim/users/emails.ts";
+import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
+import { ScimUsers } from "../../src/domain/scim/users/users.ts";
 import { createIdentityWorld, type IdentityWorld, PASSWORD } from "../support/identity-world.ts";
 
 const SEQUENCES = 25;

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { SESSION_COOKIE, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import type { Domain } from "../../src/domain/domain.ts";
 import { users } from "../../src/domain/identity/tables.ts";
-import type { NewScimToken } from "../../src/domain/scim/tokens.ts";
+import type { NewScimToken } from "../../src/domain/scim/tokens/tokens.ts";
 import { HOUR_MS } from "../../src/platform/clock.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { createGuard, type Requirement } from "../../src/server/guard.ts";

@@ -1,8 +1,8 @@
 // SCIM over HTTP: who is let in, what is read, which headers answers carry, which methods a path takes, and that
 // nothing but SCIM leaves these paths (scim.md sections 1, 2.3, 4.2, 4.8 and 4.11).
 import { describe, expect, test } from "bun:test";
-import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/group-streams.ts";
-import { SCANS_WAITING_MAX } from "../../src/domain/scim/scans.ts";
+import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/groups/group-streams.ts";
+import { SCANS_WAITING_MAX } from "../../src/domain/scim/search/scans.ts";
 import { CORE_USER, ENTERPRISE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import { openConnection } from "../../src/platform/connection.ts";

@@ -1,12 +1,12 @@
 // Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
 // and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
 import { arrangedUser } from "./document.ts";
-import { ADDRESS_NEEDED, findAddress } from "./emails.ts";
 import { fieldsOf, type JsonObject, readObject, requireSchema } from "./envelope.ts";
 import type { ScimObject } from "./model.ts";
 import { assignNamed } from "./patch/assign.ts";
 import { readMemberIds } from "./patch/members.ts";
 import { resolvePath } from "./path.ts";
+import { ADDRESS_NEEDED, findAddress } from "./users/emails.ts";
 import { invalidValue, readAll, readSimple } from "./values.ts";
 import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "./wire.ts";
 

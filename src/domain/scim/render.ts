@@ -1,9 +1,9 @@
 // Resources as JSON text. The common case, everything shown, joins the stored text with what is computed and parses
 // nothing; every other case composes the resource as an object. What goes in is queried by users and groups.
 import { isScimObject } from "./document.ts";
-import { shownDoc, shownEmails } from "./emails.ts";
 import { etagOf, locationOf } from "./messages.ts";
 import type { GroupRow, Named, ScimObject, UserRow } from "./model.ts";
+import { shownDoc, shownEmails } from "./users/emails.ts";
 import { type Parts, project, type View } from "./view.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "./wire.ts";
 

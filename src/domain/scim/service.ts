@@ -4,18 +4,18 @@ import type { Secret } from "../../platform/secret.ts";
 import type { OpenSnapshot } from "../../platform/snapshot.ts";
 import { createBulk } from "./bulk/bulk.ts";
 import type { ScimDependencies } from "./dependencies.ts";
-import { createDiscovery } from "./discovery.ts";
-import { GroupDirectory } from "./group-directory.ts";
-import { createScimGroups } from "./groups.ts";
-import { Refusals } from "./refusals.ts";
-import { createRoles } from "./roles.ts";
-import { createSearch } from "./search.ts";
-import { createScimStatus } from "./status.ts";
-import { createScimTokens } from "./tokens.ts";
-import { ScimUsers } from "./users.ts";
+import { createDiscovery } from "./discovery/discovery.ts";
+import { GroupDirectory } from "./groups/group-directory.ts";
+import { createScimGroups } from "./groups/groups.ts";
+import { createRoles } from "./groups/roles.ts";
+import { createSearch } from "./search/search.ts";
+import { Refusals } from "./status/refusals.ts";
+import { createScimStatus } from "./status/status.ts";
+import { createScimTokens } from "./tokens/tokens.ts";
+import { ScimUsers } from "./users/users.ts";
 
 export type { GroupsChanged } from "./dependencies.ts";
-export { groupNamesOf } from "./members-store.ts";
+export { groupNamesOf } from "./groups/members-store.ts";
 export type { ScimSettings } from "./model.ts";
 
 export interface ScimOptions extends ScimDependencies {

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import { countIgnored, countIgnoredInBulk } from "../../domain/scim/ignored.ts";
 import type { ScimResources } from "../../domain/scim/model.ts";
-import type { SearchScope } from "../../domain/scim/search-request.ts";
+import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { noContent } from "../answers.ts";

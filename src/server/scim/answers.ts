@@ -1,6 +1,6 @@
 // The successful answers of the protocol: resources with their headers, lists, and nothing at all (scim.md SCIM-35,
 // SCIM-43, SCIM-81, SCIM-95). The texts come from the area.
-import type { DiscoveryAnswer } from "../../domain/scim/discovery.ts";
+import type { DiscoveryAnswer } from "../../domain/scim/discovery/discovery.ts";
 import { etagOf } from "../../domain/scim/messages.ts";
 import type { ScimAnswer } from "../../domain/scim/model.ts";
 import { noContent, preparedHeaders } from "../answers.ts";

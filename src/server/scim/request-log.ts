@@ -1,6 +1,6 @@
 // What is kept of a SCIM request for an operator whose provider reports an error: a line in the log (scim.md SCIM-10) and,
 // where its content was refused, the reason in the status (SCIM-33). Never a token, a body or a query.
-import type { Refusals } from "../../domain/scim/refusals.ts";
+import type { Refusals } from "../../domain/scim/status/refusals.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNMATCHED } from "../http-metrics.ts";

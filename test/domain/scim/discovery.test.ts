@@ -1,6 +1,6 @@
 // What providers learn about the service (scim.md 4.11), compared with the table it comes from.
 import { describe, expect, test } from "bun:test";
-import { createDiscovery } from "../../../src/domain/scim/discovery.ts";
+import { createDiscovery } from "../../../src/domain/scim/discovery/discovery.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { USER_SCHEMA } from "../../../src/domain/scim/schema.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
-import { GroupDirectory } from "../../../src/domain/scim/group-directory.ts";
-import { createScimStatus } from "../../../src/domain/scim/status.ts";
-import { createScimTokens } from "../../../src/domain/scim/tokens.ts";
+import { GroupDirectory } from "../../../src/domain/scim/groups/group-directory.ts";
+import { createScimStatus } from "../../../src/domain/scim/status/status.ts";
+import { createScimTokens } from "../../../src/domain/scim/tokens/tokens.ts";
 import { addProvisionedGroup, addProvisionedUser } from "../../support/provisioned-rows.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";
 

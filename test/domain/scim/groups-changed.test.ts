@@ -1,6 +1,6 @@
 // Who is told that users' groups are not what they were: for each change exactly those users, and nobody where nothing differs.
 import { beforeEach, expect, test } from "bun:test";
-import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups.ts";
+import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups/groups.ts";
 import { groupNamesOf } from "../../../src/domain/scim/service.ts";
 import { openSnapshot } from "../../../src/platform/snapshot.ts";
 import { addScimUsers, createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "./groups-world.ts";

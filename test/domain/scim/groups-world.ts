@@ -7,9 +7,9 @@ import type { IdentitySettings, Role } from "../../../src/domain/identity/servic
 import { users } from "../../../src/domain/identity/tables.ts";
 import type { ScimDependencies } from "../../../src/domain/scim/dependencies.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
-import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups.ts";
+import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups/groups.ts";
+import { createRoles, type Roles } from "../../../src/domain/scim/groups/roles.ts";
 import type { GroupRow, ScimAnswer, ScimCaller } from "../../../src/domain/scim/model.ts";
-import { createRoles, type Roles } from "../../../src/domain/scim/roles.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../../src/domain/scim/tables.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
 import { openSnapshot } from "../../../src/platform/snapshot.ts";

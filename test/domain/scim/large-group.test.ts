@@ -8,7 +8,7 @@ import {
   STREAMS_MAX,
   STREAMS_WAITING_MAX,
   WHOLE_GROUP_MEMBERS_MAX,
-} from "../../../src/domain/scim/group-streams.ts";
+} from "../../../src/domain/scim/groups/group-streams.ts";
 import type { ScimAnswer } from "../../../src/domain/scim/model.ts";
 import { scimGroupMembers } from "../../../src/domain/scim/tables.ts";
 import {

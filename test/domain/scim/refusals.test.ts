@@ -5,7 +5,7 @@ import {
   REFUSALS_KEPT_MAX,
   REFUSALS_PER_SECOND_MAX,
   Refusals,
-} from "../../../src/domain/scim/refusals.ts";
+} from "../../../src/domain/scim/status/refusals.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";
 
 const SECOND_MS = 1_000;

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { AskedList } from "../../../src/domain/scim/model.ts";
-import type { SearchScope } from "../../../src/domain/scim/search-request.ts";
+import type { SearchScope } from "../../../src/domain/scim/search/search-request.ts";
 import { createSearchWorld, type SearchWorld } from "./search-world.ts";
 import { listenToStatements, type StatementLog } from "./statement-log.ts";
 

@@ -1,15 +1,15 @@
 // A world with a search over users and groups that are written as rows: how they are provisioned is tested elsewhere.
 import { users } from "../../../src/domain/identity/tables.ts";
 import { fold } from "../../../src/domain/scim/fold.ts";
-import { GroupStreams } from "../../../src/domain/scim/group-streams.ts";
-import { GroupViews } from "../../../src/domain/scim/group-views.ts";
+import { GroupStreams } from "../../../src/domain/scim/groups/group-streams.ts";
+import { GroupViews } from "../../../src/domain/scim/groups/group-views.ts";
 import type { AskedList, ScimCaller, ScimObject, ScimSettings } from "../../../src/domain/scim/model.ts";
-import { createSearch, type ScimSearch } from "../../../src/domain/scim/search.ts";
-import type { SearchScope } from "../../../src/domain/scim/search-request.ts";
+import { createSearch, type ScimSearch } from "../../../src/domain/scim/search/search.ts";
+import type { SearchScope } from "../../../src/domain/scim/search/search-request.ts";
 import { scimGroupMembers, scimGroups } from "../../../src/domain/scim/tables.ts";
-import { emailColumns, userColumns } from "../../../src/domain/scim/user-columns.ts";
-import { renderUsers } from "../../../src/domain/scim/user-views.ts";
-import { insertUser, replaceEmails } from "../../../src/domain/scim/users-store.ts";
+import { emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
+import { renderUsers } from "../../../src/domain/scim/users/user-views.ts";
+import { insertUser, replaceEmails } from "../../../src/domain/scim/users/users-store.ts";
 import type { Tx } from "../../../src/platform/database.ts";
 import { openSnapshot } from "../../../src/platform/snapshot.ts";
 import { createWorld, type World } from "../../support/world.ts";

@@ -6,8 +6,8 @@ import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import type { AskedList, ScimObject } from "../../../src/domain/scim/model.ts";
-import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../src/domain/scim/scans.ts";
-import { PAGE_DEFAULT, type SearchScope } from "../../../src/domain/scim/search-request.ts";
+import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../src/domain/scim/search/scans.ts";
+import { PAGE_DEFAULT, type SearchScope } from "../../../src/domain/scim/search/search-request.ts";
 import { ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";
 import { createSearchWorld, type ListAnswer, type SearchWorld } from "./search-world.ts";
 

@@ -1,6 +1,6 @@
 // How many compiled statements are kept, and which go first.
 import { expect, test } from "bun:test";
-import { StatementCache } from "../../../src/domain/scim/statement-cache.ts";
+import { StatementCache } from "../../../src/domain/scim/search/statement-cache.ts";
 
 /** @returns the keys that had to be compiled, in order */
 function compiledFor(max: number, keys: readonly string[]): string {

@@ -8,15 +8,15 @@ import { DomainError } from "../../../src/domain/errors.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { scimTokens } from "../../../src/domain/scim/tables.ts";
-import { USE_NOTED_EVERY_MS } from "../../../src/domain/scim/token-check.ts";
+import { USE_NOTED_EVERY_MS } from "../../../src/domain/scim/tokens/token-check.ts";
 import {
   CONFIGURED,
   EXPIRY_DAYS_MAX,
   LABEL_LENGTH_MAX,
   PRESENTED_LENGTH_MAX,
   TOKENS_LISTED_MAX,
-} from "../../../src/domain/scim/token-model.ts";
-import { createScimTokens, type ScimTokens } from "../../../src/domain/scim/tokens.ts";
+} from "../../../src/domain/scim/tokens/token-model.ts";
+import { createScimTokens, type ScimTokens } from "../../../src/domain/scim/tokens/tokens.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database.ts";
 import { sha256Hex, systemIds } from "../../../src/platform/ids.ts";

@@ -4,9 +4,9 @@ import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import type { Role, User } from "../../../src/domain/identity/service.ts";
-import type { ScimGroups } from "../../../src/domain/scim/groups.ts";
+import type { ScimGroups } from "../../../src/domain/scim/groups/groups.ts";
 import type { AskedView, ScimAnswer, ScimCaller, ScimSettings } from "../../../src/domain/scim/model.ts";
-import type { ScimUsers } from "../../../src/domain/scim/users.ts";
+import type { ScimUsers } from "../../../src/domain/scim/users/users.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
 import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
 

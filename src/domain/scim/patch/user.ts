@@ -2,7 +2,6 @@
 // names are taken, and what follows from the difference, is for users.
 import { isDeepStrictEqual } from "node:util";
 import { arrangedUser, elementsOf, withMember } from "../document.ts";
-import { ADDRESS_NEEDED, findAddress, shownEmails } from "../emails.ts";
 import { scimInvalid } from "../errors.ts";
 import { matchesElement } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/model.ts";
@@ -11,6 +10,7 @@ import type { ScimObject, ScimProfile } from "../model.ts";
 import type { AttributePath } from "../path.ts";
 import { checkUser } from "../read.ts";
 import type { Attribute } from "../schema.ts";
+import { ADDRESS_NEEDED, findAddress, shownEmails } from "../users/emails.ts";
 import { readParts } from "../values.ts";
 import { assign } from "./assign.ts";
 import { Comparisons } from "./comparisons.ts";

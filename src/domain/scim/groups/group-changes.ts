@@ -1,0 +1,202 @@
+// What a change of a group does, inside one transaction: its row, its members, and what follows from the difference that
+// was made: versions, roles, the audit entry. Nothing follows where nothing differs.
+import type { Connection, Tx } from "../../../platform/database.ts";
+import { uniqueViolation } from "../../../platform/storage-errors.ts";
+import type { Actor } from "../../actor.ts";
+import type { AuditSummary } from "../../audit/service.ts";
+import { invariant } from "../../errors.ts";
+import type { ScimDependencies } from "../dependencies.ts";
+import { scimNotFound, scimTaken } from "../errors.ts";
+import { fold } from "../fold.ts";
+import type { GroupRow } from "../model.ts";
+import { requireVersion } from "../preconditions.ts";
+import * as store from "./groups-store.ts";
+import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
+import * as memberStore from "./members-store.ts";
+import type { Roles } from "./roles.ts";
+
+/** A group as it is sent whole. */
+export interface NewGroup {
+  displayName: string;
+  externalId: string | undefined;
+  /** each once */
+  members: readonly string[] | undefined;
+}
+
+/** What becomes of a group; what is undefined stays. */
+export interface GroupWish {
+  displayName?: string;
+  /** null takes it away */
+  externalId?: string | null;
+  members: MemberWish;
+}
+
+export interface AskedGroup {
+  id: string;
+  ifMatch: string | undefined;
+}
+
+interface Difference extends MemberChange {
+  /** undefined for a new group */
+  before: GroupRow | undefined;
+  after: GroupRow;
+}
+
+/** ids in one audit entry; all are counted */
+const AUDITED_IDS_MAX = 10;
+
+type GroupChangeDependencies = Pick<ScimDependencies, "audit" | "clock" | "ids" | "groupsChanged"> & {
+  roles: Roles;
+};
+
+export class GroupChanges {
+  constructor(private readonly own: GroupChangeDependencies) {}
+
+  /** @throws ScimError 400 for unknown members, 409 */
+  insert(tx: Tx, actor: Actor, { displayName, externalId, members = [] }: NewGroup): GroupRow {
+    const { clock, ids } = this.own;
+    const nowMs = clock.nowMs();
+    const after: GroupRow = {
+      id: ids.uuid(),
+      externalId: externalId ?? null,
+      displayName,
+      memberCount: members.length,
+      version: 1,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    orTaken(() => store.insertGroup(tx, stored(after, actor)));
+    const wish = { base: "kept", add: members, remove: [] } as const;
+    const change = applyMembers(tx, placeOf(after, actor), wish);
+    invariant(change.added.length === members.length, "a new group has the members it was sent with");
+    this.#follow(tx, actor, { before: undefined, after, ...change });
+    return after;
+  }
+
+  /**
+   * @returns the row as it is afterwards, the same where nothing differs
+   * @throws ScimError 400 for unknown members, 404, 409, 412
+   */
+  update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): GroupRow {
+    const before = this.#present(tx, actor, asked);
+    const change = applyMembers(tx, placeOf(before, actor), wish.members);
+    const { displayName = before.displayName, externalId = before.externalId } = wish;
+    const movedCount = change.added.length + change.removed.length;
+    if (movedCount === 0 && displayName === before.displayName && externalId === before.externalId)
+      return before;
+    const after: GroupRow = {
+      ...before,
+      displayName,
+      externalId,
+      memberCount: before.memberCount + change.added.length - change.removed.length,
+      version: before.version + 1,
+      updatedAtMs: this.own.clock.nowMs(),
+    };
+    orTaken(() => store.updateGroup(tx, stored(after, actor)));
+    this.#follow(tx, actor, { before, after, ...change });
+    return after;
+  }
+
+  /** @throws ScimError 404, 412 */
+  remove(tx: Tx, actor: Actor, asked: AskedGroup): void {
+    const { audit, clock, roles, groupsChanged } = this.own;
+    const before = this.#present(tx, actor, asked);
+    const group = { groupId: before.id };
+    const userIds = roles.roleOf(before) === "admin" ? memberStore.memberIds(tx, group) : [];
+    groupsChanged?.(tx, memberStore.memberIds(tx, group));
+    memberStore.raiseMembers(tx, { ...group, nowMs: clock.nowMs() });
+    store.deleteGroup(tx, { organizationId: actor.organizationId, id: before.id });
+    roles.recompute(tx, { actor, userIds });
+    audit.record(tx, { actor, action: "scim_group.remove", target: before.id, before: summaryOf(before) });
+  }
+
+  #present(tx: Tx, { organizationId }: Actor, { id, ifMatch }: AskedGroup): GroupRow {
+    const row = knownGroup(tx, { organizationId, id });
+    requireVersion(ifMatch, row.version);
+    return row;
+  }
+
+  #follow(tx: Tx, actor: Actor, difference: Difference): void {
+    const { audit, roles, groupsChanged } = this.own;
+    const { before, after } = difference;
+    raiseUsers(tx, difference);
+    groupsChanged?.(tx, usersWhoseGroupsDiffer(tx, difference));
+    roles.recompute(tx, { actor, userIds: this.#usersWhoseRoleMayDiffer(tx, difference) });
+    audit.record(tx, {
+      actor,
+      action: before ? "scim_group.update" : "scim_group.create",
+      target: after.id,
+      ...(before && { before: summaryOf(before) }),
+      after: { ...summaryOf(after), ...memberSummary(difference) },
+    });
+  }
+
+  /** Those who came or went where the group gives a role, and everybody in it where a new name gives or takes one. */
+  #usersWhoseRoleMayDiffer(tx: Tx, { before, after, added, removed }: Difference): readonly string[] {
+    const { roles } = this.own;
+    const role = roles.roleOf(after);
+    if (before && roles.roleOf(before) !== role)
+      return [...memberStore.memberIds(tx, { groupId: after.id }), ...removed];
+    return role === "admin" ? [...added, ...removed] : [];
+  }
+}
+
+/** @throws ScimError 404 for every id that is no group of the organization */
+export function knownGroup(connection: Connection, group: { organizationId: string; id: string }): GroupRow {
+  const row = store.groupOf(connection, group);
+  if (!row) throw scimNotFound();
+  return row;
+}
+
+/** Users show the names of their groups, so a new name is a change of every member. */
+function raiseUsers(tx: Tx, difference: Difference): void {
+  const { after, added, removed } = difference;
+  const nowMs = after.updatedAtMs;
+  if (isRenamed(difference)) memberStore.raiseMembers(tx, { groupId: after.id, nowMs });
+  memberStore.raiseUsers(tx, { ids: isRenamed(difference) ? removed : [...added, ...removed], nowMs });
+}
+
+function usersWhoseGroupsDiffer(tx: Tx, difference: Difference): readonly string[] {
+  const { after, added, removed } = difference;
+  const there = isRenamed(difference) ? memberStore.memberIds(tx, { groupId: after.id }) : added;
+  return [...there, ...removed];
+}
+
+const isRenamed = ({ before, after }: Difference): boolean =>
+  before !== undefined && before.displayName !== after.displayName;
+
+const placeOf = ({ id }: GroupRow, { organizationId }: Actor) => ({ groupId: id, organizationId });
+
+const stored = (row: GroupRow, { organizationId }: Actor): store.StoredGroup => ({
+  ...row,
+  organizationId,
+  displayNameKey: fold(row.displayName),
+});
+
+function orTaken(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const columns = uniqueViolation(error);
+    if (columns?.includes("display_name_key"))
+      throw scimTaken(
+        "displayName: another group has this name, letter case aside; use that group, or another name",
+      );
+    if (columns?.includes("external_id"))
+      throw scimTaken("externalId: another group has this value; use that group, or another value");
+    throw error;
+  }
+}
+
+const summaryOf = ({ displayName, externalId, memberCount }: GroupRow): AuditSummary => ({
+  display_name: displayName,
+  external_id: externalId,
+  members: memberCount,
+});
+
+const memberSummary = ({ added, removed }: MemberChange): AuditSummary => ({
+  members_added: added.length,
+  members_removed: removed.length,
+  added_ids: added.slice(0, AUDITED_IDS_MAX),
+  removed_ids: removed.slice(0, AUDITED_IDS_MAX),
+});

@@ -1,0 +1,86 @@
+// SQL of the people's view of groups. Order and meaning of references are in group-directory.ts.
+import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../../platform/database.ts";
+import { likePattern } from "../../page.ts";
+import type { GroupRow } from "../model.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
+
+export interface MemberView {
+  /** of the user */
+  id: string;
+  userName: string;
+  /** how the user is shown inside the product */
+  label: string;
+  active: boolean;
+}
+
+interface Slice {
+  offset: number;
+  limit: number;
+}
+
+const { sequence, organizationId: ofOrganization, displayNameKey, ...shown } = getTableColumns(scimGroups);
+
+/** Ordered by folded name, which is unique. */
+export function listGroups(
+  connection: Connection,
+  organizationId: string,
+  { search, offset, limit }: Slice & { search: { text: string; key: string } | undefined },
+): { items: GroupRow[]; total: number } {
+  const matching = and(
+    eq(ofOrganization, organizationId),
+    search && or(contains(displayNameKey, search.key), contains(scimGroups.externalId, search.text)),
+  );
+  const total = connection.select({ total: count() }).from(scimGroups).where(matching).get()?.total ?? 0;
+  const items = connection
+    .select(shown)
+    .from(scimGroups)
+    .where(matching)
+    .orderBy(asc(displayNameKey))
+    .limit(limit)
+    .offset(offset)
+    .all();
+  return { items, total };
+}
+
+/** @param wanted `key` is the folded reference */
+export function findGroup(
+  connection: Connection,
+  organizationId: string,
+  { reference, key }: { reference: string; key: string },
+): GroupRow | undefined {
+  const [hasId, hasName] = [eq(scimGroups.id, reference), eq(displayNameKey, key)];
+  return connection
+    .select(shown)
+    .from(scimGroups)
+    .where(and(eq(ofOrganization, organizationId), or(hasId, hasName, eq(scimGroups.externalId, reference))))
+    .orderBy(desc(hasId), desc(hasName))
+    .limit(1)
+    .get();
+}
+
+/** Ordered by user id. */
+export function listMembers(
+  connection: Connection,
+  groupId: string,
+  { offset, limit }: Slice,
+): { items: MemberView[]; total: number } {
+  const isMember = eq(scimGroupMembers.groupId, groupId);
+  const total =
+    connection.select({ total: count() }).from(scimGroupMembers).where(isMember).get()?.total ?? 0;
+  const { userName, label, active } = scimUsers;
+  const items = connection
+    .select({ id: scimUsers.accountId, userName, label, active })
+    .from(scimGroupMembers)
+    .innerJoin(scimUsers, eq(scimUsers.accountId, scimGroupMembers.userId))
+    .where(isMember)
+    .orderBy(asc(scimGroupMembers.userId))
+    .limit(limit)
+    .offset(offset)
+    .all();
+  return { items, total };
+}
+
+const contains = (column: SQLiteColumn, text: string): SQL =>
+  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;

@@ -1,0 +1,61 @@
+// Provisioned groups as people look at them: pages of groups, one group, its members. What identity providers read and
+// change is in groups.ts.
+import type { Db } from "../../../platform/database.ts";
+import { DomainError, type Problem } from "../../errors.ts";
+import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../page.ts";
+import { fold } from "../fold.ts";
+import type { GroupRow } from "../model.ts";
+import * as store from "./group-directory-store.ts";
+
+export type { MemberView } from "./group-directory-store.ts";
+
+/** Groups as the terminal shows them. */
+export class GroupDirectory {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * @returns groups by folded name; `q` searches the name and the external id
+   * @throws DomainError `scim_group.invalid`
+   */
+  list(organizationId: string, query: PageQuery): Page<GroupRow> {
+    const request = readRequest(query);
+    const { page, perPage, q } = request;
+    const search = q === undefined ? undefined : { text: q, key: fold(q) };
+    const slice = { search, offset: offsetOf(request), limit: perPage };
+    return { page, perPage, ...store.listGroups(this.db.read, organizationId, slice) };
+  }
+
+  /**
+   * @param reference id, name in any case, or external id; looked for in this order
+   * @throws DomainError `scim_group.not_found`
+   */
+  show(organizationId: string, reference: string): GroupRow {
+    const key = fold(reference.trim());
+    const group = store.findGroup(this.db.read, organizationId, { reference, key });
+    if (!group) throw groupNotFound();
+    return group;
+  }
+
+  /**
+   * @param groupId as `show` gives it
+   * @returns members by id, as the identity provider sees them
+   * @throws DomainError `scim_group.invalid`
+   */
+  members(groupId: string, query: Pick<PageQuery, "page" | "perPage">): Page<store.MemberView> {
+    const request = readRequest(query);
+    const { page, perPage } = request;
+    const slice = { offset: offsetOf(request), limit: perPage };
+    return { page, perPage, ...store.listMembers(this.db.read, groupId, slice) };
+  }
+}
+
+function readRequest(query: PageQuery): PageRequest {
+  const problems: Problem[] = [];
+  const request = readPageQuery(query, problems);
+  if (problems.length === 0) return request;
+  const message = problems.map(({ detail }) => detail).join("; ");
+  throw new DomainError("invalid", "scim_group.invalid", message, { problems });
+}
+
+const groupNotFound = (): DomainError =>
+  new DomainError("not_found", "scim_group.not_found", "there is no group with this name, id or external id");

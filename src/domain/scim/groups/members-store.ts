@@ -1,0 +1,241 @@
+// SQL of memberships, always on sets: lists of ids arrive as one JSON text, however long, so no statement runs once for
+// each member and none reads the list of those it does not change (scim.md SCIM-120, SCIM-123, SCIM-124).
+import { and, asc, eq, gt, inArray, notInArray, type SQL, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import type { Named } from "../model.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
+
+const named = sql.placeholder;
+const { groupId, userId } = scimGroupMembers;
+
+/** @returns the elements of a JSON list of texts that is bound under this name */
+export const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
+const asList = (ids: readonly string[]): string => JSON.stringify(ids);
+
+const insertUsers = statement((connection) =>
+  connection
+    .insert(scimGroupMembers)
+    .select(
+      connection
+        .select({ groupId: sql<string>`${named("groupId")}`.as("group_id"), userId: scimUsers.accountId })
+        .from(sql`json_each(${named("ids")})`)
+        .crossJoin(scimUsers) // in this order: SQLite would look through every user of the organization
+        .where(
+          and(eq(scimUsers.accountId, sql`value`), eq(scimUsers.organizationId, named("organizationId"))),
+        ),
+    )
+    .onConflictDoNothing()
+    .returning({ id: userId })
+    .prepare(),
+);
+
+/** Takes in those who are users of the organization. @returns the ids of those who were not members before */
+export const addMembers = (
+  tx: Tx,
+  { ids, ...group }: { groupId: string; organizationId: string; ids: readonly string[] },
+): readonly string[] => {
+  if (ids.length === 0) return [];
+  const added = insertUsers(tx).all({ ...group, ids: asList(ids) });
+  return added.map(({ id }) => id);
+};
+
+const selectOutsiders = statement((connection) =>
+  connection
+    .select({ id: sql<string>`value` })
+    .from(sql`json_each(${named("ids")})`)
+    .where(
+      sql`NOT EXISTS (SELECT 1 FROM ${scimGroupMembers} WHERE ${groupId} = ${named("groupId")} AND ${userId} = value)`,
+    )
+    .limit(named("limit"))
+    .prepare(),
+);
+
+/** @returns the first of these ids that are no members */
+export const outsidersAmong = (
+  connection: Connection,
+  asked: { groupId: string; ids: readonly string[]; limit: number },
+): readonly string[] =>
+  selectOutsiders(connection)
+    .all({ ...asked, ids: asList(asked.ids) })
+    .map(({ id }) => id);
+
+const selectGroups = statement((connection) =>
+  connection
+    .select({ id: scimGroups.id })
+    .from(scimGroups)
+    .where(and(inArray(scimGroups.id, listed("ids")), eq(scimGroups.organizationId, named("organizationId"))))
+    .prepare(),
+);
+
+/** @returns those of these ids that are groups */
+export const groupsAmong = (
+  connection: Connection,
+  asked: { organizationId: string; ids: readonly string[] },
+): readonly string[] =>
+  selectGroups(connection)
+    .all({ ...asked, ids: asList(asked.ids) })
+    .map(({ id }) => id);
+
+const deleteListed = statement((connection) =>
+  connection
+    .delete(scimGroupMembers)
+    .where(and(eq(groupId, named("groupId")), inArray(userId, listed("ids"))))
+    .returning({ id: userId })
+    .prepare(),
+);
+
+/** @returns the ids of those who were members */
+export const removeMembers = (
+  tx: Tx,
+  { ids, ...group }: { groupId: string; ids: readonly string[] },
+): readonly string[] => {
+  if (ids.length === 0) return [];
+  const removed = deleteListed(tx).all({ ...group, ids: asList(ids) });
+  return removed.map(({ id }) => id);
+};
+
+const deleteUnlisted = statement((connection) =>
+  connection
+    .delete(scimGroupMembers)
+    .where(and(eq(groupId, named("groupId")), notInArray(userId, listed("ids"))))
+    .returning({ id: userId })
+    .prepare(),
+);
+
+/** Keeps these only. @returns the ids of those who were members besides */
+export const removeOthers = (
+  tx: Tx,
+  { ids, ...group }: { groupId: string; ids: readonly string[] },
+): readonly string[] =>
+  deleteUnlisted(tx)
+    .all({ ...group, ids: asList(ids) })
+    .map(({ id }) => id);
+
+const raised = () => ({
+  version: sql`${scimUsers.version} + 1`,
+  updatedAtMs: sql`${named("nowMs")}`,
+});
+
+const raiseListed = statement((connection) =>
+  connection
+    .update(scimUsers)
+    .set(raised())
+    .where(inArray(scimUsers.accountId, listed("ids")))
+    .prepare(),
+);
+
+/** Gives each of these users a new version. */
+export function raiseUsers(tx: Tx, { ids, nowMs }: { ids: readonly string[]; nowMs: number }): void {
+  if (ids.length > 0) raiseListed(tx).run({ ids: asList(ids), nowMs });
+}
+
+const membersOf = (connection: Connection) =>
+  connection
+    .select({ id: userId })
+    .from(scimGroupMembers)
+    .where(eq(groupId, named("groupId")));
+
+const raiseThemAll = statement((connection) =>
+  connection
+    .update(scimUsers)
+    .set(raised())
+    .where(inArray(scimUsers.accountId, membersOf(connection)))
+    .prepare(),
+);
+
+/** Gives each member of the group a new version. */
+export function raiseMembers(tx: Tx, group: { groupId: string; nowMs: number }): void {
+  raiseThemAll(tx).run(group);
+}
+
+const selectIds = statement((connection) => membersOf(connection).prepare());
+
+/** @returns the ids of all members */
+export const memberIds = (connection: Connection, group: { groupId: string }): readonly string[] =>
+  selectIds(connection)
+    .all(group)
+    .map(({ id }) => id);
+
+const selectNames = statement((connection) =>
+  connection
+    .select({ name: scimGroups.displayName })
+    .from(scimGroupMembers)
+    .innerJoin(scimGroups, eq(scimGroups.id, groupId))
+    .where(eq(userId, named("userId")))
+    .orderBy(asc(scimGroups.displayNameKey))
+    .prepare(),
+);
+
+/** @returns the names of a user's groups, ordered without case */
+export const groupNamesOf = (connection: Connection, user: { userId: string }): readonly string[] =>
+  selectNames(connection)
+    .all(user)
+    .map(({ name }) => name);
+
+const raiseLeft = statement((connection) =>
+  connection
+    .update(scimGroups)
+    .set({
+      version: sql`${scimGroups.version} + 1`,
+      memberCount: sql`${scimGroups.memberCount} - 1`,
+      updatedAtMs: sql`${named("nowMs")}`,
+    })
+    .where(
+      inArray(
+        scimGroups.id,
+        connection
+          .select({ id: groupId })
+          .from(scimGroupMembers)
+          .where(eq(userId, named("userId"))),
+      ),
+    )
+    .prepare(),
+);
+const deleteOfUser = statement((connection) =>
+  connection
+    .delete(scimGroupMembers)
+    .where(eq(userId, named("userId")))
+    .prepare(),
+);
+
+/** Takes a user out of every group, and gives each of them a new version. */
+export function leaveAll(tx: Tx, user: { userId: string; nowMs: number }): void {
+  raiseLeft(tx).run(user);
+  deleteOfUser(tx).run({ userId: user.userId });
+}
+
+const MEMBER = { id: scimUsers.accountId, display: scimUsers.display };
+const isTheUser = eq(scimUsers.accountId, userId);
+
+const selectSlice = statement((connection) =>
+  connection
+    .select(MEMBER)
+    .from(scimGroupMembers)
+    .innerJoin(scimUsers, isTheUser)
+    .where(and(eq(groupId, named("groupId")), gt(userId, named("after"))))
+    .orderBy(asc(userId))
+    .limit(named("limit"))
+    .prepare(),
+);
+
+/** @param asked `after` is the last id of the slice before, or empty text @returns members in the order of their ids */
+export const memberSlice = (
+  connection: Connection,
+  asked: { groupId: string; after: string; limit: number },
+): readonly Named[] => selectSlice(connection).all(asked);
+
+const selectOfGroups = statement((connection) =>
+  connection
+    .select({ groupId, ...MEMBER })
+    .from(scimGroupMembers)
+    .innerJoin(scimUsers, isTheUser)
+    .where(inArray(groupId, listed("ids")))
+    .orderBy(asc(groupId), asc(userId))
+    .prepare(),
+);
+
+/** @returns the members of several groups, for each group in the order of their ids */
+export const membersOfGroups = (
+  connection: Connection,
+  ids: readonly string[],
+): readonly (Named & { groupId: string })[] => selectOfGroups(connection).all({ ids: asList(ids) });

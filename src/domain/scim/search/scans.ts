@@ -1,0 +1,93 @@
+// Searches that have to look at every resource: one at a time, in slices with a turn of the event loop between them, all
+// from one moment of the database. How many resources that may be is checked in search.ts before.
+import { setImmediate } from "node:timers/promises";
+import type { Connection } from "../../../platform/database.ts";
+import type { OpenSnapshot } from "../../../platform/snapshot.ts";
+import { ScimError } from "../errors.ts";
+import type { View } from "../view.ts";
+import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";
+import { type Renderers, textsOver } from "./search-texts.ts";
+
+/** With as many comparisons as a filter may have, this many rows still take less than half a second. */
+export const SLICE_ROWS = 500;
+/** Scans that wait for their turn; one more is refused. */
+export const SCANS_WAITING_MAX = 16;
+const RETRY_AFTER_SECONDS = 5;
+
+export interface Scan {
+  /** what to look for, by type */
+  parts: readonly Collected[];
+  isDescending: boolean;
+  offset: number;
+  limit: number;
+  view: View;
+}
+
+export interface Slice {
+  /** all that match */
+  total: number;
+  /** JSON texts of those on the page */
+  resources: readonly string[];
+}
+
+/** @source scim.md SCIM-125 and SCIM-132 */
+export class Scans {
+  /** running and waiting ones */
+  #count = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly openSnapshot: OpenSnapshot,
+    private readonly renderers: Renderers,
+  ) {}
+
+  /** @throws ScimError 503 when too many wait already */
+  async run(scan: Scan): Promise<Slice> {
+    if (this.#count > SCANS_WAITING_MAX) {
+      const detail =
+        "too many searches look at every resource; try again soon, or filter with eq on userName";
+      throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.#count += 1;
+    const turn = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    await turn;
+    return await this.#scan(scan).finally(() => {
+      this.#count -= 1;
+      resolve();
+    });
+  }
+
+  async #scan({ parts, view, ...page }: Scan): Promise<Slice> {
+    const { connection, close } = this.openSnapshot();
+    try {
+      openFound(connection);
+      for (const part of parts) await collect(connection, part);
+      return this.#pageOf(connection, page, view);
+    } finally {
+      close();
+    }
+  }
+
+  #pageOf(connection: Connection, page: Parameters<typeof foundPage>[1], view: View): Slice {
+    const { total, found } = foundPage(connection, page);
+    const texts = textsOver(connection, this.renderers);
+    const textsOfType = (type: "User" | "Group"): Iterator<string> => {
+      const sequences = found.filter((row) => row.type === type).map(({ sequence }) => sequence);
+      return texts[type].ofSequences(sequences, view).values();
+    };
+    const byType = { User: textsOfType("User"), Group: textsOfType("Group") };
+    const resources = found.flatMap(({ type }) => byType[type].next().value ?? []);
+    return { total, resources };
+  }
+}
+
+async function collect(connection: Connection, part: Collected): Promise<void> {
+  const last = lastSequence(connection, part);
+  const collectSlice = prepareCollection(connection, part);
+  for (let after = 0; after < last; after += SLICE_ROWS) {
+    collectSlice({ after, upTo: after + SLICE_ROWS });
+    await setImmediate();
+  }
+}

@@ -1,0 +1,96 @@
+// List requests as they came, read: which page, in what order, of what each type's resources must meet. What is found is
+// for search.ts.
+import { scimInvalid } from "../errors.ts";
+import { ALWAYS, type Filter } from "../filter/model.ts";
+import { parseFilter, parseFilters } from "../filter/parse.ts";
+import { filterablePath } from "../filter/typing.ts";
+import type { AskedList } from "../model.ts";
+import { type AttributePath, subAttributeOf } from "../path.ts";
+import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
+
+export const PAGE_DEFAULT = 100;
+
+export type SearchScope = ResourceTypeName | "all";
+
+/** Resources without the attribute come last, or first when the order is descending. */
+export interface Order {
+  /** undefined for a type that has no such attribute */
+  readonly keys: Readonly<Record<ResourceTypeName, AttributePath | undefined>>;
+  readonly isDescending: boolean;
+}
+
+export interface ListRequest {
+  readonly types: readonly ResourceTypeName[];
+  readonly filters: Readonly<Record<ResourceTypeName, Filter>>;
+  /** undefined for the order of creation */
+  readonly order: Order | undefined;
+  /** 1-based */
+  readonly startIndex: number;
+  readonly limit: number;
+}
+
+/**
+ * @param pageMax resources on one page at most
+ * @throws ScimError `invalidFilter`, and `invalidValue` for paging and order
+ * @source scim.md SCIM-61 to SCIM-64
+ */
+export function readListRequest(scope: SearchScope, asked: AskedList, pageMax: number): ListRequest {
+  const types = scope === "all" ? RESOURCE_TYPES : [scope];
+  const problems: string[] = [];
+  const startIndex = wholeNumber("startIndex", asked.startIndex, problems) ?? 1;
+  const count = wholeNumber("count", asked.count, problems) ?? PAGE_DEFAULT;
+  const order = readOrder(types, asked, problems);
+  if (problems.length > 0) throw scimInvalid("invalidValue", problems.join("; "));
+  return {
+    types,
+    filters: readFilters(scope, asked.filter),
+    order,
+    startIndex: Math.max(startIndex, 1),
+    limit: Math.min(Math.max(count, 0), pageMax),
+  };
+}
+
+function readFilters(scope: SearchScope, text: string | undefined): ListRequest["filters"] {
+  if (text === undefined) return { User: ALWAYS, Group: ALWAYS };
+  if (scope === "all") return parseFilters(text);
+  const filter = parseFilter(scope, text);
+  return { User: filter, Group: filter };
+}
+
+function wholeNumber(
+  name: string,
+  value: string | number | undefined,
+  problems: string[],
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === "number" || /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
+  // However many digits it has: what is beyond every page is a whole number all the same.
+  const bounded = Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+  if (Number.isInteger(bounded)) return bounded;
+  problems.push(`${name} must be a whole number`);
+  return undefined;
+}
+
+function readOrder(
+  types: readonly ResourceTypeName[],
+  { sortBy, sortOrder = "ascending" }: AskedList,
+  problems: string[],
+): Order | undefined {
+  const direction = sortOrder.toLowerCase();
+  if (direction !== "ascending" && direction !== "descending")
+    problems.push("sortOrder must be ascending or descending");
+  if (sortBy === undefined) return undefined;
+  const keyOf = (type: ResourceTypeName) => (types.includes(type) ? sortKey(type, sortBy) : undefined);
+  const keys = { User: keyOf("User"), Group: keyOf("Group") };
+  if (!keys.User && !keys.Group)
+    problems.push("sortBy must name an attribute with a simple value, such as userName or name.familyName");
+  return { keys, isDescending: direction === "descending" };
+}
+
+/** A list stands for its values; another complex attribute has no order. */
+function sortKey(type: ResourceTypeName, name: string): AttributePath | undefined {
+  const path = filterablePath(type, name);
+  if (!path || path.sub || path.attribute.type !== "complex") return path;
+  const value = path.attribute.multiValued ? subAttributeOf(path.attribute, "value") : undefined;
+  return value && { ...path, sub: value };
+}

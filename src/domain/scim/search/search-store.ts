@@ -1,0 +1,193 @@
+// SQL of searches: pages and counts of one type, compiled once by shape. What a filter becomes is filter/where-store.ts,
+// and searches that no index helps are scan-store.ts.
+import { count, inArray, type SQL, sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database.ts";
+import type { Filter } from "../filter/model.ts";
+import { ORGANIZATION } from "../filter/operands-store.ts";
+import { orderOf } from "../filter/order-store.ts";
+import { type Shape, shapeOf } from "../filter/shape.ts";
+import { isAlways } from "../filter/simplify.ts";
+import { whereOf } from "../filter/where-store.ts";
+import type { GroupRow, UserRow } from "../model.ts";
+import { type AttributePath, pathText } from "../path.ts";
+import { scimGroups, scimUsers } from "../tables.ts";
+import { StatementCache } from "./statement-cache.ts";
+
+/** Compiled statements of one type and one kind that are kept, less than 200 all together (scim.md SCIM-131). */
+const STATEMENTS_MAX = 32;
+
+export interface RowsAsked {
+  organizationId: string;
+  filter: Filter;
+  /** undefined for the order of creation */
+  key: AttributePath | undefined;
+  isDescending: boolean;
+  /** begins at the last row: `offset` counts from there, and the rows come in that order */
+  isBackwards: boolean;
+  offset: number;
+  limit: number;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+interface Prepared<Row> {
+  all(values: Values): Row[];
+}
+
+/** What differs between the two types. */
+interface TypeSql<Row> {
+  organizationId: SQL;
+  sequence: SQL;
+  page(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<Row>;
+  sequences(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<{ sequence: number }>;
+  count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
+  ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
+}
+
+const USER_COLUMNS = {
+  id: scimUsers.accountId,
+  version: scimUsers.version,
+  createdAtMs: scimUsers.createdAtMs,
+  updatedAtMs: scimUsers.updatedAtMs,
+  doc: scimUsers.doc,
+};
+const GROUP_COLUMNS = {
+  id: scimGroups.id,
+  externalId: scimGroups.externalId,
+  displayName: scimGroups.displayName,
+  memberCount: scimGroups.memberCount,
+  version: scimGroups.version,
+  createdAtMs: scimGroups.createdAtMs,
+  updatedAtMs: scimGroups.updatedAtMs,
+};
+
+const named = sql.placeholder;
+const TOTAL = { total: count() };
+const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
+
+const USER_SQL: TypeSql<UserRow> = {
+  organizationId: sql`${scimUsers.organizationId}`,
+  sequence: sql`${scimUsers.sequence}`,
+  page: (connection, where, order) =>
+    connection
+      .select(USER_COLUMNS)
+      .from(scimUsers)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  sequences: (connection, where, order) =>
+    connection
+      .select({ sequence: scimUsers.sequence })
+      .from(scimUsers)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
+  ofSequences: (connection) =>
+    connection
+      .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
+      .from(scimUsers)
+      .where(inArray(scimUsers.sequence, listed))
+      .prepare(),
+};
+
+const GROUP_SQL: TypeSql<GroupRow> = {
+  organizationId: sql`${scimGroups.organizationId}`,
+  sequence: sql`${scimGroups.sequence}`,
+  page: (connection, where, order) =>
+    connection
+      .select(GROUP_COLUMNS)
+      .from(scimGroups)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  sequences: (connection, where, order) =>
+    connection
+      .select({ sequence: scimGroups.sequence })
+      .from(scimGroups)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  count: (connection, where) => connection.select(TOTAL).from(scimGroups).where(where).prepare(),
+  ofSequences: (connection) =>
+    connection
+      .select({ ...GROUP_COLUMNS, sequence: scimGroups.sequence })
+      .from(scimGroups)
+      .where(inArray(scimGroups.sequence, listed))
+      .prepare(),
+};
+
+/** The rows of one type. One object belongs to one connection, on which it compiles. */
+export class SearchedRows<Row> {
+  readonly #pages = new StatementCache<Prepared<Row>>(STATEMENTS_MAX);
+  readonly #deepPages = new StatementCache<Prepared<{ sequence: number }>>(STATEMENTS_MAX);
+  readonly #counts = new StatementCache<Prepared<{ total: number }>>(STATEMENTS_MAX);
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly own: TypeSql<Row>,
+  ) {}
+
+  /** What stands before a later page is passed over without its documents: an index is enough for that. */
+  page(asked: RowsAsked): Row[] {
+    const { own, connection } = this;
+    if (asked.offset === 0)
+      return this.#ordered(asked, this.#pages, (...terms) => own.page(connection, ...terms));
+    const found = this.#ordered(asked, this.#deepPages, (...terms) => own.sequences(connection, ...terms));
+    return this.ofSequences(found.map(({ sequence }) => sequence));
+  }
+
+  #ordered<R>(
+    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
+    statements: StatementCache<Prepared<R>>,
+    prepare: (where: SQL | undefined, order: SQL[]) => Prepared<R>,
+  ): R[] {
+    const shape = shapeOf(filter);
+    const order = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
+    const prepared = statements.get(`${order} ${shape.key}`, () => {
+      const terms = orderOf(key, this.own.sequence, { isDescending, isBackwards });
+      return prepare(this.#where(filter, shape), terms);
+    });
+    return prepared.all({ ...shape.values, organizationId, limit, offset });
+  }
+
+  count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
+    const shape = shapeOf(filter);
+    const prepared = this.#counts.get(shape.key, () =>
+      this.own.count(this.connection, this.#where(filter, shape)),
+    );
+    return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
+  }
+
+  /** @returns the rows of these sequences, in the order given */
+  ofSequences(sequences: readonly number[]): Row[] {
+    const rows = this.own.ofSequences(this.connection).all({ sequences: JSON.stringify(sequences) });
+    const bySequence = new Map(rows.map((row) => [row.sequence, row]));
+    return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
+  }
+
+  /**
+   * The plus keeps SQLite from walking through the whole organization: what an index finds names the organization
+   * itself (filter/where-store.ts), and else the organization would always look like the better index.
+   */
+  #where(filter: Filter, { numbers }: Shape): SQL | undefined {
+    const { organizationId } = this.own;
+    if (isAlways(filter)) return sql`${organizationId} = ${ORGANIZATION}`;
+    return sql`+${organizationId} = ${ORGANIZATION} AND ${whereOf(filter, numbers)}`;
+  }
+}
+
+/** @returns the rows of users */
+export const userRows = (connection: Connection): SearchedRows<UserRow> =>
+  new SearchedRows(connection, USER_SQL);
+
+/** @returns the rows of groups */
+export const groupRows = (connection: Connection): SearchedRows<GroupRow> =>
+  new SearchedRows(connection, GROUP_SQL);

@@ -1,0 +1,44 @@
+// Requests of identity providers that were refused for what is in them: the last ones are kept for people who look for
+// the reason (scim.md SCIM-33). In the database, because the terminal looks from a process of its own.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database.ts";
+import * as store from "./refusals-store.ts";
+
+export type { Refusal } from "./refusals-store.ts";
+
+export const REFUSALS_KEPT_MAX = 100;
+/** more are not kept: whoever sends nonsense all day shall not keep the disk busy with it */
+export const REFUSALS_PER_SECOND_MAX = 10;
+/** characters of a detail */
+export const REFUSAL_DETAIL_MAX = 500;
+
+export class Refusals {
+  #second = 0;
+  #kept = 0;
+
+  constructor(private readonly own: { db: Db; clock: Clock }) {}
+
+  /** The request is answered by then, so nobody waits for this, and nobody hears that it failed. */
+  keep(organizationId: string, refusal: Omit<store.Refusal, "atMs">): void {
+    const { db, clock } = this.own;
+    const atMs = clock.nowMs();
+    if (!this.#isWithinBudget(Math.floor(atMs / 1_000))) return;
+    const detail = refusal.detail.slice(0, REFUSAL_DETAIL_MAX);
+    const row = { ...refusal, organizationId, atMs, detail, kept: REFUSALS_KEPT_MAX };
+    db.writeInBackground((tx) => store.addRefusal(tx, row), "unobserved").catch(() => {});
+  }
+
+  /** @returns newest first */
+  list(organizationId: string): readonly store.Refusal[] {
+    return store.refusalsOf(this.own.db.read, organizationId);
+  }
+
+  #isWithinBudget(second: number): boolean {
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#kept = 0;
+    }
+    this.#kept += 1;
+    return this.#kept <= REFUSALS_PER_SECOND_MAX;
+  }
+}

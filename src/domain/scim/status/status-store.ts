@@ -1,0 +1,21 @@
+// SQL of the counts that the status shows.
+import { and, count, eq, type SQL } from "drizzle-orm";
+import type { Connection } from "../../../platform/database.ts";
+import { scimGroups, scimUsers } from "../tables.ts";
+
+/** @returns how many resources the organization has */
+export function countResources(connection: Connection, organizationId: string) {
+  const isOurs = eq(scimUsers.organizationId, organizationId);
+  const isGroupOfOurs = eq(scimGroups.organizationId, organizationId);
+  return {
+    users: countIn(connection, scimUsers, isOurs),
+    suspendedUsers: countIn(connection, scimUsers, and(isOurs, eq(scimUsers.active, false))),
+    groups: countIn(connection, scimGroups, isGroupOfOurs),
+  };
+}
+
+const countIn = (
+  connection: Connection,
+  table: typeof scimUsers | typeof scimGroups,
+  matching: SQL | undefined,
+): number => connection.select({ total: count() }).from(table).where(matching).get()?.total ?? 0;

@@ -1,0 +1,39 @@
+// How provisioning stands (scim.md SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
+import type { Db } from "../../../platform/database.ts";
+import type { ScimTokens, ScimTokenView } from "../tokens/tokens.ts";
+import type { Refusal, Refusals } from "./refusals.ts";
+import * as store from "./status-store.ts";
+
+export interface ScimStatus {
+  users: number;
+  /** of those users */
+  suspendedUsers: number;
+  groups: number;
+  /** all but revoked ones; each with its last request */
+  tokens: readonly ScimTokenView[];
+  /** the last ones, newest first */
+  refusals: readonly Refusal[];
+  /** sentences */
+  warnings: readonly string[];
+}
+
+export interface ScimStatusDependencies {
+  db: Db;
+  tokens: Pick<ScimTokens, "list" | "hasActive">;
+  refusals: Pick<Refusals, "list">;
+  /** what the mapping of groups to roles gets wrong (scim.md SCIM-23) */
+  mappingWarnings(organizationId: string): readonly string[];
+}
+
+/** @returns the question to ask; made once, in service.ts */
+export const createScimStatus =
+  ({ db, tokens, refusals, mappingWarnings }: ScimStatusDependencies) =>
+  (organizationId: string): ScimStatus => ({
+    ...store.countResources(db.read, organizationId),
+    tokens: tokens.list(organizationId).filter(({ state }) => state !== "revoked"),
+    refusals: refusals.list(organizationId),
+    warnings: [...(tokens.hasActive() ? [] : [NO_TOKEN]), ...mappingWarnings(organizationId)],
+  });
+
+const NO_TOKEN =
+  "every SCIM request is refused: there is no active token, neither scim.token in this configuration nor one made with `scim tokens create`";

@@ -1,0 +1,139 @@
+// The tokens of identity providers: one in the configuration, and any number that the operator makes, lists and revokes.
+// What is checked when one is presented is in token-check.ts.
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Connection } from "../../../platform/database.ts";
+import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Actor } from "../../actor.ts";
+import type { Audit } from "../../audit/service.ts";
+import { DomainError } from "../../errors.ts";
+import type { ScimCaller } from "../model.ts";
+import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
+import {
+  CONFIGURED,
+  configuredView,
+  type NewScimToken,
+  readNewToken,
+  type ScimTokenView,
+  TOKEN_BYTES,
+  TOKEN_MARK,
+  VISIBLE_LENGTH,
+  viewOf,
+} from "./token-model.ts";
+import * as store from "./tokens-store.ts";
+
+export type { NewScimToken, ScimTokenView } from "./token-model.ts";
+
+export interface ScimTokensDependencies extends TokenCheckDependencies {
+  ids: Ids;
+  audit: Audit;
+}
+
+/** @returns the tokens of this data directory; made once, in service.ts */
+export const createScimTokens = (own: ScimTokensDependencies): ScimTokens => new ScimTokens(own);
+
+/** Tokens, with what the operator does to them. */
+export class ScimTokens {
+  readonly #check: TokenCheck;
+
+  constructor(private readonly own: ScimTokensDependencies) {
+    this.#check = new TokenCheck(own);
+  }
+
+  /**
+   * Tells who presents a token, and remembers the use.
+   * @param presented what follows `Bearer` in the header; undefined when there is nothing of that form
+   * @throws ScimError 401, the same for every cause
+   * @source scim.md SCIM-2 to SCIM-6
+   */
+  authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
+    return this.#check.authenticate(presented);
+  }
+
+  /** @returns whether anybody can authenticate at all */
+  hasActive(): boolean {
+    const { db, clock } = this.own;
+    return this.#check.isConfigured || store.hasLive(db.read, clock.nowMs());
+  }
+
+  /**
+   * Makes a token.
+   * @returns the token, which is kept nowhere, and what lists show of it
+   * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`
+   */
+  async create(actor: Actor, asked: NewScimToken): Promise<{ token: Secret; view: ScimTokenView }> {
+    const { db, clock, ids, audit } = this.own;
+    const { organizationId, label: createdBy } = actor;
+    const nowMs = clock.nowMs();
+    const { label, profile, expiresAtMs } = readNewToken(asked, nowMs);
+    const token = `${TOKEN_MARK}${randomToken(ids, TOKEN_BYTES)}`;
+    const view = await db.write((tx) => {
+      if (store.find(tx, organizationId, label)?.revokedAtMs === null) throw labelTaken(label);
+      const id = ids.uuid();
+      const expires_at = expiresAtMs === null ? null : toRfc3339(expiresAtMs);
+      audit.record(tx, {
+        actor,
+        action: "scim_token.create",
+        target: id,
+        after: { label, profile, expires_at },
+      });
+      const kept = { tokenHash: sha256Hex(token), prefix: token.slice(0, VISIBLE_LENGTH) };
+      const row = { id, organizationId, label, profile, createdBy, createdAtMs: nowMs, expiresAtMs, ...kept };
+      return viewOf(store.add(tx, row), nowMs);
+    }, "unobserved");
+    return { token: new Secret(token), view };
+  }
+
+  /** @returns the token of the configuration, then those that were made, newest first, revoked ones included */
+  list(organizationId: string): ScimTokenView[] {
+    const { db, clock } = this.own;
+    const made = store.list(db.read, organizationId).map((row) => viewOf(row, clock.nowMs()));
+    const row = store.findConfigured(db.read);
+    const { isConfigured } = this.#check;
+    return isConfigured || row ? [configuredView(row, isConfigured), ...made] : made;
+  }
+
+  /**
+   * Makes a token unusable from the next request on.
+   * @param reference id or label
+   * @returns the token afterwards; not changed when it had been revoked before
+   * @throws DomainError `scim_token.not_found`, `scim_token.configured`
+   */
+  revoke(actor: Actor, reference: string): Promise<{ changed: boolean; token: ScimTokenView }> {
+    const { db, clock, audit } = this.own;
+    return db.write((tx) => {
+      const row = revocable(tx, actor, reference);
+      const nowMs = clock.nowMs();
+      if (row.revokedAtMs !== null) return { changed: false, token: viewOf(row, nowMs) };
+      const before = { label: row.label, profile: row.profile };
+      audit.record(tx, { actor, action: "scim_token.revoke", target: row.id, before });
+      return { changed: true, token: viewOf(store.revoke(tx, row.id, nowMs), nowMs) };
+    }, "unobserved");
+  }
+
+  /** Throws what `revoke` would throw, and changes nothing. @returns the token as it is */
+  checkRevoke(actor: Actor, reference: string): ScimTokenView {
+    const { db, clock } = this.own;
+    return viewOf(revocable(db.read, actor, reference), clock.nowMs());
+  }
+}
+
+function revocable(connection: Connection, { organizationId }: Actor, reference: string): store.TokenRow {
+  if (reference === CONFIGURED) throw standsInConfiguration();
+  const row = store.find(connection, organizationId, reference);
+  if (!row) throw tokenNotFound();
+  return row;
+}
+
+const tokenNotFound = (): DomainError =>
+  new DomainError("not_found", "scim_token.not_found", "there is no SCIM token with this label or id");
+
+const labelTaken = (label: string): DomainError =>
+  new DomainError("conflict", "scim_token.label_taken", `there is a SCIM token ${label} already`, {
+    hint: "choose another label, or revoke that token first",
+  });
+
+const standsInConfiguration = (): DomainError =>
+  new DomainError("conflict", "scim_token.configured", "this token stands in the configuration", {
+    hint: "take scim.token out of the configuration and restart the service",
+  });

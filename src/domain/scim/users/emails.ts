@@ -1,0 +1,57 @@
+// The e-mail addresses of a user: which are shown, and which one the account behind the user has (scim.md SCIM-13).
+import type { Problem } from "../../errors.ts";
+import { readEmail } from "../../identity/service.ts";
+import { arrangedUser, elementsOf } from "../document.ts";
+import { fold } from "../fold.ts";
+import type { ScimObject } from "../model.ts";
+import { invalidValue } from "../values.ts";
+
+/** @returns those stored; while there are none, one that follows the user name */
+export function shownEmails({ emails, userName }: ScimObject): readonly ScimObject[] {
+  const stored = elementsOf(emails);
+  if (stored.length > 0 || userName === undefined) return stored;
+  return [{ value: userName, type: "work", primary: true }];
+}
+
+/** @returns the document with the e-mails that are shown */
+export const shownDoc = (doc: ScimObject): ScimObject =>
+  elementsOf(doc.emails).length > 0 ? doc : arrangedUser({ ...doc, emails: shownEmails(doc) });
+
+/**
+ * Looks for the account's address: the primary e-mail, else one of type `work`, else any, else the user name; the first
+ * that is an address.
+ * @returns the folded address; undefined when none is one
+ */
+export function findAddress({ emails, userName }: ScimObject): string | undefined {
+  const stored = elementsOf(emails);
+  const preferred = [
+    ...stored.filter(({ primary }) => primary === true),
+    ...stored.filter(({ type }) => typeof type === "string" && fold(type) === "work"),
+    ...stored,
+  ].map(({ value }) => value);
+  for (const candidate of [...preferred, userName]) {
+    const address = typeof candidate === "string" ? addressOf(candidate) : undefined;
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function addressOf(text: string): string | undefined {
+  const problems: Problem[] = [];
+  const address = readEmail(text, problems);
+  return problems.length === 0 ? address : undefined;
+}
+
+/** What to say when there is no address to be found. */
+export const ADDRESS_NEEDED =
+  "emails must hold an address such as name@example.com, or userName must be one: the account needs it";
+
+/**
+ * @returns the folded address of the account behind the user
+ * @throws ScimError `invalidValue`
+ */
+export function accountAddress(doc: ScimObject): string {
+  const address = findAddress(doc);
+  if (address === undefined) throw invalidValue(ADDRESS_NEEDED);
+  return address;
+}

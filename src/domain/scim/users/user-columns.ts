@@ -1,0 +1,104 @@
+// What is stored beside a user's document so that it can be found, ordered and named. All of it follows from the
+// document; only the label may need the address of the account too.
+import { isScimObject, partsOf } from "../document.ts";
+import { fold } from "../fold.ts";
+import type { ScimObject, ScimValue } from "../model.ts";
+import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "../schema.ts";
+import { shownDoc, shownEmails } from "./emails.ts";
+
+/** The columns of a user; each `…Key` is folded text. */
+export interface UserColumns {
+  externalId: string | null;
+  userName: string;
+  userNameKey: string;
+  displayNameKey: string | null;
+  familyNameKey: string | null;
+  givenNameKey: string | null;
+  active: boolean;
+  display: string | null;
+  label: string;
+  doc: string;
+  docKey: string;
+}
+
+/** One e-mail as it is looked up. */
+export interface EmailColumns {
+  valueKey: string;
+  typeKey: string | null;
+  isPrimary: boolean;
+}
+
+/**
+ * @param doc arranged and checked
+ * @param address of the account
+ */
+export function userColumns(doc: ScimObject, address: string): UserColumns {
+  const { givenName, familyName } = partsOf(doc.name);
+  const userName = textIn(doc.userName) ?? "";
+  const display = displayOf(doc);
+  return {
+    externalId: textIn(doc.externalId) ?? null,
+    userName,
+    userNameKey: fold(userName),
+    displayNameKey: keyOf(doc.displayName),
+    familyNameKey: keyOf(familyName),
+    givenNameKey: keyOf(givenName),
+    active: doc.active === true,
+    display,
+    label: display ?? address,
+    doc: JSON.stringify(doc),
+    docKey: JSON.stringify(foldedParts(shownDoc(doc), USER_PARTS)),
+  };
+}
+
+/** @returns the e-mails that are shown, stored or derived, in their order */
+export const emailColumns = (doc: ScimObject): EmailColumns[] =>
+  shownEmails(doc).map(({ value, type, primary }) => ({
+    valueKey: keyOf(value) ?? "",
+    typeKey: keyOf(type),
+    isPrimary: primary === true,
+  }));
+
+/** @returns the name that the provider gave; never an address, which is no name (scim.md SCIM-20) */
+function displayOf({ displayName, name }: ScimObject): string | null {
+  const { formatted, givenName, familyName } = partsOf(name);
+  const joined = [textIn(givenName), textIn(familyName)].filter((part) => part !== undefined).join(" ");
+  return textIn(displayName) ?? textIn(formatted) ?? (joined || null);
+}
+
+const textIn = (value: ScimValue | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+const keyOf = (value: ScimValue | undefined): string | null =>
+  typeof value === "string" ? fold(value) : null;
+
+/** What may stand in a document at one place, by name. */
+type Parts = ReadonlyMap<string, Pick<Attribute, "caseExact"> & { parts: Parts | undefined }>;
+
+const partsByName = (attributes: readonly Attribute[]): Parts =>
+  new Map(
+    attributes.map(({ name, caseExact, subAttributes }) => [
+      name,
+      { caseExact, parts: subAttributes && partsByName(subAttributes) },
+    ]),
+  );
+
+/** The extension stands in a document like a complex attribute that is named by its URN. */
+const USER_PARTS: Parts = new Map([
+  ...partsByName([...COMMON_ATTRIBUTES, ...USER_SCHEMA.attributes]),
+  [ENTERPRISE_SCHEMA.id, { caseExact: true, parts: partsByName(ENTERPRISE_SCHEMA.attributes) }],
+]);
+
+/** @returns the object with text folded wherever case does not count */
+function foldedParts(object: ScimObject, parts: Parts): ScimObject {
+  const folded = Object.entries(object).map(([name, value]) => [name, foldedValue(value, parts.get(name))]);
+  return Object.fromEntries(folded);
+}
+
+function foldedValue(value: ScimValue, place: ReturnType<Parts["get"]>): ScimValue {
+  if (typeof value === "string") return place?.caseExact === false ? fold(value) : value;
+  if (typeof value === "boolean" || !place?.parts) return value;
+  const { parts } = place;
+  if (isScimObject(value)) return foldedParts(value, parts);
+  return value.map((element) => foldedValue(element, place));
+}

@@ -1,0 +1,30 @@
+// What the audit log keeps of users, and which of their attributes a change touched.
+import { isDeepStrictEqual } from "node:util";
+import type { AuditSummary } from "../../audit/service.ts";
+import type { User } from "../../identity/service.ts";
+import type { ScimObject } from "../model.ts";
+import { shownDoc } from "./emails.ts";
+
+/** The user as the provider names it, with the account behind it. */
+export const userSummary = ({ userName, externalId, active }: ScimObject, account: User): AuditSummary => ({
+  user_name: typeof userName === "string" ? userName : null,
+  external_id: typeof externalId === "string" ? externalId : null,
+  active: active === true,
+  email: account.email,
+  role: account.role,
+});
+
+/** An account before it was taken over (scim.md SCIM-15). */
+export const accountSummary = ({ email, role, status, provisioningSource }: User): AuditSummary => ({
+  email,
+  role,
+  status,
+  provisioning_source: provisioningSource,
+});
+
+/** @returns the names of the attributes and extensions that show another value; the order of parts does not count */
+export function changedNames(before: ScimObject, after: ScimObject): string[] {
+  const [old, now] = [shownDoc(before), shownDoc(after)];
+  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...names].filter((name) => !isDeepStrictEqual(old[name], now[name]));
+}

@@ -1,0 +1,193 @@
+// SQL of the rows of users and of their e-mails. Who is in which group is members-store.ts; searching is in search.
+import { and, asc, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import type { Named, UserRow } from "../model.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
+import { ENTERPRISE_USER } from "../wire.ts";
+import type { EmailColumns, UserColumns } from "./user-columns.ts";
+
+/** One row and the organization it must belong to. */
+export type UserId = { organizationId: string; id: string };
+
+const ROW = {
+  id: scimUsers.accountId,
+  version: scimUsers.version,
+  createdAtMs: scimUsers.createdAtMs,
+  updatedAtMs: scimUsers.updatedAtMs,
+  doc: scimUsers.doc,
+};
+
+const named = sql.placeholder;
+/** The elements of a JSON list of ids, however long. */
+const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
+const isTheUser = () =>
+  and(eq(scimUsers.accountId, named("id")), eq(scimUsers.organizationId, named("organizationId")));
+
+const selectOne = statement((connection) =>
+  connection.select(ROW).from(scimUsers).where(isTheUser()).limit(1).prepare(),
+);
+
+/** @returns the user of an id, which is compared exactly */
+export const userOf = (connection: Connection, user: UserId): UserRow | undefined =>
+  selectOne(connection).get(user);
+
+const selectOther = (connection: Connection, same: SQL) =>
+  connection
+    .select({ id: scimUsers.accountId })
+    .from(scimUsers)
+    .where(
+      and(eq(scimUsers.organizationId, named("organizationId")), same, ne(scimUsers.accountId, named("id"))),
+    )
+    .limit(1)
+    .prepare();
+const selectByUserName = statement((connection) =>
+  selectOther(connection, eq(scimUsers.userNameKey, named("userNameKey"))),
+);
+const selectByExternalId = statement((connection) =>
+  selectOther(connection, sql`${scimUsers.externalId} = ${named("externalId")}`),
+);
+
+/** @returns whether another user has the name */
+export const isUserNameTaken = (connection: Connection, asked: UserId & { userNameKey: string }): boolean =>
+  selectByUserName(connection).get(asked) !== undefined;
+
+/** @returns whether another user has the provider's id */
+export const isExternalIdTaken = (connection: Connection, asked: UserId & { externalId: string }): boolean =>
+  selectByExternalId(connection).get(asked) !== undefined;
+
+const insertRow = statement((connection) =>
+  connection
+    .insert(scimUsers)
+    .values({
+      accountId: named("id"),
+      organizationId: named("organizationId"),
+      externalId: named("externalId"),
+      userName: named("userName"),
+      userNameKey: named("userNameKey"),
+      displayNameKey: named("displayNameKey"),
+      familyNameKey: named("familyNameKey"),
+      givenNameKey: named("givenNameKey"),
+      active: named("active"),
+      display: named("display"),
+      label: named("label"),
+      version: named("version"),
+      createdAtMs: named("createdAtMs"),
+      updatedAtMs: named("updatedAtMs"),
+      doc: named("doc"),
+      docKey: named("docKey"),
+    })
+    .prepare(),
+);
+
+const updateRow = statement((connection) =>
+  connection
+    .update(scimUsers)
+    .set({
+      externalId: sql`${named("externalId")}`,
+      userName: sql`${named("userName")}`,
+      userNameKey: sql`${named("userNameKey")}`,
+      displayNameKey: sql`${named("displayNameKey")}`,
+      familyNameKey: sql`${named("familyNameKey")}`,
+      givenNameKey: sql`${named("givenNameKey")}`,
+      active: sql`${named("active")}`,
+      display: sql`${named("display")}`,
+      label: sql`${named("label")}`,
+      version: sql`${named("version")}`,
+      updatedAtMs: sql`${named("updatedAtMs")}`,
+      doc: sql`${named("doc")}`,
+      docKey: sql`${named("docKey")}`,
+    })
+    .where(isTheUser())
+    .prepare(),
+);
+
+export function insertUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
+  insertRow(tx).run({ ...user, ...columns });
+}
+
+export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
+  updateRow(tx).run({ ...user, ...columns });
+}
+
+const deleteRow = statement((connection) => connection.delete(scimUsers).where(isTheUser()).prepare());
+
+/** E-mails go with it. */
+export function deleteUser(tx: Tx, user: UserId): void {
+  deleteRow(tx).run({ ...user });
+}
+
+const deleteEmails = statement((connection) =>
+  connection
+    .delete(scimUserEmails)
+    .where(eq(scimUserEmails.userId, named("id")))
+    .prepare(),
+);
+const insertEmail = statement((connection) =>
+  connection
+    .insert(scimUserEmails)
+    .values({
+      userId: named("id"),
+      position: named("position"),
+      organizationId: named("organizationId"),
+      valueKey: named("valueKey"),
+      typeKey: named("typeKey"),
+      isPrimary: named("isPrimary"),
+    })
+    .prepare(),
+);
+
+/** Puts these in the place of those the user had. */
+export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumns[]): void {
+  deleteEmails(tx).run({ id: user.id });
+  for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
+}
+
+/** Something that a user shows of another resource. */
+export type NamedOfUser = Named & { userId: string };
+
+const selectGroups = (connection: Connection, isAsked: SQL) =>
+  connection
+    .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
+    .from(scimGroupMembers)
+    .innerJoin(scimGroups, eq(scimGroups.id, scimGroupMembers.groupId))
+    .where(isAsked)
+    .orderBy(asc(scimGroups.displayName), asc(scimGroups.id))
+    .prepare();
+const selectGroupsOfOne = statement((connection) =>
+  selectGroups(connection, eq(scimGroupMembers.userId, named("id"))),
+);
+const selectGroupsOfMany = statement((connection) =>
+  selectGroups(connection, inArray(scimGroupMembers.userId, listed("ids"))),
+);
+
+/** @returns the groups of several users by name, in one query */
+export const groupsOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] => {
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return selectGroupsOfOne(connection).all({ id });
+  return selectGroupsOfMany(connection).all({ ids: JSON.stringify(ids) });
+};
+
+const ids = sql`json_each(${named("ids")})`;
+const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
+
+/** In this order: SQLite would look through every user of the organization. */
+const selectManagers = statement((connection) =>
+  connection
+    .select({
+      userId: sql<string>`value`,
+      id: sql<string>`manager.account_id`,
+      display: sql<string | null>`manager.display`,
+    })
+    .from(ids)
+    .crossJoin(sql`scim_users AS managed`)
+    .crossJoin(sql`scim_users AS manager`)
+    .where(
+      sql`managed.account_id = value AND manager.organization_id = managed.organization_id
+        AND manager.account_id = json_extract(managed.doc, ${MANAGER_PATH})`,
+    )
+    .prepare(),
+);
+
+/** @returns the managers of several users, as far as they are users of the same organization, in one query */
+export const managersOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] =>
+  selectManagers(connection).all({ ids: JSON.stringify(ids) });

@@ -1,0 +1,228 @@
+// Users of an identity provider and the accounts behind them: reading, making, changing and removing, each change one
+// transaction that also holds the read. What bodies mean is in read.ts and patch, what becomes of accounts in identity.
+import type { Connection, Tx } from "../../../platform/database.ts";
+import { DomainError } from "../../errors.ts";
+import type { ScimDependencies } from "../dependencies.ts";
+import { arrangedUser } from "../document.ts";
+import { scimNotFound, scimTaken } from "../errors.ts";
+import type {
+  AskedChange,
+  AskedView,
+  ScimAnswer,
+  ScimCaller,
+  ScimObject,
+  ScimResources,
+  UserRow,
+} from "../model.ts";
+import { patchUser } from "../patch/user.ts";
+import { namesVersion, requireVersion } from "../preconditions.ts";
+import { readUser } from "../read.ts";
+import { readView, type View } from "../view.ts";
+import { accountAddress } from "./emails.ts";
+import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
+import { accountSummary, changedNames, userSummary } from "./user-summaries.ts";
+import { renderUsers, userAnswer } from "./user-views.ts";
+import * as store from "./users-store.ts";
+
+export interface ScimUsersDependencies extends ScimDependencies {
+  /** Takes a user out of every group and gives each of those groups a new version. */
+  leaveAll(tx: Tx, userId: string): void;
+}
+
+type AskedBody = AskedChange & { body: unknown };
+
+/** A user as it is and as it shall be. */
+interface Change {
+  caller: ScimCaller;
+  row: UserRow;
+  before: ScimObject;
+  after: ScimObject;
+}
+
+/** The operations on users. Roles follow from groups, and a user comes in without any: see ProvisionedAccounts. */
+export class ScimUsers implements ScimResources {
+  constructor(private readonly own: ScimUsersDependencies) {}
+
+  /** @returns JSON texts of the users, in their order; search hands it around, so it needs no `this` */
+  readonly renderUsers = (connection: Connection, rows: readonly UserRow[], view: View): string[] =>
+    renderUsers(connection, rows, { view, baseUrl: this.own.settings.baseUrl() });
+
+  /** @throws ScimError 400, 404 */
+  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer {
+    const { read } = this.own.db;
+    const view = readView("User", asked);
+    const row = foundUser(read, caller, id);
+    const isKnown = namesVersion(asked.ifNoneMatch ?? "", row.version);
+    return this.#answer(read, row, isKnown ? undefined : view);
+  }
+
+  /**
+   * Makes the user and the account of its address, or takes the local or removed account over.
+   * @throws ScimError 400, 409
+   * @source scim.md SCIM-14 and SCIM-15
+   */
+  async create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
+    const view = readView("User", asked);
+    const { doc: user } = readUser(body);
+    const address = accountAddress(user);
+    return await this.own.db.write((tx) => {
+      const row = this.#admit(tx, caller, { user, address });
+      return this.#answer(tx, row, view);
+    }, "access");
+  }
+
+  /**
+   * Puts a whole user in the place of the present one; only `active` stays when it is not given.
+   * @throws ScimError 400, 404, 409, 412
+   * @source scim.md SCIM-90 to SCIM-92
+   */
+  replace(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimAnswer> {
+    return this.#change(caller, id, { change, made: (before) => replacing(before, change.body) });
+  }
+
+  /** @throws ScimError 400, 404, 409, 412, 413 */
+  patch(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimAnswer> {
+    const target = { id, profile: caller.profile };
+    return this.#change(caller, id, { change, made: (before) => patchUser(before, change.body, target) });
+  }
+
+  /**
+   * Removes the user from every group and the account's access with it; the account stays, to be revived by a create.
+   * @throws ScimError 404, 412
+   * @source scim.md SCIM-16 and SCIM-26
+   */
+  async remove(caller: ScimCaller, id: string, { ifMatch }: { ifMatch?: string | undefined }): Promise<void> {
+    const { db, accounts, audit, leaveAll } = this.own;
+    const { actor } = caller;
+    await db.write((tx) => {
+      const row = foundUser(tx, caller, id);
+      requireVersion(ifMatch, row.version);
+      const account = refusingAsScim(() => accounts.remove(tx, { id }));
+      leaveAll(tx, id);
+      store.deleteUser(tx, { organizationId: actor.organizationId, id });
+      const before = userSummary(docOf(row), account);
+      audit.record(tx, { actor, action: "scim_user.remove", target: id, before });
+    }, "access");
+  }
+
+  #answer(connection: Connection, row: UserRow, view: View | undefined): ScimAnswer {
+    return userAnswer(connection, row, { view, baseUrl: this.own.settings.baseUrl() });
+  }
+
+  #admit(tx: Tx, { actor }: ScimCaller, { user, address }: { user: ScimObject; address: string }): UserRow {
+    const { accounts, audit, clock, settings } = this.own;
+    const { organizationId } = actor;
+    const columns = userColumns(user, address);
+    refuseTaken(tx, { organizationId, id: NOBODY }, columns);
+    const mayLink = settings.linkExisting === "by_address";
+    const { active, doc } = columns;
+    const { account, admission, before } = refusingAsScim(() =>
+      accounts.admit(tx, { actor, email: address, active, mayLink }),
+    );
+    const nowMs = clock.nowMs();
+    // Whoever was there may have been a user before, under the same id: no revision of then may come again.
+    const version = before ? nowMs : 1;
+    const row = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
+    store.insertUser(tx, { ...row, organizationId }, columns);
+    store.replaceEmails(tx, { id: row.id, organizationId }, emailColumns(user));
+    audit.record(tx, {
+      actor,
+      action: ACTIONS[admission],
+      target: row.id,
+      ...(before && { before: accountSummary(before) }),
+      after: userSummary(user, account),
+    });
+    return row;
+  }
+
+  async #change(
+    caller: ScimCaller,
+    id: string,
+    { change, made }: { change: AskedChange; made: (before: ScimObject) => ScimObject },
+  ): Promise<ScimAnswer> {
+    const view = readView("User", change);
+    return await this.own.db.write((tx) => {
+      const row = foundUser(tx, caller, id);
+      requireVersion(change.ifMatch, row.version);
+      const before = docOf(row);
+      const after = made(before);
+      return this.#answer(tx, this.#save(tx, { caller, row, before, after }), view);
+    }, "access");
+  }
+
+  /** What shows no difference is none: neither a version nor an audit entry (scim.md SCIM-72, SCIM-73). */
+  #save(tx: Tx, { caller: { actor }, row, before, after }: Change): UserRow {
+    const changed = changedNames(before, after);
+    if (changed.length === 0) return row;
+    const { accounts, audit, clock } = this.own;
+    const user = { organizationId: actor.organizationId, id: row.id };
+    const address = accountAddress(after);
+    const columns = userColumns(after, address);
+    refuseTaken(tx, user, columns);
+    const { active, doc } = columns;
+    const account = refusingAsScim(() => accounts.update(tx, { id: row.id, email: address, active }));
+    const saved = { ...row, version: row.version + 1, updatedAtMs: clock.nowMs(), doc };
+    store.updateUser(tx, { ...saved, ...user }, columns);
+    store.replaceEmails(tx, user, emailColumns(after));
+    audit.record(tx, {
+      actor,
+      action: "scim_user.update",
+      target: row.id,
+      before: userSummary(before, account.before),
+      after: { ...userSummary(after, account.account), changed },
+    });
+    return saved;
+  }
+}
+
+const ACTIONS = {
+  created: "scim_user.create",
+  linked: "scim_user.link",
+  revived: "scim_user.revive",
+} as const;
+
+/** The id of a user that does not exist yet. */
+const NOBODY = "";
+
+/** Okta's ordinary applications send every change so, and a missing `active` must not let anybody in again. */
+function replacing(before: ScimObject, body: unknown): ScimObject {
+  const { doc, active } = readUser(body);
+  return active === undefined ? arrangedUser({ ...doc, active: before.active === true }) : doc;
+}
+
+const docOf = (row: UserRow): ScimObject => JSON.parse(row.doc);
+
+function foundUser(connection: Connection, { actor }: ScimCaller, id: string): UserRow {
+  const row = store.userOf(connection, { organizationId: actor.organizationId, id });
+  if (!row) throw scimNotFound();
+  return row;
+}
+
+/** @throws ScimError 409 naming every attribute whose value another user has (scim.md SCIM-28) */
+function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: UserColumns): void {
+  const taken = [
+    ...(store.isUserNameTaken(tx, { ...user, userNameKey }) ? ["userName"] : []),
+    ...(externalId !== null && store.isExternalIdTaken(tx, { ...user, externalId }) ? ["externalId"] : []),
+  ];
+  if (taken.length === 0) return;
+  const detail = taken.map((name) => `${name} belongs to another user; give this one a value of its own`);
+  throw scimTaken(detail.join("; "));
+}
+
+/** Why an account cannot be had, as a provider hears it. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  "user.exists": "emails: the account's address belongs to another user; give this one an address of its own",
+  "user.protected":
+    "emails: the address is that of the protected administrator, who is not managed by a provider; leave this person out of the assignment",
+  "user.last_administrator":
+    "emails: the address is that of the last administrator; make another user an administrator first",
+};
+
+function refusingAsScim<T>(change: () => T): T {
+  try {
+    return change();
+  } catch (error) {
+    const detail = error instanceof DomainError ? REFUSALS[error.reason] : undefined;
+    throw detail === undefined ? error : scimTaken(detail);
+  }
+}
