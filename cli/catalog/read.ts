@@ -7,7 +7,6 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
 import type { Column } from "../table.ts";
-import { exportBundle } from "./bundle.ts";
 
 const COLUMNS: readonly Column<ManagedPackage>[] = [
   { header: "ID", value: ({ id }) => id },
@@ -39,7 +38,7 @@ export async function exportTo(call: Call): Promise<void> {
   const [file] = call.args;
   const bundle = call.text("bundle");
   if ((file === undefined) === (bundle === undefined)) throw oneTarget();
-  if (bundle !== undefined) return await exportBundle(call, bundle);
+  if (bundle !== undefined) return await (await import("./bundle.ts")).exportBundle(call, bundle);
   if (file !== undefined) await exportYaml(call, file);
 }
 
