@@ -1,7 +1,7 @@
 // The command tree and the one place where a command ends: nouns are listed here by hand, errors become text and exit
 // codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
-import { DomainError } from "../src/domain/errors.ts";
 import { VERSION } from "../src/platform/version.ts";
+import { flushed, leaveWithReader } from "./broken-output.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as audit from "./commands/audit.ts";
 import * as backup from "./commands/backup.ts";
@@ -28,7 +28,7 @@ import * as status from "./commands/status.ts";
 import * as unit from "./commands/unit.ts";
 import * as users from "./commands/users.ts";
 import * as version from "./commands/version.ts";
-import type { Context, OutputStream } from "./context.ts";
+import type { Context } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { withPriority } from "./journal.ts";
 import { hasColor } from "./output.ts";
@@ -137,31 +137,3 @@ function fail(error: unknown, args: readonly string[], context: Context): number
   stderr.write(withPriority(context, text, { level: "error" }));
   return failureOf(error, runId).exit_code;
 }
-
-/**
- * `quartermaster … | head` ends when head has read enough; nothing is wrong then. Results that cannot be written for any
- * other reason are a failure of the machine.
- */
-function leaveWithReader({ stdout, stderr, runId }: Context): void {
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.done);
-    const fault = new DomainError(
-      "unavailable",
-      "storage.failed",
-      `cannot write the results: ${error.message}`,
-    );
-    stderr.write(failureText(fault, runId, { json: false, debug: false, color: false }));
-    process.exit(EXIT.unexpected);
-  });
-}
-
-/**
- * Bun calls back for an empty write before earlier ones have left, and counts none as waiting, so only the end tells. A
- * stream that fails has its own end above.
- */
-const flushed = (stream: OutputStream): Promise<void> =>
-  new Promise((resolve) => {
-    stream.end((error?: Error | null) => {
-      if (!error) resolve();
-    });
-  });

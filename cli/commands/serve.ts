@@ -7,6 +7,7 @@ import type { Config } from "../../src/platform/config.ts";
 import type { AdjustableLog, Log } from "../../src/platform/log.ts";
 import type { ManagerAddress, ServiceManager } from "../../src/platform/notify.ts";
 import type { Service, ServiceOptions } from "../../src/service.ts";
+import { outliveReader } from "../broken-output.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { Interrupted, inFile } from "../exit.ts";
@@ -37,6 +38,7 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   const { takeManagerAddress } = await import("../../src/platform/notify.ts");
   const address = takeManagerAddress(context.env, process.pid);
   const config = await loadSettings(context, command);
+  outliveReader(context);
   const { startService } = await import("../../src/service.ts");
   const { Supervision } = await import("../../src/supervision.ts");
   using voice = await voiceOf(context, config);

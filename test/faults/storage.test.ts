@@ -5,7 +5,16 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isRoot } from "../support/child.ts";
 import { SOURCE_COMMAND } from "../support/cli.ts";
@@ -42,8 +51,8 @@ describe.if(canMount)("a service whose disk fails", () => {
 
   beforeAll(async () => {
     service = await startService({
-      command: onSmallDisk(directory, `trap '' XFSZ && exec "$@"`),
-      args: ["--data-dir", join(directory, "data")],
+      command: onSmallDisk(directory, `trap '' XFSZ && exec "$@" 2>'${directory}/log'`),
+      args: ["--data-dir", join(directory, "data"), "--log-level", "debug"],
       env: { PATH: process.env.PATH ?? "", QUARTERMASTER_SCIM_TOKEN: TOKEN },
     });
     disk = join("/proc", String(service.pid), "root", directory);
@@ -137,6 +146,14 @@ describe.if(canMount)("a service whose disk fails", () => {
     await expectReading();
     limitFiles(service.pid, "unlimited");
     await expectNothingLost();
+  });
+
+  test("keeps its log on the same disk, and goes on with it, too; it ends as it should", async () => {
+    const { headers } = await fetch(`${service.baseUrl}/health`);
+    const log = join(disk, "log");
+    while (!readFileSync(log, "utf8").includes(headers.get("x-request-id") ?? "none")) await Bun.sleep(1);
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
   });
 
   test("because it is full does not start: it says why, and starts when there is room", () => {

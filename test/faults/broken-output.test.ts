@@ -1,0 +1,28 @@
+// Output that nobody takes any more: the service is not there for its log, and a command whose errors cannot be told still
+// ends with their code. Results that cannot be printed are in cli/face.test.ts.
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { runCli, SOURCE_COMMAND } from "../support/cli.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+test("a service whose log has lost its reader serves on, and ends as it should when it is told to", async () => {
+  const directory = temporaryDirectory();
+  const socket = join(directory, "socket");
+  const flags = ["--data-dir", join(directory, "data"), "--server-listen", `unix:${socket}`];
+  const command = [...SOURCE_COMMAND, "serve", ...flags, "--server-public-url", "http://localhost"];
+  const logging = ["--log-format", "json", "--log-level", "debug"];
+  await using child = Bun.spawn([...command, ...logging], { env: {}, stdout: "pipe", stderr: "pipe" });
+  for await (const chunk of child.stdout) if (Buffer.from(chunk).includes("service.started")) break;
+  await child.stderr.cancel();
+  const ask = async () => (await fetch("http://localhost/ready", { unix: socket })).status;
+  for (let asked = 0; asked < 5; asked++) expect(await ask()).toBe(200);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  rmSync(directory, { recursive: true });
+});
+
+test("a command whose error nobody can be told ends with its code", async () => {
+  const shell = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...SOURCE_COMMAND];
+  expect(await runCli(["nonsense"], { command: shell })).toMatchObject({ exitCode: 2 });
+});
