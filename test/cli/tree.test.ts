@@ -10,7 +10,8 @@ import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
 import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
 import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config-table.ts";
-import { runCli, runOnTerminal } from "../support/cli.ts";
+import { runOnTerminal } from "../support/cli.ts";
+import { runHere } from "../support/in-process.ts";
 
 const CONFIG_HELP = `Shows and checks the settings.
 
@@ -36,6 +37,9 @@ Commands:
   explain [options] <setting>  Shows what one setting is, its value and origin, every spelling, and
                                when it takes effect.
 `;
+
+const runCli = (args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}) =>
+  runHere(args, { cwd: tmpdir(), env });
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 

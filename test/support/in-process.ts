@@ -72,19 +72,22 @@ export async function createInstallation(): Promise<Bench> {
   return bench;
 }
 
-interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids">> {
+interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids" | "env">> {
   cwd: string;
 }
 
+/** Named in the audit log, whoever runs the tests. */
+const OPERATOR = { SUDO_USER: "olga" };
+
 /** Runs one command line in this process, by the system's clock unless another one is given. */
 export async function runHere(args: readonly string[], surroundings: Surroundings): Promise<CliResult> {
-  const { stdin = "", signal, clock = systemClock, ids = systemIds, cwd } = surroundings;
+  const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = surroundings;
   const [stdout, stderr] = [capture(), capture()];
   const exitCode = await run(args, {
     stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: { SUDO_USER: "olga" }, // named in the audit log, whoever runs the tests
+    env,
     cwd,
     clock,
     ids,
