@@ -61,11 +61,13 @@ function rowOf(folder: string, name: string): Row | undefined {
   const kind = kindOfFile(name);
   if (kind === undefined) return undefined;
   const path = join(folder, name);
-  const { size: sizeBytes, mtimeMs } = statSync(path);
+  const { size: sizeBytes } = statSync(path);
   const shared = { name, path, kind, sizeBytes };
   const nothing = { schema: undefined, version: undefined, keyIds: [], problem: undefined };
-  if (kind === "upgrade")
-    return { ...shared, ...nothing, createdAtMs: mtimeMs, schema: upgradeCopyIn(name)?.schema };
+  if (kind === "upgrade") {
+    const made = upgradeCopyIn(name);
+    return { ...shared, ...nothing, createdAtMs: made?.atMs, schema: made?.schema };
+  }
   try {
     return { ...shared, ...factsOf(readManifest(path)), problem: undefined };
   } catch (error) {

@@ -1,4 +1,5 @@
 // What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
+import { Database } from "bun:sqlite";
 import { test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -506,4 +507,84 @@ test("clients", async () => {
     "clients list",
   ]);
   expectGolden("clients", [...none, ...steps], replacements(bench));
+});
+
+/** What differs from run to run: digests, sizes by the length of what is random, and what each migration adds. */
+const BACKUP_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
+  [/schema \d+( to \d+)?/g, "schema N"],
+  [/"schema": \d+/g, '"schema": N'],
+  [/(_schema"|"from"|"to"|"id"): \d+/g, "$1: N"],
+  [/before-upgrade-schema-\d+/g, "before-upgrade-schema-N"],
+  [/\d+ rows/g, "N rows"],
+  [/"duration_ms": \d+/g, '"duration_ms": N'],
+  [/"size_bytes": \d+/g, '"size_bytes": N'],
+  [/"rows": \{[^}]*\}/g, '"rows": {<table>: N}'],
+  [/"sha256": "[0-9a-f]{64}"/g, '"sha256": "<digest>"'],
+  [/(?<=\.(?:qmb|db) +\w+ +\S+ +)\d+( +)\d+/g, "N$1N"],
+];
+
+/** @returns a bench with a copy of the data: no connection of this process is to the copied files */
+function copyOf({ data }: Bench): Bench {
+  const copy = createBench();
+  cpSync(data, copy.data, { recursive: true });
+  return copy;
+}
+
+test("backup", async () => {
+  using bench = await createInstallation();
+  writeFileSync(join(bench.folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
+  const steps = await transcript(bench, [
+    "backup list",
+    "backup create",
+    "backup create with-keys.qmb --with-keys --passphrase-file passphrase --json",
+    "backup create with-keys.qmb",
+    "backup list",
+    "backup list --wide",
+    "backup list --json",
+    "backup verify with-keys.qmb",
+    "backup verify with-keys.qmb --json",
+    "backup verify passphrase",
+    "backup verify none.qmb",
+  ]);
+  const backup = join(bench.folder, "with-keys.qmb");
+  using other = copyOf(bench);
+  const restoring = await transcript(other, [
+    `backup restore ${backup}`,
+    `backup restore ${backup} --dry-run --revoke-logins`,
+    `backup restore ${backup} --dry-run --json`,
+    `backup restore ${backup} --confirm data`,
+  ]);
+  using third = copyOf(bench);
+  const more = await transcript(third, [`backup restore ${backup} --confirm data --revoke-logins --json`]);
+  using fresh = createBench();
+  const moved = await transcript(fresh, [`backup restore ${backup} --dry-run`, `backup restore ${backup}`]);
+  const replace = new Map<string | RegExp, string>([
+    ...[bench, other, third, fresh].map(({ folder }) => [folder, "<folder>"] as const),
+    ...BACKUP_REPLACEMENTS,
+  ]);
+  expectGolden("backup", [...steps, ...restoring, ...more, ...moved], replace);
+});
+
+test("migrate", async () => {
+  using bench = await createInstallation();
+  const current = await transcript(bench, ["migrate up", "migrate up --json"]);
+  using database = new Database(join(bench.data, "quartermaster.db"), { readwrite: true });
+  database.run("DROP TABLE backups");
+  database.run("DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)");
+  using other = copyOf(bench);
+  const steps = await transcript(bench, [
+    "migrate status",
+    "migrate status --json",
+    "migrate up --dry-run",
+    "migrate up --dry-run --json",
+    "migrate up",
+    "migrate status",
+    "backup list",
+  ]);
+  const json = await transcript(other, ["migrate up --json"]);
+  const replace = new Map<string | RegExp, string>([
+    ...[bench, other].map(({ folder }) => [folder, "<folder>"] as const),
+    ...BACKUP_REPLACEMENTS,
+  ]);
+  expectGolden("migrate", [...current, ...steps, ...json], replace);
 });

@@ -70,8 +70,10 @@ export function kindOfFile(name: string): FileKind | undefined {
   return name.endsWith(BACKUP_SUFFIX) ? "manual" : undefined;
 }
 
-/** @returns what the name of a copy that an upgrade made says: schema, and when it was made */
-export function upgradeCopyIn(name: string): { schema: number; stamp: string } | undefined {
+/** @returns what the name of a copy that an upgrade made says: its schema, and when it was made, in UTC milliseconds */
+export function upgradeCopyIn(name: string): { schema: number; atMs: number } | undefined {
   const [, schema, stamp] = UPGRADE_COPY.exec(name) ?? [];
-  return schema === undefined || stamp === undefined ? undefined : { schema: Number(schema), stamp };
+  if (schema === undefined || stamp === undefined) return undefined;
+  const atMs = Date.parse(stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"));
+  return Number.isNaN(atMs) ? undefined : { schema: Number(schema), atMs };
 }
