@@ -1,6 +1,8 @@
 // The texts of `quartermaster help <topic>`; the manual page repeats the first ones. Settings and their names are for
 // src/platform/config-table.ts.
 
+import { HELP_WIDTH } from "./command.ts";
+
 /** A word and what it means. */
 export type Definition = readonly [term: string, meaning: string];
 
@@ -55,6 +57,10 @@ over the file, the file over the default. \`quartermaster config show\` tells wh
       ],
       ["<data directory>/backups", "backups (.qmb), and copies taken before an upgrade (.db)"],
       ["<data directory>/replaced-<time>", "a database that a restore has replaced"],
+      [
+        "<data directory>/initial-admin-password",
+        "where systemd started the first time; remove it after reading",
+      ],
       ["<data directory>/server.lock", "held by the running server"],
       ["quartermaster.yaml", "settings; named with --config or QUARTERMASTER_CONFIG"],
     ],
@@ -75,11 +81,27 @@ const GAP = 2;
 
 /** @returns the paragraphs as a terminal shows them, without a line break at the end */
 const textOf = (prose: Prose): string =>
-  prose.map((part) => (typeof part === "string" ? part : definitionsText(part))).join("\n\n");
+  prose
+    .map((part) => (typeof part === "string" ? wrapped(part, HELP_WIDTH).join("\n") : definitionsText(part)))
+    .join("\n\n");
 
 function definitionsText(definitions: readonly Definition[]): string {
   const width = Math.max(...definitions.map(([term]) => term.length)) + GAP;
-  return definitions.map(([term, meaning]) => term.padEnd(width) + meaning).join("\n");
+  const gap = " ".repeat(width);
+  return definitions
+    .map(([term, meaning]) => term.padEnd(width) + wrapped(meaning, HELP_WIDTH - width).join(`\n${gap}`))
+    .join("\n");
+}
+
+/** @returns the words of the text in lines of at most `width` characters, where a word has room */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** Topic by name, each a text without a line break at its end; made when it is asked for. */

@@ -6,11 +6,13 @@ import { TOPICS } from "../topics.ts";
 
 /** Adds the command to the tree (operator-experience.md CLI-14, CLI-16). */
 export function register(program: CliCommand, { stdout }: Context): void {
+  const topics = Object.keys(TOPICS).join(", ");
   program
+    .addHelpText("after", ({ command }) => (command === program ? `\nTopics of help:\n  ${topics}` : ""))
     .command("help")
     .description("Shows the help of a command, or a topic.")
     .examples("quartermaster help config show", "quartermaster help exit-codes")
-    .argument("[words...]", `a command, or one of ${Object.keys(TOPICS).join(", ")}`)
+    .argument("[words...]", `a command, or one of ${topics}`)
     .action(async (words: readonly string[]) => {
       const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
       if (topic !== undefined) stdout.write(`${await topic()}\n`);

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { CliCommand } from "../../cli/command.ts";
+import { CliCommand, HELP_WIDTH } from "../../cli/command.ts";
 import { processContext } from "../../cli/context.ts";
 import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
+import { PROSE } from "../../cli/topics.ts";
 import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
 import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config-table.ts";
 import { runOnTerminal } from "../support/cli.ts";
@@ -67,6 +68,15 @@ describe("help", () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(stdout).toContain("130  interrupted (Ctrl-C)\n");
     expect(exitCode).toBe(0);
+  });
+
+  test("the topics are listed below the commands, and those of the manual page fit a line", async () => {
+    expect((await runCli(["--help"])).stdout).toMatch(
+      /\nTopics of help:\n {2}environment, exit-codes, files, formatting, /,
+    );
+    for (const topic of Object.keys(PROSE))
+      for (const line of (await runCli(["help", topic])).stdout.split("\n"))
+        expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
   test("the topic of gateway keys has every state and every transition of the table, and nothing else", async () => {
