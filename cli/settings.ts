@@ -4,8 +4,6 @@ import { Option } from "commander";
 import type { Config } from "../src/platform/config.ts";
 import {
   CONFIG_OPTION,
-  flagOf,
-  keysOf,
   type SettingName,
   type SettingOption,
   settingOptions,
@@ -21,11 +19,8 @@ const GROUP = "Settings:";
 export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptionsOf(command, ["data_dir"]);
 
 /** Adds `--config` and the options of a few settings. */
-export function addOptionsOf(command: CliCommand, names: readonly SettingName[]): CliCommand {
-  const flags = names.flatMap(keysOf).map((key) => `${flagOf(key)} `);
-  const isWanted = (option: SettingOption): boolean => flags.some((flag) => option.flags.startsWith(flag));
-  return addOptions(command, [CONFIG_OPTION, ...settingOptions().filter(isWanted)]);
-}
+export const addOptionsOf = (command: CliCommand, names: readonly SettingName[]): CliCommand =>
+  addOptions(command, [CONFIG_OPTION, ...settingOptions(names)]);
 
 /** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as the short spelling of `--catalog-file`. */
 export function addSettingOptions(command: CliCommand): CliCommand {

@@ -391,9 +391,9 @@ export const CONFIG_OPTION: SettingOption = {
   defaultText: "",
 };
 
-/** @returns one option per setting, in the order of the table; a secret has only its `-file` twin */
-export const settingOptions = (): readonly SettingOption[] =>
-  SETTING_NAMES.map((name) => {
+/** @returns one option for each of the settings, in the order of the table; a secret has only its `-file` twin */
+export const settingOptions = (wanted: readonly SettingName[] = SETTING_NAMES): readonly SettingOption[] =>
+  SETTING_NAMES.filter((name) => wanted.includes(name)).map((name) => {
     const setting = settingOf(name);
     const isSecret = setting.credential !== undefined;
     const key = isSecret ? fileKeyOf(name) : name;
