@@ -10,7 +10,7 @@ export const NAMES_BUDGET_MS = 150;
 
 /**
  * @param given options typed so far, by the member commander would hand them over in
- * @returns none after NAMES_BUDGET_MS, and none that a terminal would have to show otherwise than they are
+ * @returns none after NAMES_BUDGET_MS
  */
 export function namesFor(
   { clock, env, cwd }: Context,
@@ -19,10 +19,11 @@ export function namesFor(
   const deadlineMs = clock.nowMs() + NAMES_BUDGET_MS;
   try {
     const config = loadConfig({ flags: wanted.given, env, cwd });
-    return namesIn(config.get("data_dir"), { ...wanted, clock, deadlineMs }).filter(
-      ({ name }) => printable(name) === name,
-    );
+    return namesIn(config.get("data_dir"), { ...wanted, clock, deadlineMs }).filter(isHarmless);
   } catch {
     return [];
   }
 }
+
+/** Workstations choose their names: none may become an option of the command, or be shown otherwise than it is. */
+const isHarmless = ({ name }: Named): boolean => !name.startsWith("-") && printable(name) === name;

@@ -11,7 +11,7 @@ import { programFor } from "../../cli/program.ts";
 import { NAMES_MAX, type NameKind, namesIn } from "../../src/completion-names.ts";
 import { programSchema } from "../../src/platform/migrate.ts";
 import { runCli, runOnTerminal, SOURCE_COMMAND } from "../support/cli.ts";
-import { type Bench, createInstallation } from "../support/in-process.ts";
+import { type Bench, createInstallation, runHere } from "../support/in-process.ts";
 import { reportOn } from "../support/installed-clients.ts";
 import { runJobsOn } from "../support/installed-jobs.ts";
 import { logInOn } from "../support/installed-login.ts";
@@ -140,6 +140,24 @@ describe("names of a data directory", () => {
     const { items } = await bench.json("clients list --q i-2");
     expect(read("client").toSorted()).toEqual([Object(items)[0].id, "lab-1"].toSorted());
     expect(read("revision")).toContain("1");
+  });
+
+  test("that would be options or another line are left out: workstations choose their own", async () => {
+    using database = new Database(join(bench.data, "quartermaster.db"));
+    const rename = database.query("UPDATE client_reports SET hostname = ? WHERE instance_id = 'i-2'");
+    const seen = async (name: string | null) => {
+      rename.run(name);
+      const env = { QUARTERMASTER_DATA_DIR: bench.data };
+      const { stdout } = await runHere(["__complete", "--", "clients", "show", ""], {
+        cwd: bench.folder,
+        env,
+      });
+      return stdout;
+    };
+    expect(await seen("lab-2")).toContain("lab-2\troot@example.org\n");
+    for (const name of ["--yes", "lab\n2", "lab\u001b[2J"])
+      expect(await seen(name)).toBe("lab-1\troot@example.org\n");
+    rename.run(null);
   });
 
   test("only those that begin with what is typed, and at most as many as a person reads", async () => {
