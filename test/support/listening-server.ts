@@ -12,18 +12,18 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
   let listener: Listener | undefined;
   const baseUrl = () => listener?.address ?? "";
   const server = await createTestServer({ ...options, access: { ...options.access, baseUrl } });
-  listener = listen(server.server.handle, {
+  const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     trustedProxies: [],
     report: raise,
   });
-  const { address, stop } = listener;
+  listener = started;
   return {
     ...server,
-    origin: address,
+    origin: started.address,
     async [Symbol.asyncDispose]() {
       server.server.endStreams();
-      await stop();
+      await started.stop();
       await server[Symbol.asyncDispose]();
     },
   };
