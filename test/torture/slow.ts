@@ -50,6 +50,7 @@ export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
   const crowded = ask(site);
   const begin = performance.now();
   const sockets = await arrive(site, clients);
+  await Bun.sleep(LOOK_EVERY_MS); // until the last has been let in
   const during = await footprintOf(service.pid);
   const isCrowded = async () =>
     (await footprintOf(service.pid)).descriptors > before.descriptors + DESCRIPTORS_MORE_MAX;
