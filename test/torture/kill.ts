@@ -27,12 +27,10 @@ const REFRESHING = 4;
 /** workstations: one of them is where the administrator publishes from */
 const WORKSTATIONS = REPORTING + REFRESHING + 1;
 const PROGRESS_EVERY = 10;
-/** a sign-in that is killed stays counted as an attempt */
-const FLAGS = ["account", "address"].flatMap((whose) => [`--limits-password-guesses-per-${whose}`, "100000"]);
 
 /** Issue "An appliance that operators trust", Faults. */
 export async function tortureByKilling(rounds = ROUNDS): Promise<Figure[]> {
-  using site = await createSite({ workstations: WORKSTATIONS, flags: FLAGS });
+  using site = await createSite({ workstations: WORKSTATIONS });
   const callers = callersOf(site);
   const seeds = new Seeds(site);
   const faults: string[] = [];

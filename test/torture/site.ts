@@ -11,6 +11,14 @@ export const EMAIL = "admin@example.com";
 export const PASSWORD = "correct horse battery";
 export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
 
+/** All callers come from one address, and an attempt that was killed stays counted. */
+const UNLIMITED = [
+  ...["password-guesses-per-account", "password-guesses-per-address", "device-codes-per-address"].flatMap(
+    (name) => [`--limits-${name}`, "100000"],
+  ),
+  ...["requests-per-second", "requests-burst"].flatMap((name) => [`--scim-${name}`, "10000"]),
+];
+
 /** What a workstation holds after its device login; all of them are the administrator's. */
 export interface Workstation {
   at: number;
@@ -32,8 +40,6 @@ export interface Site extends Disposable {
 
 export interface SiteOptions {
   workstations: number;
-  /** settings as `serve` takes them */
-  flags?: readonly string[];
   /** done on the new installation */
   prepare?: (installation: ExistingInstallation) => Promise<unknown>;
 }
@@ -47,7 +53,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   await stop(first);
   const port = Number(new URL(first.baseUrl).port);
   const workstations = await enrol(data, { ...options, port });
-  const flags = [...args, ...(options.flags ?? []), "--server-listen", `127.0.0.1:${port}`];
+  const flags = [...args, ...UNLIMITED, "--server-listen", `127.0.0.1:${port}`];
   return {
     data,
     database: join(data, "quartermaster.db"),

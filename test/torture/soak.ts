@@ -30,8 +30,7 @@ type Step = () => Promise<unknown>;
 
 /** Issue "An appliance that operators trust", Faults. */
 export async function soak(seconds = SECONDS): Promise<Figure[]> {
-  const flags = ["--limits-device-codes-per-address", "100000"];
-  using site = await createSite({ workstations: WORKSTATIONS, flags, prepare: publishPolicies });
+  using site = await createSite({ workstations: WORKSTATIONS, prepare: publishPolicies });
   await using service = await site.start();
   const steps = stepsOn(site);
   const ended = follow(service.pid);
