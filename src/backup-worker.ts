@@ -1,6 +1,5 @@
 // Entry of the thread that copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
 // seconds. It does one task and tells how far it is; who starts it is backup-task.ts.
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Task, TaskMessage } from "./backup-task.ts";
 import { packBackup } from "./domain/backup/pack.ts";
@@ -10,8 +9,6 @@ import { openConnection } from "./platform/connection.ts";
 import { copyDatabase, inspectDatabase } from "./platform/database-copy.ts";
 import { asFileError } from "./platform/files.ts";
 
-/** Of this thread alone: requests go first. */
-const NICENESS = 10;
 const REPORT_EVERY_MS = 100;
 
 let reportedAtMs = 0;
@@ -71,11 +68,6 @@ function failureOf(thrown: unknown, place: string): TaskMessage {
   return { refused: { kind, reason, message, problems, ...(hint !== undefined && { hint }) } };
 }
 
-try {
-  setPriority(NICENESS);
-} catch {
-  // Some sandboxes forbid it; then the work has the priority of the service.
-}
 const task: Task = workerData;
 try {
   say({ result: run(task) });

@@ -15,6 +15,7 @@ import type { Connection } from "./platform/database.ts";
 import { copyBytesOf } from "./platform/database-copy.ts";
 import { roomOf } from "./platform/disk.ts";
 import { drizzleOver } from "./platform/drizzle.ts";
+import { asFileError } from "./platform/files.ts";
 import { VERSION } from "./platform/version.ts";
 
 export interface BackupRequest extends TaskOptions {
@@ -44,11 +45,9 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
   const createdAtMs = clock.nowMs();
   const target = request.target ?? freeName(request, createdAtMs);
-  const folder = dirname(target);
   refuseExisting(target);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  sweepPartials(folder);
-  refuseWithoutRoom(directory, folder);
+  makeReady(dirname(target));
+  refuseWithoutRoom(directory, dirname(target));
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
@@ -85,6 +84,15 @@ export function removeOldBackups(folder: string, keep: number): string[] {
     .map((name) => join(folder, name));
   for (const path of old) rmSync(path, { force: true });
   return old;
+}
+
+function makeReady(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    sweepPartials(folder);
+  } catch (error) {
+    throw asFileError(error, folder);
+  }
 }
 
 function freeName({ kind, folder }: BackupRequest, atMs: number): string {

@@ -31,6 +31,8 @@ import { createMetrics } from "../../src/platform/metrics.ts";
 import { programSchema } from "../../src/platform/migrate.ts";
 import { createScheduler } from "../../src/platform/scheduler.ts";
 import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../src/platform/tar-writer.ts";
+import { isRoot } from "../support/child.ts";
+import { SOURCE_COMMAND } from "../support/cli.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 import { inInstallation } from "../support/installed-login.ts";
 
@@ -273,6 +275,24 @@ describe("making a backup", () => {
     await making.catch(() => {});
     expect(existsSync(join(folder, "damaged.qmb"))).toBe(false);
   });
+});
+
+/** A small disk in a mount namespace of the command's own; our command line follows. */
+const onSmallDisk = (script: string): string[] => [
+  ...["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount", "sh", "-c"],
+  `mount -t tmpfs -o size=600k none /mnt && ${script}`,
+  "sh",
+  ...SOURCE_COMMAND,
+];
+const [shell = "", ...words] = onSmallDisk("true");
+const canMount = spawnSync(shell, words).status === 0;
+
+test.if(canMount)("DAT-2 a disk without room for a backup is told before anything is written", () => {
+  const [command = "", ...args] = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt');
+  const line = ["backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
+  const { stdout, stderr } = spawnSync(command, [...args, ...line], { encoding: "utf8" });
+  expect(stdout).toBe("exit 1\n");
+  expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d\.\d MB are needed$/m);
 });
 
 describe("scheduled backups", () => {

@@ -57,7 +57,7 @@ export async function measureClients(): Promise<Figure[]> {
 }
 
 /** @returns what each workstation sends */
-async function enrolReports(data: string, port: number): Promise<Report[]> {
+export async function enrolReports(data: string, port: number): Promise<Report[]> {
   const installation = await openBeside(data, port);
   const { current: policy } = await publishPolicies(installation);
   const batches = await Array.fromAsync(enrol(installation, { count: WORKSTATIONS, policy }));
@@ -72,7 +72,8 @@ async function enrolReports(data: string, port: number): Promise<Report[]> {
   });
 }
 
-const reportRequest = ({ token, body }: Report): LoadRequest => ({
+/** @returns the request that sends it */
+export const reportRequest = ({ token, body }: Report): LoadRequest => ({
   method: "POST",
   path: "/client-status",
   headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },

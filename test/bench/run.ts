@@ -1,5 +1,6 @@
 // `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
 // Only ratios are judged, and nothing fails by them: figures are for people to read (style.md section 11).
+import { measureBackup } from "./backup.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients.ts";
 import { measureExecutable } from "./executable.ts";
@@ -8,6 +9,7 @@ import { measureFleet } from "./fleet.ts";
 import { measureGateway } from "./gateway.ts";
 import { measureGovernance } from "./governance.ts";
 import { measureGuard } from "./guard.ts";
+import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth.ts";
 import { measureScim } from "./scim.ts";
 import { measureWrites } from "./writes.ts";
@@ -23,9 +25,11 @@ const PARTS: Readonly<Record<string, Part>> = {
   scim: measureScim,
   writes: measureWrites,
   executable: measureExecutable,
+  backup: measureBackup,
+  migration: measureMigration,
 };
 /** takes minutes of the whole machine */
-const ONLY_WHEN_NAMED = new Set(["fleet"]);
+const ONLY_WHEN_NAMED = new Set(["backup", "migration", "fleet"]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));

@@ -52,6 +52,8 @@ export interface Packed {
 export type Progress = (doneBytes: number, totalBytes: number) => void;
 
 export const PIECE_BYTES = 1024 * 1024;
+/** A gigabyte flushed at once would keep the commits of the service waiting for the disk. */
+const FLUSH_EVERY_BYTES = 32 * PIECE_BYTES;
 const MODE = 0o600;
 
 /**
@@ -191,6 +193,7 @@ class Writer {
         this.#write(bytes);
         left -= read;
         this.#done += read;
+        if (this.#done % FLUSH_EVERY_BYTES < read) fsyncSync(this.#file);
         this.report(this.#done);
       }
       this.#write(tarPadding(sizeBytes));
