@@ -1,10 +1,11 @@
-// One SQLite file: a single writing connection with group commit, and a read-only one beside it.
-// Knows no tables. Callers build statements with drizzle; `write` is the only way to change rows.
+// One SQLite file: a single writing connection, and a read-only one beside it. Knows no tables: callers build statements
+// with drizzle. Rows are changed by `write` and its neighbours only, whose order and commits are in write-queue.ts.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
-import { asStorageError } from "./storage-errors.ts";
+import type { Steps } from "./steps.ts";
+import { type Work, WriteQueue } from "./write-queue.ts";
 
 /** drizzle over one connection, inside `write` the writing one */
 export type Connection = BunSQLiteDatabase;
@@ -37,6 +38,11 @@ export interface Db {
    * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
+  /**
+   * `write` for work that takes long: wherever `fn` yields, the event loop turns, so that others read and are answered.
+   * It promises what `write` does. Its transaction is its own, and other writes wait behind it until it has ended.
+   */
+  writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /** `write` for work that nobody waits for: it waits GATHERING_MS for company, as a commit stops all requests for a moment. */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -50,8 +56,6 @@ export interface Db {
 
 /** How long background writes wait for company: 20 commits in a second at most. */
 export const GATHERING_MS = 50;
-/** Writes that share one COMMIT at most; more wait for the next one. */
-export const WRITE_BATCH_MAX = 64;
 
 /**
  * Opens or creates the database file.
@@ -85,25 +89,14 @@ export function statement<S>(build: (connection: Connection) => S): (connection:
   };
 }
 
-interface WriteJob {
-  run(tx: Tx): void;
-  settle(): void;
-  fail(error: unknown): void;
-}
-
 class GroupedDatabase implements Db {
   readonly read: Connection;
-  readonly #tx: Tx;
   readonly #dataVersion;
   readonly #ownRevision = new Map<Topic, number>();
   #everyTopic = 0;
   #seenVersion = -1;
   #hasLooked = false;
-  #queue: WriteJob[] = [];
-  /** a flush is on its way */
-  #isDue = false;
-  #patience: Timer | undefined;
-  #idle: (() => void)[] = [];
+  readonly #queue: WriteQueue;
   #closed = false;
 
   constructor(
@@ -111,49 +104,34 @@ class GroupedDatabase implements Db {
     readonly reader: Database,
   ) {
     this.read = drizzleOver(reader);
-    this.#tx = drizzleOver(writer);
+    this.#queue = new WriteQueue(writer);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
   }
 
   atOnce<T>(ask: () => Sync<T>): T {
-    this.#run("BEGIN", this.reader);
+    this.reader.query("BEGIN").run();
     try {
       return ask();
     } finally {
-      this.#run("COMMIT", this.reader);
+      this.reader.query("COMMIT").run();
     }
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    const written = this.#queued(fn, topic);
-    this.#schedule(0);
-    return written;
+    return this.#queued({ once: fn }, topic, 0);
+  }
+
+  writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T> {
+    return this.#queued({ steps: fn }, topic, 0);
   }
 
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    const written = this.#queued(fn, topic);
-    this.#schedule(GATHERING_MS);
-    return written;
+    return this.#queued({ once: fn }, topic, GATHERING_MS);
   }
 
-  #queued<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+  #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
-    return new Promise<T>((resolve, reject) => {
-      let answer: { value: T } | undefined;
-      const job: WriteJob = {
-        run: (tx) => {
-          const value = fn(tx);
-          refusePromise(value);
-          answer = { value };
-        },
-        settle: () => {
-          this.#bump(topic);
-          if (answer) resolve(answer.value);
-        },
-        fail: reject,
-      };
-      this.#queue.push(job);
-    });
+    return this.#queue.add(work, { committed: () => this.#bump(topic), patienceMs });
   }
 
   revision(topic: Topic): number {
@@ -162,7 +140,7 @@ class GroupedDatabase implements Db {
   }
 
   async close(): Promise<void> {
-    if (this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#queue.emptied();
     if (this.#closed) return;
     this.#closed = true;
     this.#dataVersion.finalize();
@@ -191,71 +169,4 @@ class GroupedDatabase implements Db {
     if (topic === undefined) this.#everyTopic += 1;
     else this.#ownRevision.set(topic, (this.#ownRevision.get(topic) ?? 0) + 1);
   }
-
-  /** The first job that waits for nobody takes the patient ones along. */
-  #schedule(patienceMs: number): void {
-    if (this.#isDue || this.#queue.length === 0) return;
-    if (patienceMs > 0 && this.#queue.length < WRITE_BATCH_MAX) {
-      this.#patience ??= setTimeout(() => this.#schedule(0), patienceMs);
-      return;
-    }
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
-    this.#isDue = true;
-    setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#isDue = false;
-    const batch = this.#queue.slice(0, WRITE_BATCH_MAX);
-    const answers = this.#commit(batch);
-    this.#queue.splice(0, batch.length);
-    if (this.#queue.length > 0) this.#schedule(0);
-    for (const answer of answers) answer();
-    if (this.#queue.length === 0) for (const wake of this.#idle.splice(0)) wake();
-  }
-
-  /** @returns what to tell each caller; nobody hears "done" before COMMIT returned */
-  #commit(batch: readonly WriteJob[]): (() => void)[] {
-    try {
-      this.#run("BEGIN IMMEDIATE");
-      const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
-      this.#run("COMMIT");
-      return answers;
-    } catch (error) {
-      if (this.writer.inTransaction) this.#run("ROLLBACK");
-      const failure = asStorageError(error);
-      return batch.map((job) => () => job.fail(failure));
-    }
-  }
-
-  /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
-  #runJob(job: WriteJob, isolated: boolean): () => void {
-    if (isolated) this.#run("SAVEPOINT job");
-    try {
-      job.run(this.#tx);
-      if (isolated) this.#run("RELEASE job");
-      return () => job.settle();
-    } catch (error) {
-      // SQLite ends the transaction by itself after some failures (full disk): then every job of the batch failed.
-      if (!this.writer.inTransaction) throw error;
-      this.#run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
-      this.#run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
-      const failure = asStorageError(error);
-      return () => job.fail(failure);
-    }
-  }
-
-  /** Compiled once: around a small write these statements would cost more to compile than it takes to run. */
-  #run(control: string, connection = this.writer): void {
-    connection.query(control).run();
-  }
-}
-
-function refusePromise(value: unknown): void {
-  if (typeof value !== "object" || value === null || !("then" in value)) return;
-  if (value instanceof Promise) value.catch(() => {}); // nobody awaits it; the error below reports the mistake
-  throw new TypeError(
-    "a write must not return a promise, or a statement that was not run: it would commit too early",
-  );
 }

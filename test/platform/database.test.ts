@@ -7,14 +7,10 @@ import { eq, sql } from "drizzle-orm";
 import { DomainError } from "../../src/domain/errors.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
 import { openConnection } from "../../src/platform/connection.ts";
-import {
-  type Db,
-  GATHERING_MS,
-  openDatabase,
-  type Tx,
-  WRITE_BATCH_MAX,
-} from "../../src/platform/database.ts";
+import { type Db, GATHERING_MS, openDatabase, type Tx } from "../../src/platform/database.ts";
+import type { Steps } from "../../src/platform/steps.ts";
 import { uniqueViolation } from "../../src/platform/storage-errors.ts";
+import { WRITE_BATCH_MAX } from "../../src/platform/write-queue.ts";
 import { isRoot, NOBODY, startChild } from "../support/child.ts";
 import { createWorld, temporaryDirectory } from "../support/world.ts";
 
@@ -157,6 +153,90 @@ test("a write asked for inside a write is a write of its own", async () => {
   expect(idsIn(world.db)).toEqual(["inner"]);
 });
 
+/** Adds a row in each step, and calls `between` in the turns between two of them. */
+const adding = (ids: readonly string[], between: (added: string) => void = () => {}) =>
+  function* (tx: Tx): Steps<number> {
+    for (const id of ids) {
+      add(tx, id);
+      setImmediate(() => between(id));
+      yield;
+    }
+    return ids.length;
+  };
+
+test("while a write goes on in steps, the event loop turns and readers see the rows as they were before", async () => {
+  await using world = await createWorld();
+  const seen: string[][] = [];
+  const revisions = new Set([world.db.revision("jobs")]);
+  const steps = adding(["a", "b", "c"], () => {
+    seen.push(idsIn(world.db));
+    revisions.add(world.db.revision("jobs"));
+  });
+  expect(await world.db.writeInSteps(steps, "jobs")).toBe(3);
+  expect(seen).toEqual([[], [], []]);
+  expect(idsIn(world.db)).toEqual(["a", "b", "c"]);
+  expect(revisions.size).toBe(1);
+  expect(revisions).not.toContain(world.db.revision("jobs"));
+});
+
+test("writes keep their order around one that goes on in steps, and none of them is in its transaction", async () => {
+  await using world = await createWorld();
+  const done: string[] = [];
+  const rows = (tx: Tx) => tx.select().from(organizations).all().length - 1;
+  const write = (id: string) =>
+    world.db.write((tx) => {
+      add(tx, id);
+      done.push(`${id} is row ${rows(tx)}`);
+    });
+  const meanwhile: Promise<void>[] = [];
+  const failing = world.db.writeInSteps(function* (tx: Tx): Steps<never> {
+    add(tx, "gone");
+    yield;
+    meanwhile.push(write("d"));
+    yield;
+    done.push(`the first fails after ${rows(tx) - 1}`);
+    throw new Error("refused by a rule");
+  });
+  const before = [write("a"), write("b")];
+  const second = world.db.writeInSteps(adding(["s", "t"])).then((count) => done.push(`${count} in steps`));
+  const after = write("c");
+  await expect(failing).rejects.toThrow("refused by a rule");
+  await Promise.all([...before, second, after, ...meanwhile]);
+  expect(done).toEqual([
+    "the first fails after 0",
+    "a is row 1",
+    "b is row 2",
+    "2 in steps",
+    "c is row 5",
+    "d is row 6",
+  ]);
+  expect(idsIn(world.db)).toEqual(["a", "b", "c", "d", "s", "t"]);
+});
+
+test("a write in steps that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+  await using world = await createWorld();
+  // @ts-expect-error a promise where a plain value is wanted
+  const asynchronous = world.db.writeInSteps(function* (tx: Tx) {
+    add(tx, "a");
+    yield;
+    return Promise.resolve();
+  });
+  await expect(asynchronous).rejects.toThrow("must not return a promise");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test("a process killed between the steps of a write leaves what was there before", async () => {
+  await using world = await createWorld();
+  const child = startChild("write-half", [world.file]);
+  const before = await child.line();
+  expect(await child.line()).toBe("half of it");
+  expect(idsIn(world.db)).toEqual([before ?? ""]);
+  child.kill();
+  await child.ended();
+  await world.db.write((tx) => add(tx, "after"));
+  expect(idsIn(world.db).sort()).toEqual([before ?? "", "after"].sort());
+});
+
 test("whatever was acknowledged is there after the process was killed", async () => {
   await using world = await createWorld();
   const acknowledged: string[] = [];
@@ -290,6 +370,7 @@ test("a lock that another process holds is storage.busy, and the write works whe
   const holder = startChild("hold-write-lock", [world.file]);
   expect(await holder.line()).toBe("held");
   expect(await reasonOf(db.write((tx) => add(tx, "a")))).toBe("storage.busy");
+  expect(await reasonOf(db.writeInSteps(adding(["a", "b"])))).toBe("storage.busy");
   expect(idsIn(db)).toEqual([]);
   holder.goOn();
   expect(await holder.line()).toBe("free");
@@ -368,13 +449,14 @@ test("the database and its sidecar files can be read by their owner only", async
 
 test("closing waits for the writes that were asked for, may be repeated, and refuses later writes", async () => {
   await using world = await createWorld();
+  const inSteps = world.db.writeInSteps(adding(["s", "t", "u"]));
   const writes = Array.from({ length: 200 }, (_, index) => world.db.write((tx) => add(tx, `w${index}`)));
   await Promise.all([world.db.close(), world.db.close()]);
-  const outcomes = await Promise.allSettled(writes);
+  const outcomes = await Promise.allSettled([inSteps, ...writes]);
   expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
   await expect(world.db.write((tx) => add(tx, "late"))).rejects.toThrow("closed");
   const reopened = openDatabase(world.file);
-  expect(idsIn(reopened)).toHaveLength(200);
+  expect(idsIn(reopened)).toHaveLength(203);
   await reopened.close();
 });
 

@@ -49,6 +49,19 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
     say(await insert(db, "from another process"));
     await db.close();
   },
+  /** writes a row and prints its id, then stays in the middle of a write in steps */
+  "write-half": async (file = "") => {
+    const db = openDatabase(file);
+    say(await insert(db, "acknowledged"));
+    await db.writeInSteps(function* (tx) {
+      for (let row = 0; row < 5_000; row += 1)
+        tx.insert(organizations)
+          .values({ id: systemIds.uuid(), name: "x".repeat(4_000), createdAtMs: 0 })
+          .run();
+      say("half of it");
+      for (;;) yield;
+    });
+  },
   "hold-write-lock": async (file = "") => {
     const connection = new Database(file);
     connection.run("BEGIN IMMEDIATE");
