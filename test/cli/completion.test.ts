@@ -10,7 +10,8 @@ import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
 import { NAMES_MAX, type NameKind, namesIn } from "../../src/completion-names.ts";
 import { programSchema } from "../../src/platform/migrate.ts";
-import { runCli, runOnTerminal, SOURCE_COMMAND } from "../support/cli.ts";
+import { runCli, runOnTerminal } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { type Bench, createInstallation, runHere } from "../support/in-process.ts";
 import { reportOn } from "../support/installed-clients.ts";
 import { runJobsOn } from "../support/installed-jobs.ts";
@@ -230,9 +231,13 @@ describe("a shell that has sourced its script", () => {
     bench = await createInstallation();
     await bench.json("users create ana@example.org --role member");
     writeFileSync(join(bench.folder, "catalog.yaml"), "[]");
-    writeFileSync(join(bench.folder, "quartermaster"), `#!/bin/sh\nexec ${SOURCE_COMMAND.join(" ")} "$@"\n`, {
-      mode: 0o755,
-    });
+    writeFileSync(
+      join(bench.folder, "quartermaster"),
+      `#!/bin/sh\nexec ${productCommand().join(" ")} "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
     const PATH = `${bench.folder}:${process.env.PATH}`;
     env = { PATH, HOME: bench.folder, TERM: "dumb", PS1: "$ ", QUARTERMASTER_DATA_DIR: bench.data };
   });

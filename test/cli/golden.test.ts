@@ -5,9 +5,8 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { runCli } from "../support/cli.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
-import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
@@ -91,7 +90,7 @@ test("config and version, without a data directory", async () => {
   ]);
   const versions = [];
   for (const line of ["version", "version --json"])
-    versions.push({ line, ...(await runCli(line.split(" "))) });
+    versions.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
   expectGolden("config", [...steps, ...versions], new Map([...replacements(bench), ...SETTINGS_CUT]));
 });
 

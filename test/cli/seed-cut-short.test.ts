@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Interrupted } from "../../cli/exit.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { SOURCE_COMMAND } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 import { tarFile, tarGzOf, tarOf } from "../support/tar.ts";
 
@@ -41,7 +41,7 @@ const halfWritten = ({ data }: Bench): string[] =>
 /** Starts the seed and sends the signal as soon as an archive is being stored. */
 async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
   const args = ["catalog", "seed", join(bench.folder, "new.yaml"), "--data-dir", bench.data];
-  const child = Bun.spawn([...SOURCE_COMMAND, ...args], {
+  const child = Bun.spawn([...productCommand(), ...args], {
     env: {},
     stdin: "ignore",
     stdout: "pipe",

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { generate } from "selfsigned";
-import { SOURCE_COMMAND } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { type NotifyReceiver, receiveNotifications } from "../support/notify-receiver.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   receiver = receiveNotifications(`@quartermaster-test-${process.pid}`);
   const journal = openSync(JOURNAL, "w", 0o600);
   const { dev, ino } = statSync(JOURNAL, { bigint: true });
-  child = Bun.spawn([...SOURCE_COMMAND, "serve", "--config", SETTINGS], {
+  child = Bun.spawn([...productCommand(), "serve", "--config", SETTINGS], {
     env: {
       NOTIFY_SOCKET: receiver.address,
       WATCHDOG_USEC: "2000000",

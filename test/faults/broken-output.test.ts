@@ -3,14 +3,15 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { runCli, SOURCE_COMMAND } from "../support/cli.ts";
+import { runCli } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 test("a service whose log has lost its reader serves on, and ends as it should when it is told to", async () => {
   const directory = temporaryDirectory();
   const socket = join(directory, "socket");
   const flags = ["--data-dir", join(directory, "data"), "--server-listen", `unix:${socket}`];
-  const command = [...SOURCE_COMMAND, "serve", ...flags, "--server-public-url", "http://localhost"];
+  const command = [...productCommand(), "serve", ...flags, "--server-public-url", "http://localhost"];
   const logging = ["--log-format", "json", "--log-level", "debug"];
   await using child = Bun.spawn([...command, ...logging], { env: {}, stdout: "pipe", stderr: "pipe" });
   for await (const chunk of child.stdout) if (Buffer.from(chunk).includes("service.started")) break;
@@ -23,6 +24,6 @@ test("a service whose log has lost its reader serves on, and ends as it should w
 });
 
 test("a command whose error nobody can be told ends with its code", async () => {
-  const shell = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...SOURCE_COMMAND];
+  const shell = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...productCommand()];
   expect(await runCli(["nonsense"], { command: shell })).toMatchObject({ exitCode: 2 });
 });

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isRoot } from "../support/child.ts";
-import { SOURCE_COMMAND } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -35,7 +35,7 @@ const onSmallDisk = (directory: string, script: string): string[] => [
   "-c",
   `mount -t tmpfs -o size=${DISK} none '${directory}' && ${script}`,
   "sh",
-  ...SOURCE_COMMAND,
+  ...productCommand(),
 ];
 
 const [command = "", ...rest] = onSmallDisk("/mnt", "true");

@@ -21,7 +21,7 @@ import { fileSigner } from "../../src/platform/file-signatures.ts";
 import { makeRelease } from "../../src/platform/release.ts";
 import { thirdPartyText } from "../../src/platform/release-texts.ts";
 import { Secret } from "../../src/platform/secret.ts";
-import { SOURCE_COMMAND } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -53,7 +53,7 @@ function launcherIn(place: string): string {
   const answer = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
   const lines = [
     "#!/bin/sh",
-    `[ -f "${answer}" ] || ${SOURCE_COMMAND.join(" ")} "$@" > "${answer}"`,
+    `[ -f "${answer}" ] || ${productCommand().join(" ")} "$@" > "${answer}"`,
     `cat "${answer}"`,
   ];
   writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });

@@ -1,10 +1,9 @@
 // Runs the command line as a real child process with a clean environment, with pipes or on a pseudo-terminal.
-// The executable instead of the sources is executable.ts; commands that exist only for tests are cli-child.ts.
+// Which executable is executable.ts; commands that exist only for tests are cli-child.ts.
 import { join } from "node:path";
+import { productCommand } from "./executable.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** the product, run from its sources */
-export const SOURCE_COMMAND: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
 /** the product with the commands of cli-child.ts */
 export const TEST_COMMAND: readonly string[] = [process.execPath, join(ROOT, "test/support/cli-child.ts")];
 
@@ -14,7 +13,7 @@ export interface CliOptions {
   cwd?: string;
   /** standard input; closed and empty when left out */
   stdin?: string;
-  /** what is run in place of the product's sources */
+  /** what is run in place of the executable */
   command?: readonly string[];
 }
 
@@ -26,7 +25,7 @@ export interface CliResult {
 
 /** Runs to the end with pipes; the run id in stderr is replaced by `<run>`. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const child = Bun.spawn([...(options.command ?? SOURCE_COMMAND), ...args], {
+  const child = Bun.spawn([...(options.command ?? productCommand()), ...args], {
     cwd: options.cwd ?? ROOT,
     env: { ...options.env },
     stdin: new Blob([options.stdin ?? ""]),
@@ -55,7 +54,7 @@ export async function runOnTerminal(
   const decoder = new TextDecoder();
   let screen = "";
   let unread = 0;
-  const child = Bun.spawn([...(options.command ?? SOURCE_COMMAND), ...args], {
+  const child = Bun.spawn([...(options.command ?? productCommand()), ...args], {
     cwd: options.cwd ?? ROOT,
     env: { TERM: "xterm", ...options.env },
     terminal: {

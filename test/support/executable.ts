@@ -1,22 +1,46 @@
-// The compiled executable for the tests in test/binary: built once per test process, however many files ask for it.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+// The compiled executable, which is what tests start wherever they need a process: built once per test run, however many
+// files and workers ask for it. It starts three times as fast as the sources, and it is what people run.
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/platform/build.ts";
 
-// Named after the process: test files do not share modules, and another test run must not share the folder.
+/** The run is the process that workers are children of, or the only one: another run must not share the folder. */
+const RUN = process.env.BUN_TEST_WORKER_ID === undefined ? process.pid : process.ppid;
 const PREFIX = "quartermaster-executable-";
-const directory = join(tmpdir(), `${PREFIX}${process.pid}`);
+const directory = join(tmpdir(), `${PREFIX}${RUN}`);
+const executable = join(directory, "quartermaster");
+const BUILD_LIMIT_MS = 120_000;
+const LOOK_EVERY_MS = 50;
 
-/** @returns the path of the executable: of the one that a test handed to its child, else the first call builds it in some seconds */
+/** @returns the path of the executable; the first call builds it, which takes some seconds */
 export function builtExecutable(): string {
-  const { QUARTERMASTER_TEST_EXECUTABLE: given } = process.env;
-  if (given) return given;
-  const executable = join(directory, "quartermaster");
   if (existsSync(executable)) return executable;
   removeLeftovers();
-  build({ directory });
+  if (isFirst()) build({ directory });
+  else waitForBuild();
   return executable;
+}
+
+/** @returns the product as a command */
+export const productCommand = (): readonly string[] => [builtExecutable()];
+
+function isFirst(): boolean {
+  try {
+    mkdirSync(directory);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Another worker builds it; no code of this one can run meanwhile, as while it builds. */
+function waitForBuild(): void {
+  const deadline = performance.now() + BUILD_LIMIT_MS;
+  while (!existsSync(executable)) {
+    if (performance.now() > deadline) throw new Error("the build of another worker did not end");
+    Bun.sleepSync(LOOK_EVERY_MS);
+  }
 }
 
 /** The test runner tells nobody when it ends, so the next run removes what the last one left. */

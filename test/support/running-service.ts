@@ -1,5 +1,5 @@
-// The service as a real child process, from source or as the executable: started, asked over its socket, told to stop.
-import { SOURCE_COMMAND } from "./cli.ts";
+// The service as a real child process: started, asked over its socket, told to stop.
+import { productCommand } from "./executable.ts";
 
 export interface RunningService {
   baseUrl: string;
@@ -28,7 +28,7 @@ export interface ServiceStart {
 export async function startService({
   args,
   env = {},
-  command = SOURCE_COMMAND,
+  command = productCommand(),
   cwd,
 }: ServiceStart): Promise<RunningService> {
   const where = args.includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];

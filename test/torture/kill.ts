@@ -4,7 +4,8 @@ import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Figure } from "../bench/figures.ts";
-import { runCli, SOURCE_COMMAND } from "../support/cli.ts";
+import { runCli } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import type { RunningService } from "../support/running-service.ts";
 import {
   type Caller,
@@ -95,7 +96,7 @@ class Seeds {
     const source_ref = "https://packages.example.com/one.tar.gz";
     writeFileSync(file, JSON.stringify([{ id: "one", version: `1.0.${number}`, source_ref, sha256 }]));
     const args = ["catalog", "seed", file, "--data-dir", this.site.data];
-    const child = Bun.spawn([...SOURCE_COMMAND, ...args], { env: {}, stdout: "ignore", stderr: "ignore" });
+    const child = Bun.spawn([...productCommand(), ...args], { env: {}, stdout: "ignore", stderr: "ignore" });
     const done = child.exited.then((code) => {
       if (code !== 0) return;
       this.acknowledged += 1;
@@ -121,7 +122,7 @@ class Seeds {
 
 /** Kills a start at a random moment: while it opens, migrates nothing, seeds, or has just begun to listen. */
 async function killStart(site: Site): Promise<void> {
-  const child = Bun.spawn([...SOURCE_COMMAND, "serve", ...site.args], {
+  const child = Bun.spawn([...productCommand(), "serve", ...site.args], {
     env: {},
     stdout: "ignore",
     stderr: "ignore",
