@@ -189,7 +189,9 @@ function asListenError(error: unknown, where: Listen): unknown {
   );
 }
 
-function blockListOf(ranges: readonly AddressRange[]): BlockList {
+/** @returns nothing where no proxy is trusted */
+function blockListOf(ranges: readonly AddressRange[]): BlockList | undefined {
+  if (ranges.length === 0) return undefined;
   const list = new BlockList();
   for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
   return list;
@@ -199,10 +201,10 @@ function blockListOf(ranges: readonly AddressRange[]): BlockList {
  * The peer, or behind trusted proxies the last address that none of them wrote for another of them.
  * On a Unix socket the peer is whoever may open the file, so there its word is taken when any proxy is trusted at all.
  */
-function addressOf(request: Request, socket: Running, trusted: BlockList): string | null {
+function addressOf(request: Request, socket: Running, trusted: BlockList | undefined): string | null {
   const peer = socket.requestIP(request)?.address;
   const address = peer === undefined ? null : plain(peer);
-  if (trusted.rules.length === 0 || (address !== null && !contains(trusted, address))) return address;
+  if (!trusted || (address !== null && !contains(trusted, address))) return address;
   const forwarded = (request.headers.get("x-forwarded-for") ?? "")
     .split(",")
     .map((part) => plain(part.trim()));

@@ -30,7 +30,7 @@ const SUBJECT_DIGITS = 32;
  * @throws DomainError `access.too_many_attempts` with the seconds until the window ends
  */
 export function check(connection: Connection, budget: Budget): void {
-  refuseSpent(openWindow(connection, budget), budget);
+  refuseSpent(openWindow(connection, keyOf(budget), budget), budget);
 }
 
 /**
@@ -39,10 +39,11 @@ export function check(connection: Connection, budget: Budget): void {
  */
 export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
   for (const budget of attempts) {
-    const row = openWindow(tx, budget);
+    const key = keyOf(budget);
+    const row = openWindow(tx, key, budget);
     refuseSpent(row, budget);
     const resetsAtMs = row?.resetsAtMs ?? budget.nowMs + budget.windowSeconds * SECOND_MS;
-    store.put(tx, { ...keyOf(budget), used: (row?.used ?? 0) + 1, resetsAtMs });
+    store.put(tx, { ...key, used: (row?.used ?? 0) + 1, resetsAtMs });
   }
 }
 
@@ -62,16 +63,21 @@ export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
 /** Removes counters whose window is over. @returns how many, SWEEP_BATCH_ROWS at most */
 export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
 
+/** As rows are found. */
 const keyOf = ({ name, subject }: BudgetKey): BudgetKey => ({
   name,
   subject: sha256Hex(`${name}\0${subject}`).slice(0, SUBJECT_DIGITS),
 });
 
 /** @returns the counter, unless its window is over, or ends later than one can: then the clock went back */
-function openWindow(connection: Connection, budget: Budget): store.BudgetRow | undefined {
-  const row = store.find(connection, keyOf(budget));
-  if (!row || row.resetsAtMs <= budget.nowMs) return undefined;
-  return row.resetsAtMs <= budget.nowMs + budget.windowSeconds * SECOND_MS ? row : undefined;
+function openWindow(
+  connection: Connection,
+  key: BudgetKey,
+  { nowMs, windowSeconds }: Pick<Budget, "nowMs" | "windowSeconds">,
+): store.BudgetRow | undefined {
+  const row = store.find(connection, key);
+  if (!row || row.resetsAtMs <= nowMs) return undefined;
+  return row.resetsAtMs <= nowMs + windowSeconds * SECOND_MS ? row : undefined;
 }
 
 function refuseSpent(row: store.BudgetRow | undefined, { limit, nowMs }: Budget): void {

@@ -28,8 +28,10 @@ const offerOf = (complaint: string): string =>
   `${complaint}; ask for some of: ${REQUESTABLE_SCOPES.join(" ")}`;
 
 /** @returns what a grant of the requested scope holds (client-and-auth.md section 2.4) */
-export const grantedScope = (requested: string): string =>
-  USER_SCOPES.filter((scope) => requested.split(" ").includes(scope)).join(" ");
+export function grantedScope(requested: string): string {
+  const asked = requested.split(" ");
+  return USER_SCOPES.filter((scope) => asked.includes(scope)).join(" ");
+}
 
 export const asksForRefreshToken = (requested: string): boolean =>
   requested.split(" ").includes(OFFLINE_ACCESS);
