@@ -36,7 +36,7 @@ export function registerBackupJob(
         ...{ directory, clock, folder, keyIdsIn, signal },
       });
       await domain.backups.recordMade(actor, made);
-      const removed = removeOldBackups(folder, config.get("backup.keep"));
+      const removed = removeOldBackups(folder, { keep: config.get("backup.keep"), made: made.path });
       await domain.backups.recordRemoved(actor, removed);
       const { path, sizeBytes, durationMs } = made;
       log.info("backup.made", {

@@ -12,8 +12,8 @@ import type { Config } from "./platform/config.ts";
 import { openConnection } from "./platform/connection.ts";
 import type { DataDirectory } from "./platform/data-directory.ts";
 import type { Connection } from "./platform/database.ts";
-import { copyBytesOf } from "./platform/database-copy.ts";
-import { roomOf } from "./platform/disk.ts";
+import { copyBytesOf, type Inspected } from "./platform/database-copy.ts";
+import { fileSizeOf, roomOf } from "./platform/disk.ts";
 import { drizzleOver } from "./platform/drizzle.ts";
 import { asFileError } from "./platform/files.ts";
 import { VERSION } from "./platform/version.ts";
@@ -47,17 +47,12 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const target = request.target ?? freeName(request, createdAtMs);
   refuseExisting(target);
   makeReady(dirname(target));
-  refuseWithoutRoom(directory, dirname(target));
+  const databaseBytes = refuseWithoutRoom(directory, dirname(target));
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
   try {
-    const { problems, schema, rows } = await runTask(
-      "copy",
-      { from: directory.database, to: copy },
-      { signal },
-    );
-    if (problems.length > 0) throw databaseDamaged(problems);
+    const { schema, rows } = await copyDatabase(request, { copy, databaseBytes });
     const facts = {
       created_at: toRfc3339(createdAtMs),
       version: VERSION,
@@ -75,13 +70,36 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   }
 }
 
-/** Removes scheduled backups beyond the newest `keep`. @returns their paths */
-export function removeOldBackups(folder: string, keep: number): string[] {
+const WATCH_EVERY_MS = 100;
+
+/** SQLite says nothing while it copies, but its file grows. */
+async function copyDatabase(
+  { directory, signal, onProgress }: BackupRequest,
+  { copy, databaseBytes }: { copy: string; databaseBytes: number },
+): Promise<Inspected> {
+  const look = () => onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes);
+  const watching = setInterval(look, WATCH_EVERY_MS);
+  try {
+    const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal });
+    if (inspected.problems.length > 0) throw databaseDamaged(inspected.problems);
+    return inspected;
+  } finally {
+    clearInterval(watching);
+  }
+}
+
+/**
+ * Removes scheduled backups beyond the newest `keep`.
+ * @param made the one that was just made: it stays, also where a clock that went back gave it an older name than others
+ * @returns the paths of those removed
+ */
+export function removeOldBackups(folder: string, { keep, made }: { keep: number; made: string }): string[] {
   const old = readdirSync(folder)
     .filter((name) => kindOfFile(name) === "scheduled")
     .sort()
     .slice(0, -keep)
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .filter((path) => path !== made);
   for (const path of old) rmSync(path, { force: true });
   return old;
 }
@@ -109,14 +127,18 @@ function refuseExisting(target: string): void {
   });
 }
 
-/** The copy of the database and the packed one are there at the same moment. */
-function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): void {
+/**
+ * The copy of the database and the packed one are there at the same moment.
+ * @returns how large the copy will be, in bytes
+ */
+function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
   const connection = openConnection(database, { readonly: true });
   const databaseBytes = copyBytesOf(connection);
   connection.close();
   const needed = 2 * databaseBytes + folderBytes(artifacts);
   const { availableBytes: available } = roomOf(folder);
   if (available < needed) throw noRoom(folder, { needed, available });
+  return databaseBytes;
 }
 
 const folderBytes = (folder: string): number =>

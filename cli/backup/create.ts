@@ -35,7 +35,7 @@ export async function create(call: SettingsCall): Promise<void> {
 /** A database of an older schema is backed up as it is; only one of ours remembers it. */
 async function make({ context, config, args: [file] }: SettingsCall, place: KeyPlace): Promise<Backup> {
   const { directory } = place;
-  using watch = watchTask(context, "writing the backup");
+  using watch = watchTask(context, "making the backup");
   const request = {
     kind: "manual",
     directory,

@@ -1,11 +1,11 @@
-// How far a backup is, on stderr: a spinner while SQLite copies, which tells nothing, and a bar once bytes are counted.
+// How far a backup is, on stderr: a spinner until bytes are counted, then a bar for each part of the work.
 import type { TaskOptions } from "../../src/backup-task.ts";
 import type { Context } from "../context.ts";
 import { startProgress } from "../progress.ts";
 
 /** @returns what the task wants; `using` clears the bar */
 export function watchTask(context: Context, label: string): Required<TaskOptions> & Disposable {
-  let progress = startProgress(context, { label: "copying the database", unit: "items" });
+  let progress = startProgress(context, { label, unit: "bytes" });
   let [counted, total] = [0, -1];
   return {
     signal: context.stopSignal(),

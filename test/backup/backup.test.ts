@@ -32,7 +32,7 @@ import { programSchema } from "../../src/platform/migrate.ts";
 import { createScheduler } from "../../src/platform/scheduler.ts";
 import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../src/platform/tar-writer.ts";
 import { isRoot } from "../support/child.ts";
-import { SOURCE_COMMAND } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 import { inInstallation } from "../support/installed-login.ts";
 
@@ -277,20 +277,22 @@ describe("making a backup", () => {
   });
 });
 
-/** A small disk in a mount namespace of the command's own; our command line follows. */
-const onSmallDisk = (script: string): string[] => [
-  ...["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount", "sh", "-c"],
-  `mount -t tmpfs -o size=600k none /mnt && ${script}`,
-  "sh",
-  ...SOURCE_COMMAND,
-];
-const [shell = "", ...words] = onSmallDisk("true");
-const canMount = spawnSync(shell, words).status === 0;
+/** Runs a shell script with a small disk on /mnt, in a mount namespace of its own. */
+const onSmallDisk = (script: string, ...args: string[]) =>
+  spawnSync(
+    "unshare",
+    [
+      ...(isRoot ? [] : ["--map-root-user"]),
+      ...["--mount", "sh", "-c", `mount -t tmpfs -o size=600k none /mnt && ${script}`, "sh"],
+      ...args,
+    ],
+    { encoding: "utf8" },
+  );
+const canMount = onSmallDisk("true").status === 0;
 
 test.if(canMount)("DAT-2 a disk without room for a backup is told before anything is written", () => {
-  const [command = "", ...args] = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt');
-  const line = ["backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
-  const { stdout, stderr } = spawnSync(command, [...args, ...line], { encoding: "utf8" });
+  const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
+  const { stdout, stderr } = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt', ...line);
   expect(stdout).toBe("exit 1\n");
   expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d\.\d MB are needed$/m);
 });
@@ -308,9 +310,18 @@ describe("scheduled backups", () => {
     const days = Array.from({ length: made }, (_, day) => day * DAY_MS);
     for (const name of names(days)) writeFileSync(join(place, name), "");
     writeFileSync(join(place, "backup-19700101T000000Z.qmb"), "made by hand");
-    expect(removeOldBackups(place, 3)).toHaveLength(made - kept);
+    expect(removeOldBackups(place, { keep: 3, made: "" })).toHaveLength(made - kept);
     const left = readdirSync(place).sort();
     expect(left).toEqual(["backup-19700101T000000Z.qmb", ...names(days.slice(-3))]);
+  });
+
+  test("are not removed at once where a clock that went back gives them the oldest name", () => {
+    const place = join(bench.folder, "clock-went-back");
+    mkdirSync(place);
+    const [today = "", ...later] = names([0, 100, 200].map((day) => day * DAY_MS));
+    for (const name of [today, ...later]) writeFileSync(join(place, name), "");
+    expect(removeOldBackups(place, { keep: 2, made: join(place, today) })).toEqual([]);
+    expect(removeOldBackups(place, { keep: 2, made: "" })).toEqual([join(place, today)]);
   });
 
   test("DAT-2 are made by the service's job, kept by number, audited, and shown in the metrics", async () => {
