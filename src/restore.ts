@@ -13,7 +13,7 @@ import { readManifest } from "./domain/backup/unpack.ts";
 import { DomainError, invariant } from "./domain/errors.ts";
 import { firstOrganization } from "./domain/identity/store.ts";
 import type { KeyPlace } from "./kept-keys.ts";
-import { adoptKeys, keptKeys } from "./kept-keys.ts";
+import { adoptKeys, sealingKeysAt } from "./kept-keys.ts";
 import type { Clock } from "./platform/clock.ts";
 import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, flushToDisk } from "./platform/data-directory.ts";
@@ -21,7 +21,7 @@ import { isSwapPending, stagingIn, swapIn } from "./platform/data-swap.ts";
 import { openDatabase } from "./platform/database.ts";
 import { isDatabaseFile } from "./platform/database-copy.ts";
 import { fileSizeOf, roomOf } from "./platform/disk.ts";
-import type { KeptKey } from "./platform/key-file.ts";
+import type { KeptKeys } from "./platform/key-file.ts";
 import { migrate, programSchema, schemaIn } from "./platform/migrate.ts";
 import { VERSION } from "./platform/version.ts";
 
@@ -42,7 +42,7 @@ export interface RestoreRequest extends TaskOptions, KeyPlace {
   /** whoever runs the command; the organization is that of the backup */
   operator: Omit<Actor, "organizationId">;
   /** keys that are put beside the database first */
-  keys: readonly KeptKey[];
+  keys: KeptKeys | undefined;
   revokeLogins: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface Restored {
  * Looks at the beginning of a backup, without changing anything.
  * @throws DomainError `backup.*`, `file.*`, `schema.newer` for one that only a newer program reads
  */
-export function lookAtBackup(path: string, place: KeyPlace & { keys: readonly KeptKey[] }): Restorable {
+export function lookAtBackup(path: string, place: KeyPlace & { keys: KeptKeys | undefined }): Restorable {
   if (isDatabaseFile(path))
     return {
       path,
@@ -68,7 +68,7 @@ export function lookAtBackup(path: string, place: KeyPlace & { keys: readonly Ke
     };
   const { fileBytes, ...manifest } = readManifest(path);
   if (manifest.schema > programSchema()) throw newerBackup(path, manifest);
-  const atHand = new Set([...keptKeys(place), ...place.keys].map(({ id }) => id));
+  const atHand = new Set([...sealingKeysAt(place), ...(place.keys?.sealing ?? [])].map(({ id }) => id));
   const missingKeys = manifest.sealing_key_ids.filter((id) => !atHand.has(id));
   return { path, manifest, schema: manifest.schema, sizeBytes: fileBytes, missingKeys };
 }
@@ -89,7 +89,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     const revoked = await settle(request, database);
     foldLog(database);
     signal?.throwIfAborted();
-    adoptKeys({ directory, ids }, keys);
+    if (keys) adoptKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
     const aside = swapIn(directory, staging, stampOf(clock.nowMs()));
     return { aside, schema, revoked };

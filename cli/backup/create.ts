@@ -4,7 +4,7 @@ import { type Backup, type BackupRequest, backupFolder, makeBackup } from "../..
 import { BACKUP_SUFFIX } from "../../src/domain/backup/model.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
-import { type KeyPlace, keptKeys, writeKeyFile } from "../../src/kept-keys.ts";
+import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/kept-keys.ts";
 import { refuseShortPassphrase } from "../../src/platform/key-file.ts";
 import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
 import type { Secret } from "../../src/platform/secret.ts";
@@ -46,7 +46,7 @@ async function make({ context, config, args: [file] }: SettingsCall, place: KeyP
     onProgress: watch.onProgress,
   } satisfies Omit<BackupRequest, "keyIdsIn">;
   if (schemaIn(directory.database) !== programSchema())
-    return await makeBackup({ ...request, keyIdsIn: () => keptKeys(place).map(({ id }) => id) });
+    return await makeBackup({ ...request, keyIdsIn: () => sealingKeysAt(place).map(({ id }) => id) });
   return await withDomain(context, config, async ({ backups, sealingKeys }, actor) => {
     const backup = await makeBackup({ ...request, keyIdsIn: (copy) => sealingKeys.idsIn(copy) });
     const { manifest: _, ...made } = backup;
@@ -79,7 +79,7 @@ function tellKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: stri
   const ids = manifest.sealing_key_ids.join(", ");
   if (keysPath !== undefined)
     output.note(
-      `the sealing keys are in ${keysPath}: keep it apart from the backup, and the passphrase apart from both`,
+      `the keys are in ${keysPath}: keep it apart from the backup, and the passphrase apart from both`,
     );
   else if (ids !== "")
     output.note(

@@ -10,7 +10,7 @@ import {
   placesIn,
 } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/data-swap.ts";
-import type { KeptKey } from "../../src/platform/key-file.ts";
+import type { KeptKeys } from "../../src/platform/key-file.ts";
 import { lookAtBackup, type Restorable, type Restored, restoreBackup } from "../../src/restore.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
@@ -51,7 +51,7 @@ export async function restore(call: SettingsCall): Promise<void> {
 
 interface Read {
   backup: Restorable;
-  keys: readonly KeptKey[];
+  keys: KeptKeys | undefined;
 }
 
 async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<Read> {
@@ -59,7 +59,7 @@ async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<R
   const file = text("keys");
   const keys =
     file === undefined
-      ? []
+      ? undefined
       : await readKeyFile({
           path: resolve(context.cwd, file),
           passphrase: await readSecret(context, command, "passphrase"),

@@ -34,7 +34,7 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
         "quartermaster backup create --with-keys --passphrase-file passphrase.txt",
       )
       .argument("[file]", "file to write; a name with the time in the folder of backups without it")
-      .option("--with-keys", "write the sealing keys to a second file (.qmk), encrypted under a passphrase"),
+      .option("--with-keys", "write the keys to a second file (.qmk), encrypted under a passphrase"),
     "passphrase",
   )
     .printsJson()
@@ -72,7 +72,7 @@ const restoring = (noun: CliCommand, context: Context): CliCommand =>
           "quartermaster backup restore backup-20270101T000000Z.qmb --keys backup-20270101T000000Z.qmk --revoke-logins",
         )
         .argument("<file>", "a backup, or a copy that an upgrade made")
-        .option("--keys <file>", "file of sealing keys (.qmk) that are put beside the database first")
+        .option("--keys <file>", "file of keys (.qmk) that are put beside the database first")
         .option("--revoke-logins", "end every login, as when the backup was in other hands"),
     ),
     "passphrase",

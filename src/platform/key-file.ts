@@ -1,4 +1,4 @@
-// The file in which sealing keys leave the machine: encrypted under a passphrase, apart from any backup. A key is made of the
+// The file in which keys leave the machine: encrypted under a passphrase, apart from any backup. A key is made of the
 // passphrase by scrypt (RFC 7914), the content is AES-256-GCM. What the keys open is for sealing.ts.
 import { createCipheriv, createDecipheriv, scryptSync } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
@@ -17,7 +17,7 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** One key as the file holds it. */
+/** One sealing key as the file holds it. */
 export interface KeptKey {
   /** of its file in the directory of keys */
   name: string;
@@ -27,14 +27,24 @@ export interface KeptKey {
   key: string;
 }
 
-const KeptKeysSchema = Type.Array(
-  Type.Object({
-    name: Type.String({ pattern: "^[0-9A-Za-z][0-9A-Za-z_-]{0,99}\\.sealing-key$" }),
-    id: Type.String({ pattern: "^[0-9a-f]{12}$" }),
-    key: Type.String({ maxLength: 100 }),
-  }),
-  { maxItems: 10_000 },
-);
+/** All that the file holds. */
+export interface KeptKeys {
+  sealing: readonly KeptKey[];
+  /** PEM of the key that signs bundles; null without one */
+  bundleSigning: string | null;
+}
+
+const KeptKeysSchema = Type.Object({
+  sealing: Type.Array(
+    Type.Object({
+      name: Type.String({ pattern: "^[0-9A-Za-z][0-9A-Za-z_-]{0,99}\\.sealing-key$" }),
+      id: Type.String({ pattern: "^[0-9a-f]{12}$" }),
+      key: Type.String({ maxLength: 100 }),
+    }),
+    { maxItems: 10_000 },
+  ),
+  bundleSigning: Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()]),
+});
 
 const FileSchema = Type.Object({
   format: Type.Literal("quartermaster-keys-1"),
@@ -55,7 +65,7 @@ export function refuseShortPassphrase(passphrase: Secret): void {
  * @returns the text of a file that only the passphrase opens
  * @throws DomainError `passphrase.too_short`
  */
-export function encryptKeys(keys: readonly KeptKey[], passphrase: Secret, ids: Ids): string {
+export function encryptKeys(keys: KeptKeys, passphrase: Secret, ids: Ids): string {
   refuseShortPassphrase(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
@@ -73,7 +83,7 @@ export function encryptKeys(keys: readonly KeptKey[], passphrase: Secret, ids: I
  * @param file what `encryptKeys` has made
  * @throws DomainError `keys.unreadable` for another file, `keys.wrong_passphrase` also where the file was changed
  */
-export function decryptKeys(file: string, passphrase: Secret): KeptKey[] {
+export function decryptKeys(file: string, passphrase: Secret): KeptKeys {
   const { salt, nonce, sealed, ...cost } = readFile(file);
   try {
     const key = derived(passphrase, { ...cost, salt: bytes(salt) });

@@ -19,11 +19,22 @@ export function findOwnSigner(directory: string): FileSigner | undefined {
   return existsSync(path) ? fileSigner(new Secret(readFileSync(path, "utf8")), path) : undefined;
 }
 
+/** @returns the file's text, to be kept elsewhere; undefined where there is none */
+export function readOwnKey(directory: string): Secret | undefined {
+  const path = join(directory, NAME);
+  return existsSync(path) ? new Secret(readFileSync(path, "utf8")) : undefined;
+}
+
 /** Makes the key, unless another process was faster: both use what the file holds. */
 export function makeOwnKey(directory: string, ids: Pick<Ids, "uuid">): void {
+  const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+  putOwnKey(directory, pem.toString(), ids);
+}
+
+/** Puts a key there that was kept elsewhere, unless there is one. */
+export function putOwnKey(directory: string, pem: string, ids: Pick<Ids, "uuid">): void {
   const path = join(directory, NAME);
   const draft = join(directory, `${ids.uuid()}.draft`);
-  const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(draft, pem, { mode: 0o600, flag: "wx", flush: true });

@@ -313,6 +313,7 @@ describe("DAT-3 keys", () => {
   beforeAll(async () => {
     carrier = copyOf(master);
     writeFileSync(join(carrier.folder, "passphrase"), passphrase, { mode: 0o600 });
+    await carrier.json("catalog bundle-key");
     await carrier.json("backup create moved.qmb --with-keys --passphrase-file passphrase");
   });
   afterAll(() => carrier[Symbol.dispose]());
@@ -329,6 +330,8 @@ describe("DAT-3 keys", () => {
     const answer = await bench.json(`backup restore moved.qmb ${withKeys}`);
     expect(answer).toMatchObject({ replaced: null, undo: null, missing_sealing_key_ids: [] });
     expect(await bench.json("sealing-keys list")).toMatchObject({ items: [{ state: "active", total: 1 }] });
+    const [own, former] = [bench, carrier].map(({ data }) => join(data, "keys/bundle-signing-key.pem"));
+    expect(readFileSync(own ?? "", "utf8")).toBe(readFileSync(former ?? "", "utf8"));
     expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
   });
 
