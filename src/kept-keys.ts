@@ -41,7 +41,9 @@ export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeptKey[] {
 export async function writeKeyFile(place: KeyPlace, to: { path: string; passphrase: Secret }): Promise<void> {
   const bundleSigning = readOwnKey(place.directory.keys)?.reveal() ?? null;
   const keys = { sealing: sealingKeysAt(place), bundleSigning };
-  await replaceFile(to.path, encryptKeys(keys, to.passphrase, place.ids), { mode: 0o600 });
+  await replaceFile(to.path, encryptKeys(keys, { passphrase: to.passphrase, ids: place.ids }), {
+    mode: 0o600,
+  });
 }
 
 /** @throws DomainError `keys.unreadable`, `keys.wrong_passphrase`, `file.*` */
@@ -54,5 +56,5 @@ export async function readKeyFile(from: { path: string; passphrase: Secret }): P
 export function adoptKeys({ directory, ids }: Omit<KeyPlace, "config">, keys: KeptKeys): void {
   const files = new SealingKeyFiles(directory.keys, ids);
   for (const { name, key } of keys.sealing) files.adopt(name, Buffer.from(key, "base64"));
-  if (keys.bundleSigning !== null) putOwnKey(directory.keys, keys.bundleSigning, ids);
+  if (keys.bundleSigning !== null) putOwnKey(directory.keys, { pem: keys.bundleSigning, ids });
 }

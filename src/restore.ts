@@ -91,7 +91,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     signal?.throwIfAborted();
     if (keys) adoptKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
-    const aside = swapIn(directory, staging, stampOf(clock.nowMs()));
+    const aside = swapIn(directory, { staging, stamp: stampOf(clock.nowMs()) });
     return { aside, schema, revoked };
   } finally {
     // Not where the swap was begun and cut short: then whoever comes next needs it.

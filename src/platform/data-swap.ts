@@ -38,7 +38,10 @@ export function stagingIn({ path }: DataDirectory, uuid: string): string {
  * @returns that folder; undefined where there was no database
  * @throws DomainError `data_dir.busy` while another program has the old database open, `storage.*`
  */
-export function swapIn(directory: DataDirectory, staging: string, stamp: string): string | undefined {
+export function swapIn(
+  directory: DataDirectory,
+  { staging, stamp }: { staging: string; stamp: string },
+): string | undefined {
   const plan = { staging: basename(staging), aside: freeAside(directory, stamp) };
   writePlan(directory, plan);
   try {

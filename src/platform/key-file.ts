@@ -65,7 +65,7 @@ export function refuseShortPassphrase(passphrase: Secret): void {
  * @returns the text of a file that only the passphrase opens
  * @throws DomainError `passphrase.too_short`
  */
-export function encryptKeys(keys: KeptKeys, passphrase: Secret, ids: Ids): string {
+export function encryptKeys(keys: KeptKeys, { passphrase, ids }: { passphrase: Secret; ids: Ids }): string {
   refuseShortPassphrase(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));

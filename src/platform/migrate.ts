@@ -59,11 +59,8 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const { replicated = false } = options;
   const connection = openConnection(file, { create: true, replicated });
   try {
-    const from = checkedSchema(
-      appliedMigrations(connection),
-      known,
-      wayBack(file, options.backupDirectory, known),
-    );
+    const way = wayBack(file, { backupDirectory: options.backupDirectory, known });
+    const from = checkedSchema(appliedMigrations(connection), { known, way });
     const pending = known.filter((migration) => migration.id > from);
     if (pending.length === 0) return { from, to: from, backup: undefined };
     options.beforeChange?.();
@@ -83,7 +80,7 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
  * @throws DomainError `schema.newer`, `schema.altered`
  */
 export function schemaOf(connection: Database, known: readonly Migration[] = embedded): number {
-  return checkedSchema(appliedMigrations(connection), known);
+  return checkedSchema(appliedMigrations(connection), { known });
 }
 
 /**
@@ -93,8 +90,10 @@ export function schemaOf(connection: Database, known: readonly Migration[] = emb
 export function schemaIn(file: string): number {
   const connection = openConnection(file, { readonly: true });
   try {
-    const copies = join(dirname(file), "backups");
-    return checkedSchema(appliedMigrations(connection), embedded, wayBack(file, copies, embedded));
+    return checkedSchema(appliedMigrations(connection), {
+      known: embedded,
+      way: wayBack(file, { backupDirectory: join(dirname(file), "backups"), known: embedded }),
+    });
   } catch (error) {
     throw asStorageError(error);
   } finally {
@@ -163,16 +162,22 @@ function appliedMigrations(connection: Database): Applied[] {
 }
 
 /** @param way what to do where the database is newer, beside starting the program that made it */
-function checkedSchema(applied: readonly Applied[], known: readonly Migration[], way?: string): number {
+function checkedSchema(
+  applied: readonly Applied[],
+  { known, way }: { known: readonly Migration[]; way?: string | undefined },
+): number {
   for (const row of applied) {
     const migration = known.find((candidate) => candidate.id === row.id);
-    if (!migration) throw newer(applied.at(-1) ?? row, known.at(-1)?.id ?? 0, way);
+    if (!migration) throw newer(applied.at(-1) ?? row, { programKnows: known.at(-1)?.id ?? 0, way });
     if (sha256Hex(migration.sql) !== row.sha256) throw altered(row);
   }
   return applied.at(-1)?.id ?? 0;
 }
 
-function newer(row: Applied, programKnows: number, way: string | undefined): DomainError {
+function newer(
+  row: Applied,
+  { programKnows, way }: { programKnows: number; way: string | undefined },
+): DomainError {
   const start = `start version ${row.applied_by} or newer again`;
   return new DomainError(
     "conflict",
@@ -186,7 +191,10 @@ function newer(row: Applied, programKnows: number, way: string | undefined): Dom
  * @returns the command that goes back to the newest copy that this program can use (operator-experience.md DAT-7); what was
  *   written since is lost by it, and kept aside
  */
-function wayBack(file: string, backupDirectory: string, known: readonly Migration[]): string | undefined {
+function wayBack(
+  file: string,
+  { backupDirectory, known }: { backupDirectory: string; known: readonly Migration[] },
+): string | undefined {
   if (!existsSync(backupDirectory)) return undefined;
   const schemaOfCopy = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
   const usable = readdirSync(backupDirectory).filter((name) => schemaOfCopy(name) <= (known.at(-1)?.id ?? 0));

@@ -28,11 +28,11 @@ export function readOwnKey(directory: string): Secret | undefined {
 /** Makes the key, unless another process was faster: both use what the file holds. */
 export function makeOwnKey(directory: string, ids: Pick<Ids, "uuid">): void {
   const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
-  putOwnKey(directory, pem.toString(), ids);
+  putOwnKey(directory, { pem: pem.toString(), ids });
 }
 
 /** Puts a key there that was kept elsewhere, unless there is one. */
-export function putOwnKey(directory: string, pem: string, ids: Pick<Ids, "uuid">): void {
+export function putOwnKey(directory: string, { pem, ids }: { pem: string; ids: Pick<Ids, "uuid"> }): void {
   const path = join(directory, NAME);
   const draft = join(directory, `${ids.uuid()}.draft`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -301,7 +301,9 @@ describe("DAT-4 a restore that was cut short", () => {
     mkdirSync(join(bench.data, "replaced-20260101T000000Z"));
     const staging = stagingIn(directory, "01940000-0000-7000-8000-00000000abcd");
     cpSync(directory.database, join(staging, "quartermaster.db"));
-    expect(swapIn(directory, staging, "20260101T000000Z")).toEndWith("replaced-20260101T000000Z-1");
+    expect(swapIn(directory, { staging, stamp: "20260101T000000Z" })).toEndWith(
+      "replaced-20260101T000000Z-1",
+    );
   });
 });
 
