@@ -2,15 +2,16 @@
 // is shown in slices. Work is counted, not timed.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { count, sql } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import {
   SLICE_MEMBERS,
   STREAMS_MAX,
   STREAMS_WAITING_MAX,
   WHOLE_GROUP_MEMBERS_MAX,
 } from "../../../src/domain/scim/groups/group-streams.ts";
+import { STEP_MEMBERS } from "../../../src/domain/scim/groups/member-slices.ts";
 import type { ScimAnswer } from "../../../src/domain/scim/model.ts";
-import { scimGroupMembers } from "../../../src/domain/scim/tables.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../../../src/domain/scim/tables.ts";
 import {
   addScimUsers,
   auditOf,
@@ -52,6 +53,27 @@ const create = (displayName: string, ids: readonly string[]) =>
 
 const patch = (id: string, op: string, ids: readonly string[]): Promise<ScimAnswer> =>
   world.groups.patch(world.caller, id, { body: patchOf({ op, path: "members", value: membersOf(ids) }) });
+
+const replace = (id: string, ids: readonly string[]): Promise<ScimAnswer> => {
+  const body = { displayName: storedGroup(world, id).displayName, members: membersOf(ids) };
+  return world.groups.replace(world.caller, id, { body, excludedAttributes: ["members"] });
+};
+
+/** A message that adds a letter to the group's name. */
+const renamed = (id: string) =>
+  patchOf({ op: "replace", path: "displayName", value: `${storedGroup(world, id).displayName}!` });
+
+/** @returns what readers see of the group: its row, how many are in it, and the version of the first user */
+function glance(id: string): string {
+  const { read } = world.db;
+  const group = read.select().from(scimGroups).where(eq(scimGroups.id, id)).get();
+  const members = read
+    .select({ rows: count() })
+    .from(scimGroupMembers)
+    .where(eq(scimGroupMembers.groupId, id));
+  const [version] = read.select({ version: scimUsers.version }).from(scimUsers).limit(1).all();
+  return JSON.stringify([group, members.get(), version]);
+}
 
 async function statementsOf(work: () => Promise<unknown>): Promise<RunStatement[]> {
   log.take();
@@ -119,12 +141,15 @@ describe("what leaves members out", () => {
     expect(mentionsMembers(read)).toEqual([]);
   });
 
-  test("is true of a rename, but for the one statement that raises the members", async () => {
+  test("is true of a rename, but for their ids, a slice at a time", async () => {
     const renaming = patchOf({ op: "replace", path: "displayName", value: "Larger" });
     const renamed = await statementsOf(() => world.groups.patch(world.caller, large, { body: renaming }));
-    const [raising, ...others] = mentionsMembers(renamed);
-    expect(raising?.sql).toStartWith('update "scim_users"');
-    expect(others).toEqual([]);
+    const reading = mentionsMembers(renamed);
+    expect(new Set(textsOf(reading)).size).toBe(1);
+    expect(reading[0]?.sql).toStartWith('select "user_id"');
+    expect(reading.slice(0, -1).map(({ rows }) => rows)).toEqual(
+      Array(LARGE / STEP_MEMBERS).fill(STEP_MEMBERS),
+    );
     const versions = versionsOf(world, people);
     expect(new Set(versions.slice(5, LARGE))).toEqual(new Set([3]));
   });
@@ -263,11 +288,57 @@ describe("a group too large for one piece", () => {
   });
 });
 
-test("a removed group of 50,000 takes one statement for each table", async () => {
-  const removal = await statementsOf(() => world.groups.remove(world.caller, large, {}));
-  expect(Math.max(...removal.map(({ rows }) => rows))).toBe(1);
-  const written = textsOf(removal).filter((text) => /^(?:update|delete|insert)/.test(text));
-  expect(written.map((text) => text.split('"')[1])).toEqual(["scim_users", "scim_groups", "audit_entries"]);
-  const left = world.db.read.select({ rows: count() }).from(scimGroupMembers).get();
-  expect(left?.rows).toBe(5);
+describe("a change of 50,000", () => {
+  const removeAll = (id: string) =>
+    world.groups.patch(world.caller, id, { body: patchOf({ op: "remove", path: "members" }) });
+
+  test.each<[string, (id: string) => Promise<unknown>]>([
+    ["everybody goes", removeAll],
+    ["everybody comes", (id) => replace(id, people.slice(0, LARGE))],
+    ["a new name", (id) => world.groups.patch(world.caller, id, { body: renamed(id) })],
+  ])("lets others go on between its slices, who see the group as it was: %s", async (_, change) => {
+    const before = glance(large);
+    const seen = new Set<string>();
+    let turns = 0;
+    let isDone = false;
+    const changing = change(large).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns += 1;
+      seen.add(glance(large));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await changing;
+    seen.delete(glance(large));
+    expect([...seen]).toEqual([before]);
+    expect(turns).toBeGreaterThan(LARGE / STEP_MEMBERS);
+  });
+
+  test("refused at its end leaves the group as it was", async () => {
+    const before = storedGroup(world, large);
+    const versions = versionsOf(world, people);
+    const body = { displayName: "Never", members: membersOf([...people.slice(-2_000), "nobody", small]) };
+    const refusal = await refusalOf(() => world.groups.replace(world.caller, large, { body }));
+    expect(refusal).toMatchObject({ status: 400, scimType: "invalidValue" });
+    expect(refusal.detail).toContain(small);
+    expect(storedGroup(world, large)).toEqual(before);
+    expect(versionsOf(world, people)).toEqual(versions);
+  });
+
+  test("that removes the group runs the same statements for each slice", async () => {
+    const removal = await statementsOf(() => world.groups.remove(world.caller, large, {}));
+    const counts = new Map<string, number>();
+    for (const text of textsOf(removal).filter((text) => /^(?:update|delete|insert)/.test(text)))
+      counts.set(text.split('"')[1] ?? "", (counts.get(text.split('"')[1] ?? "") ?? 0) + 1);
+    const slices = LARGE / STEP_MEMBERS;
+    expect(Object.fromEntries(counts)).toEqual({
+      scim_group_members: slices,
+      scim_users: slices,
+      scim_groups: 1,
+      audit_entries: 1,
+    });
+    const left = world.db.read.select({ rows: count() }).from(scimGroupMembers).get();
+    expect(left?.rows).toBe(5);
+  });
 });

@@ -1,6 +1,8 @@
 // What a change of a group does, inside one transaction: its row, its members, and what follows from the difference that
-// was made: versions, roles, the audit entry. Nothing follows where nothing differs.
+// was made: versions, roles, the audit entry. Nothing follows where nothing differs. A change of many members yields
+// between slices of them; one of few is a single step.
 import type { Connection, Tx } from "../../../platform/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
 import { uniqueViolation } from "../../../platform/storage-errors.ts";
 import type { Actor } from "../../actor.ts";
 import type { AuditSummary } from "../../audit/service.ts";
@@ -11,6 +13,7 @@ import { fold } from "../fold.ts";
 import type { GroupRow } from "../model.ts";
 import { requireVersion } from "../preconditions.ts";
 import * as store from "./groups-store.ts";
+import { forMembers, inSlices } from "./member-slices.ts";
 import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
 import * as memberStore from "./members-store.ts";
 import type { Roles } from "./roles.ts";
@@ -53,7 +56,7 @@ export class GroupChanges {
   constructor(private readonly own: GroupChangeDependencies) {}
 
   /** @throws ScimError 400 for unknown members, 409 */
-  insert(tx: Tx, actor: Actor, { displayName, externalId, members = [] }: NewGroup): GroupRow {
+  *insert(tx: Tx, actor: Actor, { displayName, externalId, members = [] }: NewGroup): Steps<GroupRow> {
     const { clock, ids } = this.own;
     const nowMs = clock.nowMs();
     const after: GroupRow = {
@@ -67,9 +70,9 @@ export class GroupChanges {
     };
     orTaken(() => store.insertGroup(tx, stored(after, actor)));
     const wish = { base: "kept", add: members, remove: [] } as const;
-    const change = applyMembers(tx, placeOf(after, actor), wish);
+    const change = yield* applyMembers(tx, placeOf(after, actor), wish);
     invariant(change.added.length === members.length, "a new group has the members it was sent with");
-    this.#follow(tx, actor, { before: undefined, after, ...change });
+    yield* this.#follow(tx, actor, { before: undefined, after, ...change });
     return after;
   }
 
@@ -77,9 +80,9 @@ export class GroupChanges {
    * @returns the row as it is afterwards, the same where nothing differs
    * @throws ScimError 400 for unknown members, 404, 409, 412
    */
-  update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): GroupRow {
+  *update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): Steps<GroupRow> {
     const before = this.#present(tx, actor, asked);
-    const change = applyMembers(tx, placeOf(before, actor), wish.members);
+    const change = yield* applyMembers(tx, placeOf(before, actor), wish.members);
     const { displayName = before.displayName, externalId = before.externalId } = wish;
     const movedCount = change.added.length + change.removed.length;
     if (movedCount === 0 && displayName === before.displayName && externalId === before.externalId)
@@ -93,20 +96,21 @@ export class GroupChanges {
       updatedAtMs: this.own.clock.nowMs(),
     };
     orTaken(() => store.updateGroup(tx, stored(after, actor)));
-    this.#follow(tx, actor, { before, after, ...change });
+    yield* this.#follow(tx, actor, { before, after, ...change });
     return after;
   }
 
   /** @throws ScimError 404, 412 */
-  remove(tx: Tx, actor: Actor, asked: AskedGroup): void {
-    const { audit, clock, roles, groupsChanged } = this.own;
+  *remove(tx: Tx, actor: Actor, asked: AskedGroup): Steps<void> {
+    const { audit, clock, roles } = this.own;
     const before = this.#present(tx, actor, asked);
-    const group = { groupId: before.id };
-    const userIds = roles.roleOf(before) === "admin" ? memberStore.memberIds(tx, group) : [];
-    groupsChanged?.(tx, memberStore.memberIds(tx, group));
-    memberStore.raiseMembers(tx, { ...group, nowMs: clock.nowMs() });
+    const nowMs = clock.nowMs();
+    yield* forMembers(tx, before.id, (userIds) => {
+      memberStore.removeMembers(tx, { groupId: before.id, ids: userIds });
+      this.#showDifference(tx, userIds, nowMs);
+      if (roles.roleOf(before) === "admin") roles.recompute(tx, { actor, userIds });
+    });
     store.deleteGroup(tx, { organizationId: actor.organizationId, id: before.id });
-    roles.recompute(tx, { actor, userIds });
     audit.record(tx, { actor, action: "scim_group.remove", target: before.id, before: summaryOf(before) });
   }
 
@@ -116,12 +120,21 @@ export class GroupChanges {
     return row;
   }
 
-  #follow(tx: Tx, actor: Actor, difference: Difference): void {
-    const { audit, roles, groupsChanged } = this.own;
-    const { before, after } = difference;
-    raiseUsers(tx, difference);
-    groupsChanged?.(tx, usersWhoseGroupsDiffer(tx, difference));
-    roles.recompute(tx, { actor, userIds: this.#usersWhoseRoleMayDiffer(tx, difference) });
+  *#follow(tx: Tx, actor: Actor, difference: Difference): Steps<void> {
+    const { audit, roles } = this.own;
+    const { before, after, added, removed } = difference;
+    const isRenamed = before !== undefined && before.displayName !== after.displayName;
+    const role = roles.roleOf(after);
+    const isRemapped = before !== undefined && roles.roleOf(before) !== role;
+    const moved = [...added, ...removed];
+    const everybody = isRenamed || isRemapped ? [...(yield* membersOf(tx, after)), ...removed] : moved;
+    // Users show the names of their groups, so a new name is a change of every member.
+    yield* inSlices(isRenamed ? everybody : moved, (userIds) =>
+      this.#showDifference(tx, userIds, after.updatedAtMs),
+    );
+    // Roles follow of those who came or went where the group gives one, and of all where it now gives another.
+    const given = role === "admin" ? moved : [];
+    yield* inSlices(isRemapped ? everybody : given, (userIds) => roles.recompute(tx, { actor, userIds }));
     audit.record(tx, {
       actor,
       action: before ? "scim_group.update" : "scim_group.create",
@@ -131,13 +144,10 @@ export class GroupChanges {
     });
   }
 
-  /** Those who came or went where the group gives a role, and everybody in it where a new name gives or takes one. */
-  #usersWhoseRoleMayDiffer(tx: Tx, { before, after, added, removed }: Difference): readonly string[] {
-    const { roles } = this.own;
-    const role = roles.roleOf(after);
-    if (before && roles.roleOf(before) !== role)
-      return [...memberStore.memberIds(tx, { groupId: after.id }), ...removed];
-    return role === "admin" ? [...added, ...removed] : [];
+  /** To users whose groups, or whose groups' names, differ. */
+  #showDifference(tx: Tx, userIds: readonly string[], nowMs: number): void {
+    memberStore.raiseUsers(tx, { ids: userIds, nowMs });
+    this.own.groupsChanged?.(tx, userIds);
   }
 }
 
@@ -148,22 +158,12 @@ export function knownGroup(connection: Connection, group: { organizationId: stri
   return row;
 }
 
-/** Users show the names of their groups, so a new name is a change of every member. */
-function raiseUsers(tx: Tx, difference: Difference): void {
-  const { after, added, removed } = difference;
-  const nowMs = after.updatedAtMs;
-  if (isRenamed(difference)) memberStore.raiseMembers(tx, { groupId: after.id, nowMs });
-  memberStore.raiseUsers(tx, { ids: isRenamed(difference) ? removed : [...added, ...removed], nowMs });
+/** @returns ids of all members */
+function* membersOf(tx: Tx, { id }: GroupRow): Steps<string[]> {
+  const members: string[] = [];
+  yield* forMembers(tx, id, (ids) => void members.push(...ids));
+  return members;
 }
-
-function usersWhoseGroupsDiffer(tx: Tx, difference: Difference): readonly string[] {
-  const { after, added, removed } = difference;
-  const there = isRenamed(difference) ? memberStore.memberIds(tx, { groupId: after.id }) : added;
-  return [...there, ...removed];
-}
-
-const isRenamed = ({ before, after }: Difference): boolean =>
-  before !== undefined && before.displayName !== after.displayName;
 
 const placeOf = ({ id }: GroupRow, { organizationId }: Actor) => ({ groupId: id, organizationId });
 

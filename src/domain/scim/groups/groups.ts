@@ -2,15 +2,19 @@
 // read. What bodies mean is in read.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database.ts";
 import type { OpenSnapshot } from "../../../platform/snapshot.ts";
+import { inOneTurn, type Steps } from "../../../platform/steps.ts";
+import type { Actor } from "../../actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
 import { readGroupPatch } from "../patch/group.ts";
 import { namesVersion } from "../preconditions.ts";
 import { readGroup } from "../read.ts";
 import { readView, type View } from "../view.ts";
-import { GroupChanges, knownGroup } from "./group-changes.ts";
+import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
 import { GroupStreams } from "./group-streams.ts";
 import { GroupViews } from "./group-views.ts";
+import { groupOf } from "./groups-store.ts";
+import { STEP_MEMBERS } from "./member-slices.ts";
 import { leaveAll } from "./members-store.ts";
 import type { Roles } from "./roles.ts";
 
@@ -46,9 +50,9 @@ export class ScimGroups implements ScimResources {
   async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
     const view = readView("Group", asked);
     const group = readGroup(body);
-    return await this.#write((tx) => {
-      const row = this.#changes.insert(tx, actor, group);
-      return this.#views.answer(tx, row, { organizationId: actor.organizationId, view });
+    return await this.#write(group.members?.length ?? 0, {
+      change: (tx) => this.#changes.insert(tx, actor, group),
+      answer: (tx, row) => this.#views.answer(tx, row, { organizationId: actor.organizationId, view }),
     });
   }
 
@@ -60,9 +64,9 @@ export class ScimGroups implements ScimResources {
     const view = readView("Group", asked);
     const { displayName, externalId = null, members = [] } = readGroup(body);
     const wish = { displayName, externalId, members: { base: "emptied", add: members, remove: [] } } as const;
-    return await this.#write((tx) => {
-      const row = this.#changes.update(tx, actor, { id, ifMatch, wish });
-      return this.#views.answer(tx, row, { organizationId: actor.organizationId, view });
+    return await this.#write(this.#reachOf(actor, id, wish), {
+      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
+      answer: (tx, row) => this.#views.answer(tx, row, { organizationId: actor.organizationId, view }),
     });
   }
 
@@ -75,14 +79,22 @@ export class ScimGroups implements ScimResources {
     const view = readView("Group", asked);
     const wish = readGroupPatch(body, { id, profile });
     const { organizationId } = actor;
-    return await this.#write((tx) => {
-      const row = this.#changes.update(tx, actor, { id, ifMatch, wish });
-      return view.isDefault ? this.#views.bare(row) : this.#views.answer(tx, row, { organizationId, view });
+    return await this.#write(this.#reachOf(actor, id, wish), {
+      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
+      answer: (tx, row) =>
+        view.isDefault ? this.#views.bare(row) : this.#views.answer(tx, row, { organizationId, view }),
     });
   }
 
-  remove({ actor }: ScimCaller, id: string, { ifMatch }: { ifMatch?: string | undefined }): Promise<void> {
-    return this.#write((tx) => this.#changes.remove(tx, actor, { id, ifMatch }));
+  async remove(
+    { actor }: ScimCaller,
+    id: string,
+    { ifMatch }: { ifMatch?: string | undefined },
+  ): Promise<void> {
+    await this.#write(this.#sizeOf(actor, id), {
+      change: (tx) => this.#changes.remove(tx, actor, { id, ifMatch }),
+      answer: () => undefined,
+    });
   }
 
   /** @returns JSON texts of the groups, in their order, each in one piece */
@@ -95,9 +107,30 @@ export class ScimGroups implements ScimResources {
     leaveAll(tx, { userId, nowMs: this.own.clock.nowMs() });
   }
 
-  /** An answer is composed inside the transaction: it shows the group as this request left it. */
-  #write<T>(change: (tx: Tx) => Sync<T>): Promise<T> {
-    return this.own.db.write(change, this.#topic);
+  /**
+   * An answer is composed inside the transaction: it shows the group as this request left it.
+   * @param reach users whom the change may concern, as far as is known before: many are not done in one step
+   */
+  #write<T, Answer>(
+    reach: number,
+    { change, answer }: { change: (tx: Tx) => Steps<T>; answer: (tx: Tx, outcome: T) => Sync<Answer> },
+  ): Promise<Answer> {
+    const { db } = this.own;
+    function* steps(tx: Tx): Steps<Sync<Answer>> {
+      return answer(tx, yield* change(tx));
+    }
+    if (reach > STEP_MEMBERS) return db.writeInSteps(steps, this.#topic);
+    return db.write((tx) => inOneTurn(steps(tx)), this.#topic);
+  }
+
+  #reachOf(actor: Actor, id: string, { displayName, externalId, members }: GroupWish): number {
+    const { base, add, remove } = members;
+    const isAboutAll = base === "emptied" || displayName !== undefined || externalId !== undefined;
+    return add.length + remove.length + (isAboutAll ? this.#sizeOf(actor, id) : 0);
+  }
+
+  #sizeOf({ organizationId }: Actor, id: string): number {
+    return groupOf(this.own.db.read, { organizationId, id })?.memberCount ?? 0;
   }
 
   /** of every change: without a mapping no group touches an account */

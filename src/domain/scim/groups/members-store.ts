@@ -1,6 +1,6 @@
 // SQL of memberships, always on sets: lists of ids arrive as one JSON text, however long, so no statement runs once for
 // each member and none reads the list of those it does not change (scim.md SCIM-120, SCIM-123, SCIM-124).
-import { and, asc, eq, gt, inArray, notInArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database.ts";
 import type { Named } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
@@ -94,23 +94,6 @@ export const removeMembers = (
   return removed.map(({ id }) => id);
 };
 
-const deleteUnlisted = statement((connection) =>
-  connection
-    .delete(scimGroupMembers)
-    .where(and(eq(groupId, named("groupId")), notInArray(userId, listed("ids"))))
-    .returning({ id: userId })
-    .prepare(),
-);
-
-/** Keeps these only. @returns the ids of those who were members besides */
-export const removeOthers = (
-  tx: Tx,
-  { ids, ...group }: { groupId: string; ids: readonly string[] },
-): readonly string[] =>
-  deleteUnlisted(tx)
-    .all({ ...group, ids: asList(ids) })
-    .map(({ id }) => id);
-
 const raised = () => ({
   version: sql`${scimUsers.version} + 1`,
   updatedAtMs: sql`${named("nowMs")}`,
@@ -129,31 +112,23 @@ export function raiseUsers(tx: Tx, { ids, nowMs }: { ids: readonly string[]; now
   if (ids.length > 0) raiseListed(tx).run({ ids: asList(ids), nowMs });
 }
 
-const membersOf = (connection: Connection) =>
+const selectIds = statement((connection) =>
   connection
     .select({ id: userId })
     .from(scimGroupMembers)
-    .where(eq(groupId, named("groupId")));
-
-const raiseThemAll = statement((connection) =>
-  connection
-    .update(scimUsers)
-    .set(raised())
-    .where(inArray(scimUsers.accountId, membersOf(connection)))
+    .where(and(eq(groupId, named("groupId")), gt(userId, named("after"))))
+    .orderBy(asc(userId))
+    .limit(named("limit"))
     .prepare(),
 );
 
-/** Gives each member of the group a new version. */
-export function raiseMembers(tx: Tx, group: { groupId: string; nowMs: number }): void {
-  raiseThemAll(tx).run(group);
-}
-
-const selectIds = statement((connection) => membersOf(connection).prepare());
-
-/** @returns the ids of all members */
-export const memberIds = (connection: Connection, group: { groupId: string }): readonly string[] =>
+/** @param asked as for `memberSlice` @returns ids of members in their order */
+export const memberIdSlice = (
+  connection: Connection,
+  asked: { groupId: string; after: string; limit: number },
+): readonly string[] =>
   selectIds(connection)
-    .all(group)
+    .all(asked)
     .map(({ id }) => id);
 
 const selectNames = statement((connection) =>

@@ -1,7 +1,9 @@
 // Changing who is in a group, as sets: what was asked for becomes what is new and what is gone. Versions, roles and the
-// audit log follow from that difference, in groups.ts.
+// audit log follow from that difference, in group-changes.ts.
 import type { Tx } from "../../../platform/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
+import { forMembers, inSlices } from "./member-slices.ts";
 import * as store from "./members-store.ts";
 
 /** What becomes of the member list; every id is in it once. */
@@ -23,36 +25,48 @@ const NAMED_MAX = 10;
 /** an id of ours has 36 */
 const SHOWN_CHARACTERS_MAX = 64;
 
+/** Which group, and whose users can be in it. */
+interface Place {
+  groupId: string;
+  organizationId: string;
+}
+
 /**
  * Its cost is that of the ids in the wish; only `emptied` reads the list of members.
  * @throws ScimError 400 invalidValue naming the first who are no users
- * @source scim.md SCIM-27, SCIM-93, SCIM-120
+ * @source scim.md SCIM-27, SCIM-93, SCIM-120, SCIM-123
  */
-export function applyMembers(
-  tx: Tx,
-  group: { groupId: string; organizationId: string },
-  { base, add, remove }: MemberWish,
-): MemberChange {
-  const { groupId } = group;
-  const removed =
-    base === "emptied"
-      ? store.removeOthers(tx, { groupId, ids: add })
-      : store.removeMembers(tx, { groupId, ids: remove });
-  const added = store.addMembers(tx, { ...group, ids: add });
-  if (added.length < add.length) refuseUnknown(tx, group, add);
+export function* applyMembers(tx: Tx, place: Place, { base, add, remove }: MemberWish): Steps<MemberChange> {
+  const { groupId } = place;
+  const removed: string[] = [];
+  const take = (ids: readonly string[]) => removed.push(...store.removeMembers(tx, { groupId, ids }));
+  const missing = new Set(base === "emptied" ? add : []);
+  if (base === "emptied")
+    yield* forMembers(tx, groupId, (ids) => take(ids.filter((id) => !missing.delete(id))));
+  else yield* inSlices(remove, take);
+  const added = yield* addMembers(tx, place, base === "emptied" ? [...missing] : add);
   return { added, removed };
 }
 
+function* addMembers(tx: Tx, place: Place, ids: readonly string[]): Steps<string[]> {
+  const added: string[] = [];
+  const unknown: string[] = [];
+  yield* inSlices(ids, (slice) => {
+    const come = store.addMembers(tx, { ...place, ids: slice });
+    added.push(...come);
+    if (come.length < slice.length) unknown.push(...outsidersAmong(tx, place, slice));
+  });
+  if (unknown.length > 0) throw refusalOf(tx, place, unknown.slice(0, NAMED_MAX));
+  return added;
+}
+
 /** Those who could be added are members by now, so whoever is none is no user. */
-function refuseUnknown(
-  tx: Tx,
-  { groupId, organizationId }: { groupId: string; organizationId: string },
-  ids: readonly string[],
-): void {
-  const unknown = store.outsidersAmong(tx, { groupId, ids, limit: NAMED_MAX });
-  if (unknown.length === 0) return;
+const outsidersAmong = (tx: Tx, { groupId }: Place, ids: readonly string[]): readonly string[] =>
+  store.outsidersAmong(tx, { groupId, ids, limit: NAMED_MAX });
+
+function refusalOf(tx: Tx, { organizationId }: Place, unknown: readonly string[]): ScimError {
   const groups = store.groupsAmong(tx, { organizationId, ids: unknown });
-  throw groups.length > 0 ? nested(groups) : unknownMembers(unknown);
+  return groups.length > 0 ? nested(groups) : unknownMembers(unknown);
 }
 
 const nested = (ids: readonly string[]): ScimError =>
