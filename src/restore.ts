@@ -22,7 +22,8 @@ import { openDatabase } from "./platform/database.ts";
 import { isDatabaseFile } from "./platform/database-copy.ts";
 import { fileSizeOf, roomOf } from "./platform/disk.ts";
 import type { KeptKeys } from "./platform/key-file.ts";
-import { migrate, programSchema, schemaIn } from "./platform/migrate.ts";
+import { migrate } from "./platform/migrate.ts";
+import { programSchema, schemaIn } from "./platform/schema.ts";
 import { VERSION } from "./platform/version.ts";
 
 /** What is known of a file before it is read in full. */

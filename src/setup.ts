@@ -8,8 +8,8 @@ import type { Config } from "./platform/config.ts";
 import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
 import { finishSwap } from "./platform/data-swap.ts";
-import { programSchema, schemaOf } from "./platform/migrate.ts";
 import { isThere } from "./platform/owner.ts";
+import { programSchema, schemaOf } from "./platform/schema.ts";
 
 export interface BeginOptions {
   config: Config;

@@ -6,7 +6,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/kept-keys.ts";
 import { refuseShortPassphrase } from "../../src/platform/key-file.ts";
-import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
+import { programSchema, schemaIn } from "../../src/platform/schema.ts";
 import type { Secret } from "../../src/platform/secret.ts";
 import { SomeFailed } from "../exit.ts";
 import type { SettingsCall } from "../in-domain.ts";

@@ -2,13 +2,8 @@
 import { existingDirectory } from "../../src/installation.ts";
 import { lockForServer } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/data-swap.ts";
-import {
-  type MigrationState,
-  migrate,
-  migrationsOf,
-  programSchema,
-  schemaIn,
-} from "../../src/platform/migrate.ts";
+import { migrate } from "../../src/platform/migrate.ts";
+import { type MigrationState, migrationsOf, programSchema, schemaIn } from "../../src/platform/schema.ts";
 import { VERSION } from "../../src/platform/version.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { SettingsCall } from "../in-domain.ts";

@@ -6,7 +6,7 @@ import type { Config } from "../../src/platform/config.ts";
 import { type DataDirectory, findServer, type ServerHolder } from "../../src/platform/data-directory.ts";
 import { settleSwap } from "../../src/platform/data-swap.ts";
 import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
-import { programSchema, schemaIn } from "../../src/platform/migrate.ts";
+import { programSchema, schemaIn } from "../../src/platform/schema.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";

@@ -2,7 +2,7 @@
 // (operator-experience.md DAT-9). They need no keys and no settings.
 import type { Database } from "bun:sqlite";
 import { openConnection } from "../platform/connection.ts";
-import { programSchema, schemaIn } from "../platform/migrate.ts";
+import { programSchema, schemaIn } from "../platform/schema.ts";
 import { asStorageError } from "../platform/storage-errors.ts";
 import type { Check, Finding } from "./finding.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database.ts";
-import { programSchema, schemaIn } from "../platform/migrate.ts";
+import { programSchema, schemaIn } from "../platform/schema.ts";
 
 /** Names of the checks, in the order they are told. */
 export const CHECKS = ["database", "schema", "keys", "worker"] as const;

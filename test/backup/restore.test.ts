@@ -19,7 +19,7 @@ import { openConnection } from "../../src/platform/connection.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
 import { finishSwap, stagingIn, swapIn } from "../../src/platform/data-swap.ts";
 import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/key-file.ts";
-import { programSchema } from "../../src/platform/migrate.ts";
+import { programSchema } from "../../src/platform/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";

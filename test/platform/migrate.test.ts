@@ -5,13 +5,8 @@ import { basename, dirname, join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { openConnection } from "../../src/platform/connection.ts";
-import {
-  type MigrateOptions,
-  type MigrateResult,
-  migrate,
-  programSchema,
-  schemaOf,
-} from "../../src/platform/migrate.ts";
+import { type MigrateOptions, type MigrateResult, migrate } from "../../src/platform/migrate.ts";
+import { programSchema, schemaOf } from "../../src/platform/schema.ts";
 import { startChild } from "../support/child.ts";
 import { tablesOf } from "../support/schema.ts";
 import { heldClock, temporaryDirectory } from "../support/world.ts";
