@@ -24,6 +24,15 @@ export interface Problem {
   line?: number;
 }
 
+/** A budget that is used up. */
+export interface SpentBudget {
+  /** which of them, such as `password.account`; letters, digits, `.` and `_` */
+  name: string;
+  /** how often in one window */
+  limit: number;
+  windowSeconds: number;
+}
+
 export interface ErrorDetails {
   /** what to do next, for a person */
   hint?: string;
@@ -31,6 +40,8 @@ export interface ErrorDetails {
   problems?: readonly Problem[];
   /** for `too_many`, `upstream` and `unavailable`: seconds to wait */
   retryAfterSeconds?: number;
+  /** for `too_many`: what was used up, where it is counted */
+  budget?: SpentBudget;
   /** for the log only, never shown to a caller */
   cause?: unknown;
 }
@@ -40,6 +51,7 @@ export class DomainError extends Error {
   readonly hint: string | undefined;
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
+  readonly budget: SpentBudget | undefined;
 
   constructor(
     readonly kind: ErrorKind,
@@ -52,6 +64,7 @@ export class DomainError extends Error {
     this.hint = details.hint;
     this.problems = details.problems ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.budget = details.budget;
   }
 }
 

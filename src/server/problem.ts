@@ -1,6 +1,7 @@
 // Turns every failure into one answer: RFC 9457 problem+json with the members of PRODUCT.md decision 4.
 // The only place that knows which kind of failure has which HTTP status.
 import { DomainError, type ErrorKind, type Problem } from "../domain/errors.ts";
+import { budgetHeaders } from "./budget-headers.ts";
 
 const STATUS_OF_KIND: Record<ErrorKind, number> = {
   invalid: 400,
@@ -85,7 +86,9 @@ const WITHOUT_TOKEN = new Set([
 
 function headersOf(error: DomainError, status: number): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  const { retryAfterSeconds, budget } = error;
+  if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
+  if (budget) Object.assign(headers, budgetHeaders(budget, retryAfterSeconds ?? budget.windowSeconds));
   // RFC 6750 section 3.1: who sent no credential is told the scheme and nothing more.
   if (status === 401) {
     headers["www-authenticate"] = WITHOUT_TOKEN.has(error.reason) ? "Bearer" : 'Bearer error="invalid_token"';

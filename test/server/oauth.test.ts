@@ -93,6 +93,8 @@ describe("asking for a device login", () => {
     expect((await post(server, DEVICE_CODE, CLIENT)).status).toBe(200);
     const answer = await post(server, DEVICE_CODE, CLIENT);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(answer.headers.get("ratelimit-policy")).toBe('"device_code.address";q=1;w=900');
+    expect(answer.headers.get("ratelimit")).toBe('"device_code.address";r=0;t=900');
     expect(await refusalOf(answer)).toEqual([429, "temporarily_unavailable"]);
   });
 });

@@ -103,6 +103,8 @@ describe("how often", () => {
     const refused = await read();
     expect(expectRefusal(refused)).toBe("429");
     expect(refused.headers.get("retry-after")).toBe("1");
+    expect(refused.headers.get("ratelimit-policy")).toBe('"scim.token";q=3;w=2');
+    expect(refused.headers.get("ratelimit")).toBe('"scim.token";r=0;t=1');
     clock.advance(SECOND_MS);
     expect(await statuses(3, read)).toEqual([200, 200, 429]);
   });

@@ -80,15 +80,10 @@ function openWindow(
   return row.resetsAtMs <= nowMs + windowSeconds * SECOND_MS ? row : undefined;
 }
 
-function refuseSpent(row: store.BudgetRow | undefined, { limit, nowMs }: Budget): void {
+function refuseSpent(row: store.BudgetRow | undefined, { name, limit, windowSeconds, nowMs }: Budget): void {
   if (!row || row.used < limit) return;
   const retryAfterSeconds = Math.ceil((row.resetsAtMs - nowMs) / SECOND_MS);
-  throw new DomainError(
-    "too_many",
-    "access.too_many_attempts",
-    "too many attempts; wait before the next one",
-    {
-      retryAfterSeconds,
-    },
-  );
+  const budget = { name, limit, windowSeconds };
+  const text = "too many attempts; wait before the next one";
+  throw new DomainError("too_many", "access.too_many_attempts", text, { retryAfterSeconds, budget });
 }

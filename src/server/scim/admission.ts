@@ -1,6 +1,7 @@
 // Lets identity providers in: finds the token in a request, has it checked, and keeps each token within its budget.
 // What a token is and how it is compared is src/domain/scim's.
 import { countedAddress } from "../../domain/access/counted-address.ts";
+import { DomainError, type SpentBudget } from "../../domain/errors.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -13,7 +14,7 @@ export const AUTHORIZATION_LENGTH_MAX = 1024;
 export const FAILURE_LIMIT: RateLimit = { perSecond: 10, burst: 100 };
 
 export interface Admission {
-  /** Names the caller in the exchange. @throws ScimError 401, 429 */
+  /** Names the caller in the exchange. @throws ScimError 401; DomainError `scim.too_many` */
   admit(request: Request): void;
   /** Takes from a caller's budget what one request cost beyond itself (scim.md SCIM-8). */
   charge(request: Request, count: number): void;
@@ -24,10 +25,8 @@ export function createAdmission(
   { tokens, settings }: Pick<Scim, "tokens" | "settings">,
   clock: Clock,
 ): Admission {
-  const requests = createRates(clock, {
-    perSecond: settings.requestsPerSecond,
-    burst: settings.requestsBurst,
-  });
+  const requestLimit = { perSecond: settings.requestsPerSecond, burst: settings.requestsBurst };
+  const requests = createRates(clock, requestLimit);
   const failures = createRates(clock, FAILURE_LIMIT);
 
   /** A good token is let in however often others failed: strangers behind one proxy must not stop provisioning. */
@@ -37,7 +36,8 @@ export function createAdmission(
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
       const waitSeconds = failures.take(countedAddress(exchange.address ?? ""));
-      if (waitSeconds > 0) throw tooMany("failed authentications", waitSeconds);
+      if (waitSeconds > 0)
+        throw tooMany("failed authentications", waitSeconds, budgetOf("scim.address", FAILURE_LIMIT));
       throw error;
     }
   };
@@ -49,7 +49,7 @@ export function createAdmission(
       exchange.scim = scim;
       scim.caller = authenticate(request, exchange);
       const waitSeconds = requests.take(scim.caller.tokenId);
-      if (waitSeconds > 0) throw tooMany("requests", waitSeconds);
+      if (waitSeconds > 0) throw tooMany("requests", waitSeconds, budgetOf("scim.token", requestLimit));
     },
     charge(request, count) {
       const caller = exchangeOf(request).scim?.caller;
@@ -66,7 +66,14 @@ function presentedBy(request: Request): string | undefined {
   return scheme && header.slice(scheme.length).trim();
 }
 
-const tooMany = (what: string, retryAfterSeconds: number): ScimError =>
-  new ScimError(429, undefined, `too many ${what}; wait ${retryAfterSeconds} s and try again`, {
-    retryAfterSeconds,
-  });
+function tooMany(what: string, retryAfterSeconds: number, budget: SpentBudget): DomainError {
+  const text = `too many ${what}; wait ${retryAfterSeconds} s and try again`;
+  return new DomainError("too_many", "scim.too_many", text, { retryAfterSeconds, budget });
+}
+
+/** A window is as long as an empty bucket takes to be full. */
+const budgetOf = (name: string, { perSecond, burst }: RateLimit): SpentBudget => ({
+  name,
+  limit: burst,
+  windowSeconds: Math.ceil(burst / perSecond),
+});
