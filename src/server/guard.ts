@@ -12,7 +12,7 @@ import { type Exchange, exchangeOf } from "./exchange.ts";
  * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
  * token the scope governance:read. A scope: a credential that holds it; a browser session holds all of them.
  * `session`: a person at a browser; no token of a workstation. `workstation`: a token that holds governance:read; no
- * browser. `metrics`: the metrics token, an administrator, or a caller on this machine. `scim`: a token of an identity
+ * browser. `metrics`: whom metrics-access.ts lets in, or an administrator. `scim`: a token of an identity
  * provider, `proxy`: the token of the inference proxy; these open nothing else.
  */
 export type Requirement =

@@ -1,4 +1,5 @@
-// Who may read the metrics: the holder of the metrics token, or somebody on this machine (operator-experience.md OBS-2).
+// Who may read the metrics: the holder of the metrics token, or somebody on this machine while nobody else is served
+// (operator-experience.md OBS-2). Administrators are let in by guard.ts.
 import { BlockList, isIPv6 } from "node:net";
 import type { Secret } from "../platform/secret.ts";
 import { equalInConstantTime } from "./constant-time.ts";
@@ -8,13 +9,25 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** A proxy on this machine would make every stranger look local: what it forwards does not count. */
+/** A proxy on this machine makes every stranger look local, and tells of it in these at best. */
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
-export function mayReadMetrics(request: Request, exchange: Exchange, token: Secret | undefined): boolean {
+export interface MetricsAccess {
+  token: Secret | undefined;
+  /** under which callers reach us: one that other machines can reach too may be a proxy's */
+  origin: string;
+}
+
+export function mayReadMetrics(
+  request: Request,
+  { address }: Pick<Exchange, "address">,
+  { token, origin }: MetricsAccess,
+): boolean {
   const given = request.headers.get("authorization");
   if (token && given !== null && equalInConstantTime(given, `Bearer ${token.reveal()}`)) return true;
-  const { address } = exchange;
   if (address === null || FORWARDING_HEADERS.some((name) => request.headers.has(name))) return false;
-  return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  return isLocal(address) && isLocal(new URL(origin).hostname.replace(/^\[|\]$/g, ""));
 }
+
+const isLocal = (host: string): boolean =>
+  host === "localhost" || loopback.check(host, isIPv6(host) ? "ipv6" : "ipv4");

@@ -8,6 +8,7 @@ import type { NewScimToken } from "../../src/domain/scim/tokens/tokens.ts";
 import { HOUR_MS } from "../../src/platform/clock.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { createGuard, type Requirement } from "../../src/server/guard.ts";
+import { mayReadMetrics } from "../../src/server/metrics-access.ts";
 import { type DocumentedRoute, operation } from "../../src/server/openapi.ts";
 import { createRouter } from "../../src/server/router.ts";
 import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
@@ -228,11 +229,7 @@ const CASES: Record<string, Case> = {
     verdict: refused,
   },
   "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
-  "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: onlyMetrics },
-  "a stranger behind a proxy on this machine": {
-    send: async () => ({ address: "127.0.0.1", headers: { "x-forwarded-for": "203.0.113.9" } }),
-    verdict: refused,
-  },
+  "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
 };
 
 async function providerToken(domain: Domain, world: World, asked: Partial<NewScimToken> = {}) {
@@ -342,6 +339,25 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/api\/(?:auth\/|login-method$)/, "nobody"],
   [/^\/(?:$|(?:login|sign-out|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
 ];
+
+test.each([
+  ["a caller on this machine", "http://127.0.0.1:8080", "127.0.0.1", {}, true],
+  ["one over IPv6", "http://[::1]:8080", "::1", {}, true],
+  ["one by name", "http://localhost:8080", "127.0.0.1", {}, true],
+  [
+    "whom a proxy speaks for",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { "x-forwarded-for": "203.0.113.9" },
+    false,
+  ],
+  ["whom a silent proxy may speak for", "https://control.example.com", "127.0.0.1", {}, false],
+  ["another machine", "http://127.0.0.1:8080", "203.0.113.9", {}, false],
+  ["nobody knows who", "http://127.0.0.1:8080", null, {}, false],
+])("without a credential the metrics tell %s what they may", (_, origin, address, headers, isOpen) => {
+  const request = new Request(`${origin}/metrics`, { headers });
+  expect(mayReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
+});
 
 test("every route requires what the contract says", async () => {
   const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];

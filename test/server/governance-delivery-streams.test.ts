@@ -18,7 +18,7 @@ import {
 import { packageOf } from "../domain/governance/governance-world.ts";
 import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
 import { publishFirst, publishPackages } from "../support/policy.ts";
-import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
+import { type Caller, createTestServer, METRICS_TOKEN, type TestServer } from "../support/server.ts";
 
 const PATH = "/governance-config/events";
 
@@ -274,7 +274,7 @@ describe("over a socket", () => {
   const ask = (method = "GET") =>
     fetch(`${service.origin}${PATH}`, { method, headers: { authorization: `Bearer ${ben.accessToken}` } });
   const countOpen = async (): Promise<number> => {
-    const page = await (await service.request("GET", "/metrics", { address: "127.0.0.1" })).text();
+    const page = await (await service.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
     return Number(/^quartermaster_policy_streams (\d+)$/m.exec(page)?.[1]);
   };
   const decoder = new TextDecoder();

@@ -42,7 +42,8 @@ export function createRoutes(
     baseUrl,
     admitProvider: (request) => admission.admit(request),
     admitProxy: (request) => admitProxy(request, domain.gateway.mode?.settings.proxyToken),
-    mayReadMetrics: (request, exchange) => mayReadMetrics(request, exchange, metricsToken),
+    mayReadMetrics: (request, exchange) =>
+      mayReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
   });
   const context: RouteContext = { ...options, guard };
   return new Elysia({ name: "routes" })
