@@ -63,44 +63,50 @@ const MODE = 0o600;
  */
 export function packBackup(request: PackRequest, progress: Progress = () => {}): Packed {
   const { target, partial, facts } = request;
+  const { rows, ...told } = facts;
   const artifacts = artifactsIn(request.artifacts);
   const databaseBytes = statSync(request.database).size;
   const totalBytes = artifacts.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes);
-  const writer = new Writer(partial, (done) => progress(done, totalBytes));
+  const writer = new Writer(partial, {
+    mtime: Math.floor(Date.parse(facts.created_at) / 1000),
+    report: (doneBytes) => progress(doneBytes, totalBytes),
+  });
   try {
     writer.refuseWithoutRoom(totalBytes);
-    const mtime = Math.floor(Date.parse(facts.created_at) / 1000);
-    writer.reserve(MANIFEST_NAME, mtime);
-    const database = writer.copy({ name: DATABASE_NAME, path: request.database, mtime });
-    const lines = new Bun.CryptoHasher("sha256");
-    const kept = { count: 0, size_bytes: 0 };
-    const left: string[] = [];
-    for (const { digest, path } of artifacts) {
-      const start = writer.position();
-      const copied = writer.copy({ name: nameOfArtifact(digest), path, mtime });
-      if (copied.sha256 !== digest) {
-        writer.rewind(start);
-        left.push(digest);
-        continue;
-      }
-      lines.update(`${digest} ${copied.sizeBytes}\n`);
-      kept.count += 1;
-      kept.size_bytes += copied.sizeBytes;
-    }
-    const { rows, ...told } = facts;
+    writer.reserve(MANIFEST_NAME);
+    const database = writer.copy(DATABASE_NAME, request.database);
     const manifest: Manifest = {
       format: FORMAT,
       ...told,
       database: { size_bytes: database.sizeBytes, sha256: database.sha256, rows },
-      artifacts: { ...kept, sha256: lines.digest("hex"), left_out: left.slice(0, LEFT_OUT_MAX) },
+      artifacts: packArtifacts(writer, artifacts),
     };
-    const sizeBytes = writer.finish(manifestBytes(manifest), mtime);
+    const sizeBytes = writer.finish(manifestBytes(manifest));
     renameSync(partial, target);
     flushToDisk(dirname(target));
     return { manifest, sizeBytes };
   } finally {
     writer.close();
   }
+}
+
+function packArtifacts(writer: Writer, artifacts: readonly Artifact[]): Manifest["artifacts"] {
+  const lines = new Bun.CryptoHasher("sha256");
+  const kept = { count: 0, size_bytes: 0 };
+  const damaged: string[] = [];
+  for (const { digest, path } of artifacts) {
+    const start = writer.position();
+    const { sizeBytes, sha256 } = writer.copy(nameOfArtifact(digest), path);
+    if (sha256 === digest) {
+      lines.update(`${digest} ${sizeBytes}\n`);
+      kept.count += 1;
+      kept.size_bytes += sizeBytes;
+    } else {
+      writer.rewind(start);
+      damaged.push(digest);
+    }
+  }
+  return { ...kept, sha256: lines.digest("hex"), left_out: damaged.slice(0, LEFT_OUT_MAX) };
 }
 
 /** @returns the member of an artifact, which is also its path in the data directory */
@@ -148,7 +154,7 @@ class Writer {
 
   constructor(
     private readonly path: string,
-    private readonly report: (doneBytes: number) => void,
+    private readonly own: { mtime: number; report(doneBytes: number): void },
   ) {
     this.#file = openSync(path, "wx", MODE);
   }
@@ -169,20 +175,17 @@ class Writer {
   }
 
   /** Leaves the place of the manifest. */
-  reserve(name: string, mtime: number): void {
-    this.#write(tarHeader({ name, sizeBytes: MANIFEST_BYTES, mode: MODE, modifiedAtSeconds: mtime }));
+  reserve(name: string): void {
+    this.#begin(name, MANIFEST_BYTES);
     this.#manifestAt = this.#position;
     this.#position += MANIFEST_BYTES;
   }
 
-  copy({ name, path, mtime }: { name: string; path: string; mtime: number }): {
-    sizeBytes: number;
-    sha256: string;
-  } {
+  copy(name: string, path: string): { sizeBytes: number; sha256: string } {
     const source = openSync(path, "r");
     try {
       const { size: sizeBytes } = fstatSync(source);
-      this.#write(tarHeader({ name, sizeBytes, mode: MODE, modifiedAtSeconds: mtime }));
+      this.#begin(name, sizeBytes);
       const hasher = new Bun.CryptoHasher("sha256");
       let left = sizeBytes;
       while (left > 0) {
@@ -194,7 +197,7 @@ class Writer {
         left -= read;
         this.#done += read;
         if (this.#done % FLUSH_EVERY_BYTES < read) fsyncSync(this.#file);
-        this.report(this.#done);
+        this.own.report(this.#done);
       }
       this.#write(tarPadding(sizeBytes));
       return { sizeBytes, sha256: hasher.digest("hex") };
@@ -204,10 +207,10 @@ class Writer {
   }
 
   /** Puts the manifest into its place, and its digest at the end. @returns the size of the file */
-  finish(manifest: Buffer, mtime: number): number {
+  finish(manifest: Buffer): number {
     const sha256 = new Bun.CryptoHasher("sha256").update(manifest).digest("hex");
     const seal = Buffer.from(`${sha256}  ${MANIFEST_NAME}\n`);
-    this.#write(tarHeader({ name: SEAL_NAME, sizeBytes: seal.length, mode: MODE, modifiedAtSeconds: mtime }));
+    this.#begin(SEAL_NAME, seal.length);
     this.#write(seal);
     this.#write(tarPadding(seal.length));
     this.#write(tarEnd());
@@ -221,6 +224,10 @@ class Writer {
 
   close(): void {
     closeSync(this.#file);
+  }
+
+  #begin(name: string, sizeBytes: number): void {
+    this.#write(tarHeader({ name, sizeBytes, mode: MODE, modifiedAtSeconds: this.own.mtime }));
   }
 
   #write(bytes: Uint8Array): void {
