@@ -61,6 +61,14 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
+/** Where few sequences are drawn, none may come by the rarest state: this one does. */
+const TO_INVALID: Step[] = [
+  { op: "ensure", user: 0, manual: false },
+  { op: "block", user: 0 },
+  { op: "advance", ms: 2 * MINUTE_MS },
+  { op: "validate", user: 0 },
+];
+
 /** Every state that one event or more lead to, from each. */
 const REACHABLE = new Map(KEY_STATES.map((state) => [state, reachableFrom(state)]));
 
@@ -234,7 +242,7 @@ test(
         await run.calm();
         run.checkCalm();
       }),
-      { numRuns: SEQUENCES },
+      { numRuns: SEQUENCES, examples: [[TO_INVALID]] },
     );
     expect([...met].sort()).toEqual([...KEY_STATES].sort());
   },
