@@ -2,7 +2,7 @@
 // old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
 // finishes it. Where the new database is from is src/restore.ts's.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../domain/errors.ts";
@@ -15,6 +15,13 @@ import { sqliteErrorIn } from "./storage-errors.ts";
 const STAGING = /^restoring-[0-9a-f-]{36}$/;
 const ASIDE = /^replaced-\d{8}T\d{6}Z(?:-\d{1,4})?$/;
 const SIDECARS = ["-wal", "-shm", "-journal"];
+
+/** All that belongs to a database: its log is no other's, and Litestream must begin anew with another one. */
+const filesOf = (database: string): string[] => [
+  database,
+  ...SIDECARS.map((end) => database + end),
+  join(dirname(database), `.${basename(database)}-litestream`),
+];
 
 const PlanSchema = Type.Object({
   staging: Type.String({ pattern: STAGING.source }),
@@ -106,8 +113,7 @@ function carryOut(directory: DataDirectory, { staging, aside }: SwapPlan): void 
   const fresh = join(directory.path, staging, basename(directory.database));
   if (existsSync(fresh)) {
     const folder = join(directory.path, aside);
-    for (const path of [directory.database, ...SIDECARS.map((end) => directory.database + end)])
-      if (existsSync(path)) moveInto(folder, path);
+    for (const path of filesOf(directory.database)) if (existsSync(path)) moveInto(folder, path);
     if (existsSync(folder)) flushToDisk(folder);
     renameSync(fresh, directory.database);
   }

@@ -3,13 +3,23 @@
 // copied must at any time be the whole database.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openExisting } from "../../src/installation.ts";
 import { loadConfig } from "../../src/platform/config.ts";
 import { openConnection } from "../../src/platform/connection.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { type Bench, createInstallation } from "../support/in-process.ts";
+import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 
 let bench: Bench;
 let file: string;
@@ -130,6 +140,18 @@ test("DAT-8 a replica that copies the log has everything, and nobody else puts t
   expect(replica.contents()).toEqual(contentsOf(file));
   replica.close();
   await installation.close();
+});
+
+test("DAT-8 a replica is put in force like a backup, and the replication of the former database is set aside with it", async () => {
+  using other = createBench();
+  cpSync(bench.data, other.data, { recursive: true });
+  mkdirSync(join(other.data, ".quartermaster.db-litestream/generations"), { recursive: true });
+  const replica = join(bench.folder, "replica.db");
+  const { replaced } = await other.json(`backup restore ${replica} --confirm data`);
+  expect(readdirSync(String(replaced)).sort()[0]).toBe(".quartermaster.db-litestream");
+  expect(existsSync(join(other.data, ".quartermaster.db-litestream"))).toBe(false);
+  const { stdout } = await other.run("audit verify");
+  expect(stdout).toMatch(/entries fit/);
 });
 
 test("DAT-8 tables that replication software adds are left alone, and are in a backup like any other", async () => {
