@@ -8,8 +8,10 @@ export const serviceTopic = (): string => `Under systemd 252 or newer, as root:
   quartermaster unit > /etc/systemd/system/quartermaster.service
   systemctl enable --now quartermaster
 
-Data is in /var/lib/quartermaster, settings are read from /etc/quartermaster/quartermaster.yaml, and
-sockets belong into /run/quartermaster (server.listen: unix:/run/quartermaster/service.sock).
+Data is in /var/lib/quartermaster. Settings are read from /etc/quartermaster/quartermaster.yaml: the
+user quartermaster must be able to read it (install -m 640 -g quartermaster). Sockets belong into
+/run/quartermaster (server.listen: unix:/run/quartermaster/service.sock). The password of the first
+administrator is in /var/lib/quartermaster/initial-admin-password: read it, then remove it.
 Commands work beside the service: quartermaster status --data-dir /var/lib/quartermaster
 
 systemctl status    shows version, schema, policy revision and the number of clients

@@ -51,11 +51,12 @@ Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 
 \`\`\`sh
 install -m 0755 quartermaster /usr/local/bin/quartermaster
-install -m 0644 quartermaster.service /etc/systemd/system/
-install -m 0644 quartermaster.sysusers.conf /etc/sysusers.d/quartermaster.conf
-install -D -m 0640 example/quartermaster.yaml /etc/quartermaster/quartermaster.yaml
+install -D -m 0644 quartermaster.sysusers.conf /etc/sysusers.d/quartermaster.conf
+systemd-sysusers
+install -m 0644 quartermaster.service /etc/systemd/system/quartermaster.service
+install -D -m 0640 -g quartermaster example/quartermaster.yaml /etc/quartermaster/quartermaster.yaml
 install -D -m 0644 quartermaster.1 /usr/local/share/man/man1/quartermaster.1
-install -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quartermaster
+install -D -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quartermaster
 \`\`\`
 
 \`quartermaster help service\` goes on from there.
