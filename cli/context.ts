@@ -16,6 +16,8 @@ export interface Context {
   readonly env: Record<string, string | undefined>;
   /** absolute */
   readonly cwd: string;
+  /** whoever started the command; it may become the owner of the data directory */
+  readonly userId: number | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   /** names this run in error messages and audit entries */
@@ -38,6 +40,7 @@ export function processContext(): Context {
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
+    userId: process.getuid?.(),
     clock: systemClock,
     ids: systemIds,
     runId: systemIds.uuid(),

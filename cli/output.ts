@@ -45,7 +45,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
   const print = (text: string) => void stdout.write(`${text}\n`);
   const style = {
     wide: wide === true,
-    columns: stdout.isTTY ? stdout.columns : undefined,
+    columns: stdout.isTTY ? stdout.columns || undefined : undefined, // 0: a terminal that does not know its width
     nowMs: context.clock.nowMs(),
   };
   return {

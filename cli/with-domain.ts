@@ -17,7 +17,7 @@ export async function withDomain<T>(
   const { openExisting } = await import("../src/installation.ts");
   const { configuredOrigin } = await import("../src/origin.ts");
   const { clock, ids, runId } = context;
-  const label = operatorName(context); // asked first: opening may change the user to the directory's owner
+  const label = operatorName(context);
   const baseUrl = () => configuredOrigin(config) ?? "";
   const installation = await openExisting({ config, clock, ids, baseUrl });
   const { domain, organizationId } = installation;
@@ -29,7 +29,5 @@ export async function withDomain<T>(
 }
 
 /** The audit log names the login of whoever ran the command, and who that was before `sudo`. */
-export function operatorName({ env }: Pick<Context, "env">): string {
-  const id = process.getuid?.();
-  return env.SUDO_USER ?? accountName(id) ?? `uid ${id}`; // a container may run a user id without a name
-}
+export const operatorName = ({ env, userId }: Pick<Context, "env" | "userId">): string =>
+  env.SUDO_USER ?? accountName(userId) ?? `uid ${userId}`; // a container may run a user id without a name

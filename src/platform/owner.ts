@@ -48,7 +48,7 @@ export function refuseForeignOwner(path: string): void {
     "forbidden",
     "data_dir.foreign_owner",
     `the data directory ${path} belongs to ${who}`,
-    { hint: `run as that user, for example: sudo -u '#${uid}' quartermaster …` },
+    { hint: `run as that user, for example: sudo -u ${accountName(uid) ?? `'#${uid}'`} quartermaster …` },
   );
 }
 

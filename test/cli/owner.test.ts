@@ -51,6 +51,7 @@ describe.if(isRoot)("started as root", () => {
       "setup",
       "users create ana@example.org --role member",
       `catalog seed ${join(folder, "example/catalog.yaml")}`,
+      "backup create",
       `audit export --out ${join(data, "audit.jsonl")}`,
     ];
     for (const line of lines) expect({ line, ...(await run(line)) }).toMatchObject({ line, exitCode: 0 });
@@ -62,10 +63,9 @@ describe.if(isRoot)("started as root", () => {
 
   test("the audit log names who started the command, not whom it became", () => {
     const entries = readFileSync(join(data, "audit.jsonl"), "utf8").trimEnd().split("\n");
-    const made = entries
-      .map((entry) => JSON.parse(entry))
-      .find((entry) => entry.after?.email === "ana@example.org");
-    expect(made.actor).toMatchObject({ kind: "operator", label: "root" });
+    const actors = entries.map((entry) => JSON.parse(entry).actor).filter(({ kind }) => kind === "operator");
+    expect(actors.length).toBeGreaterThan(2);
+    expect(new Set(actors.map(({ label }) => label))).toEqual(new Set(["root"]));
   });
 
   test("a file that only root may write is refused, and why is said", async () => {
@@ -88,7 +88,7 @@ describe.if(isRoot)("started as root", () => {
     expect(stderr).toContain(
       `${data} belongs to nobody (user id ${NOBODY}), and this runs as user id ${STRANGER}\n`,
     );
-    expect(stderr).toContain(`hint:  run as that user, for example: sudo -u '#${NOBODY}' quartermaster …\n`);
+    expect(stderr).toContain(`hint:  run as that user, for example: sudo -u nobody quartermaster …\n`);
     expect(exitCode).toBe(5);
   });
 

@@ -91,6 +91,7 @@ export async function runHere(args: readonly string[], surroundings: Surrounding
     cwd,
     clock,
     ids,
+    userId: process.getuid?.(),
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,
   });
