@@ -1,6 +1,7 @@
 // Tells on stderr how far long work is: a bar or spinner that redraws itself on a terminal, else a line now and then.
 // cli-progress and clack's bar were looked at: neither shows a rate nor keeps quiet in a pipe.
 import { type Clock, SECOND_MS } from "../src/platform/clock.ts";
+import { bytesText } from "../src/platform/disk.ts";
 import type { Context } from "./context.ts";
 
 export interface ProgressOptions {
@@ -25,7 +26,6 @@ const FRAME_MS = 100;
 const BAR_CELLS = 24;
 const SPINNER = "|/-\\";
 const CLEAR_LINE = "\r\u001b[K";
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** Begins to watch work that may take long. */
 export function startProgress(context: Context, options: ProgressOptions): Progress {
@@ -84,15 +84,8 @@ export function progressText({ label, unit, total, done, elapsedMs }: State): st
   return `[${bar}] ${Math.floor(share * 100)}% ${label}: ${amount} of ${amountText(total, unit)}, ${rate}/s`;
 }
 
-/** @returns `412.3 MiB` */
-export const bytesText = (bytes: number): string => amountText(bytes, "bytes");
-
-function amountText(amount: number, unit: State["unit"]): string {
-  if (unit === "items") return String(Math.round(amount));
-  const step = Math.min(Math.floor(Math.log2(Math.max(amount, 1)) / 10), BYTE_UNITS.length - 1);
-  const scaled = amount / 1024 ** step;
-  return `${step === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${BYTE_UNITS[step]}`;
-}
+const amountText = (amount: number, unit: State["unit"]): string =>
+  unit === "items" ? String(Math.round(amount)) : bytesText(amount);
 
 /** A longer line would wrap, and a wrapped line cannot be cleared. */
 const cut = (text: string, columns: number | undefined): string => text.slice(0, (columns ?? 80) - 1);

@@ -31,10 +31,11 @@ async function commandAt(program: CliCommand, words: readonly string[]): Promise
 }
 
 async function unknown(command: CliCommand, word: string): Promise<DomainError> {
-  const { closest } = await import("fastest-levenshtein");
+  const { closest, distance } = await import("fastest-levenshtein");
   const topics = command.parent === null ? Object.keys(TOPICS) : [];
-  const names = [...command.commands.map((child) => child.name()), ...topics];
+  const nearest = closest(word, [...command.commands.map((child) => child.name()), ...topics]);
+  const isNear = nearest !== undefined && distance(word, nearest) <= Math.max(2, word.length / 3);
   return new DomainError("not_found", "help.not_found", `there is no help on '${word}'`, {
-    hint: names.length === 0 ? `run: ${command.path()} --help` : `did you mean ${closest(word, names)}?`,
+    hint: isNear ? `did you mean ${nearest}?` : `run: ${command.path()} --help`,
   });
 }

@@ -2,11 +2,11 @@
 import { isOverdue, type JobView } from "../../src/domain/system/jobs.ts";
 import type { OutsideService } from "../../src/outside.ts";
 import { SECOND_MS, toRfc3339 } from "../../src/platform/clock.ts";
+import { bytesText } from "../../src/platform/disk.ts";
 import { COMMIT, VERSION } from "../../src/platform/version.ts";
 import { ageText } from "../age.ts";
 import { detailsText, type Fact, timeOf } from "../details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
-import { bytesText } from "../progress.ts";
 import type { Content, Machine, Status } from "./read.ts";
 
 /** @returns the text, a line for each fact */

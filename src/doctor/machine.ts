@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
 import { type DataDirectory, findServer } from "../platform/data-directory.ts";
-import type { Room } from "../platform/disk.ts";
+import { bytesText, type Room } from "../platform/disk.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../platform/signing.ts";
 import { BUILD_TIME } from "../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../server/tls.ts";
@@ -69,13 +69,11 @@ function isExposed(file: string, owner: number): boolean {
 /** @returns whether there is room for what comes */
 export function checkRoom(check: Check, { availableBytes, sizeBytes }: Room): Finding {
   const share = availableBytes / Math.max(sizeBytes, 1);
-  const detail = `${megabytes(availableBytes)} MB free, ${Math.floor(share * 100)} % of the file system`;
+  const detail = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
   const remedy = "make room, for example with fewer backups (backup.keep), or move the data to a larger disk";
   if (availableBytes < ROOM_BYTES_MIN) return check.failed(detail, remedy);
   return share < ROOM_SHARE_MIN ? check.warning(detail, remedy) : check.ok(detail);
 }
-
-const megabytes = (bytes: number): number => Math.floor(bytes / 1_000_000);
 
 /** @param newestMs time of the newest thing that was recorded; undefined where nothing was @throws DomainError `clock.before_build` */
 export function checkClock(check: Check, clock: Clock, newestMs: number | undefined): Finding {

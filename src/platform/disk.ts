@@ -13,5 +13,14 @@ export function roomOf(path: string): Room {
   return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize };
 }
 
+const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** @returns `412.3 MiB` */
+export function bytesText(bytes: number): string {
+  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), BYTE_UNITS.length - 1);
+  const scaled = bytes / 1024 ** step;
+  return `${step === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${BYTE_UNITS[step]}`;
+}
+
 /** @returns bytes; 0 for a file that is not there */
 export const fileSizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -44,7 +44,7 @@ const replacements = ({ folder }: Bench) =>
   new Map<string | RegExp, string>([
     [folder, "<folder>"],
     [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
-    [/\d+ MB free, \d+ % of the file system/g, "<room>"],
+    [/[\d.]+ [KMGT]iB free, \d+ % of the file system/g, "<room>"],
     // A disk that is rather full is no business of this test.
     [/^warning {2}disk( +.*)\n +-> make room.*$/gm, "ok       disk$1"],
     [/("check": "disk",\s+"result": ")warning(",\s+"detail": .*\s+"remedy": ).*/g, "$1ok$2null"],
