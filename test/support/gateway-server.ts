@@ -9,9 +9,10 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { createOutbound, type Outbound } from "../../src/platform/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { OPEN_POLICY } from "./builtin-provisioner.ts";
+import { type Copy, remember } from "./copies.ts";
 import { ADMIN_KEY, LitellmGateway } from "./litellm-gateway.ts";
 import { BASE_URL, createTestServer, type TestServer, type TestServerOptions } from "./server.ts";
-import { createWorld } from "./world.ts";
+import { createWorld, type World } from "./world.ts";
 
 export const PROXY_TOKEN = "a-token-of-the-inference-proxy-in-the-configuration";
 export const PROXY_URL = "https://inference.example.com";
@@ -28,7 +29,7 @@ export interface GatewayServerOptions extends Omit<TestServerOptions, "gatewayMo
 
 /** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` ends both */
 export async function createGatewayServer(options: GatewayServerOptions = {}): Promise<GatewayServer> {
-  const world = options.world ?? (await createWorld());
+  const world = options.world ?? (await createWorldWithKeys());
   const upstream = await LitellmGateway.start({ clock: world.clock });
   const outbound = outboundTo(upstream, options.proxyOrigin ?? upstream.origin);
   const settings = { ...settingsFor(upstream), ...options.gateway };
@@ -48,6 +49,19 @@ export async function createGatewayServer(options: GatewayServerOptions = {}): P
       await face[Symbol.asyncDispose]();
     },
   };
+}
+
+let keysMade: Promise<Copy> | undefined;
+
+/** Keys for inference tokens take longer to make than most tests. */
+async function createWorldWithKeys(): Promise<World> {
+  keysMade ??= directoryOfServer();
+  return await createWorld({ copy: await keysMade });
+}
+
+async function directoryOfServer(): Promise<Copy> {
+  await using server = await createGatewayServer({ world: await createWorld() });
+  return remember(server.world.directory);
 }
 
 const outboundTo = (upstream: LitellmGateway, proxyOrigin: string): Outbound =>

@@ -8,7 +8,7 @@ import { run } from "../../cli/program.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type Ids, sha256Hex, systemIds } from "../../src/platform/ids.ts";
 import type { CliResult } from "./cli.ts";
-import { remembered } from "./copies.ts";
+import { remember } from "./copies.ts";
 import { type HeldClock, heldClock, temporaryDirectory } from "./world.ts";
 
 export interface Bench extends Disposable {
@@ -60,7 +60,7 @@ async function makeInstallation() {
   const ids = countingIds();
   using bench = benchWith(ids);
   await bench.json("setup --bootstrap-admin-email root@example.org");
-  return { write: remembered(bench.data), ids };
+  return { write: remember(bench.data), ids };
 }
 
 /** @returns a bench with an installation: administrator root@example.org, no catalog */

@@ -18,6 +18,7 @@ import { Secret } from "../../src/platform/secret.ts";
 import { openSnapshot } from "../../src/platform/snapshot.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
+import { type Copy, remember } from "./copies.ts";
 import { createWorld, type World } from "./world.ts";
 
 export const BASE_URL = "https://control.example.com";
@@ -123,7 +124,7 @@ export interface TestServer extends AsyncDisposable {
 
 /** @returns a server that answers `request`; `await using` closes the database and removes the directory */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const world = options.world ?? (await createWorld());
+  const world = options.world ?? (await createWorldWithKeys());
   const provisionerCalls: ProvisionerCall[] = [];
   const observeProvisioner = (call: ProvisionerCall) => void provisionerCalls.push(call);
   const domain = await joinDomain(world, { ...options, observeProvisioner });
@@ -151,6 +152,19 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     signInAgain,
     [Symbol.asyncDispose]: () => world.dispose(),
   };
+}
+
+let keysMade: Promise<Copy> | undefined;
+
+/** Signing keys are made once for all servers of a process. */
+async function createWorldWithKeys(): Promise<World> {
+  keysMade ??= directoryOfServer();
+  return await createWorld({ copy: await keysMade });
+}
+
+async function directoryOfServer(): Promise<Copy> {
+  await using server = await createTestServer({ world: await createWorld() });
+  return remember(server.world.directory);
 }
 
 async function joinDomain(

@@ -10,7 +10,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { type Db, openDatabase } from "../../src/platform/database.ts";
 import { type Ids, systemIds } from "../../src/platform/ids.ts";
 import { migrate } from "../../src/platform/migrate.ts";
-import { remembered } from "./copies.ts";
+import { type Copy, remember } from "./copies.ts";
 
 /** 2026-01-01T00:00:00.000Z */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -55,18 +55,21 @@ export function heldClock(startMs: number = START_MS): HeldClock {
 /** @returns a new empty directory; the caller removes it */
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "quartermaster-test-"));
 
+export interface WorldOptions {
+  startMs?: number;
+  /** what is in the directory to begin with; an empty database when left out */
+  copy?: Copy;
+}
+
 /** Opens a world of its own for one test: `await using world = await createWorld()`. */
-export async function createWorld({ startMs }: { startMs?: number } = {}): Promise<World> {
+export async function createWorld({ startMs, copy }: WorldOptions = {}): Promise<World> {
   const directory = temporaryDirectory();
   const file = join(directory, "quartermaster.db");
   const clock = heldClock(startMs);
-  placeDatabase(directory);
+  const place = copy ?? copyOfEmpty();
+  place(directory);
   const db = openDatabase(file);
-  const organizationId = systemIds.uuid();
-  const organization = { id: organizationId, name: "Test", createdAtMs: clock.nowMs() };
-  await db.write((tx) => {
-    tx.insert(organizations).values(organization).run();
-  });
+  const organizationId = organizationIn(db) ?? (await addOrganization(db, clock.nowMs()));
   const dispose = disposer(db, directory);
   return {
     directory,
@@ -82,19 +85,28 @@ export async function createWorld({ startMs }: { startMs?: number } = {}): Promi
   };
 }
 
-let writeMigrated: ((place: string) => void) | undefined;
+const organizationIn = (db: Db): string | undefined =>
+  db.read.select({ id: organizations.id }).from(organizations).limit(1).get()?.id;
 
-/** Puts an empty database of the schema in force into a directory. */
-function placeDatabase(directory: string): void {
-  writeMigrated ??= remembered(migratedDirectory());
-  writeMigrated(directory);
+async function addOrganization(db: Db, createdAtMs: number): Promise<string> {
+  const id = systemIds.uuid();
+  await db.write((tx) => {
+    tx.insert(organizations).values({ id, name: "Test", createdAtMs }).run();
+  });
+  return id;
 }
 
-function migratedDirectory(): string {
+let emptyCopy: Copy | undefined;
+
+/** @returns an empty database of the schema in force */
+function copyOfEmpty(): Copy {
+  if (emptyCopy) return emptyCopy;
   const directory = temporaryDirectory();
   const options = { clock: heldClock(), version: "0.0.0-test", backupDirectory: join(directory, "backups") };
   migrate(join(directory, "quartermaster.db"), options);
-  return directory;
+  emptyCopy = remember(directory);
+  rmSync(directory, { recursive: true });
+  return emptyCopy;
 }
 
 function disposer(db: Db, directory: string): () => Promise<void> {
