@@ -111,6 +111,7 @@ export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = 
   files: () => textOf(PROSE.files),
   formatting: () => textOf(PROSE.formatting),
   "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
+  backups: async () => (await import("./backup/topic.ts")).backupsTopic(),
   bundles: async () => (await import("./catalog/topic.ts")).bundlesTopic(),
   service: async () => (await import("./unit/topic.ts")).serviceTopic(),
   "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),
