@@ -1,0 +1,56 @@
+// The text of `quartermaster help backups`: what is in a backup, how one comes back, and how replication software goes on beside
+// it. Names and numbers are those that the program uses.
+import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
+import { settingOf } from "../../src/platform/config-table.ts";
+
+const everyHours = settingOf("backup.every_hours").default;
+const keep = settingOf("backup.keep").default;
+
+/** @returns the topic, without a line break at its end */
+export const backupsTopic =
+  (): string => `The service makes a backup every ${everyHours} h (backup.every_hours) and keeps ${keep} (backup.keep). They go to
+backups/ in the data directory, or to backup.directory: another disk is where they belong. Under
+systemd that folder needs ReadWritePaths= in a drop-in. \`backup create\` makes one at any time; those it makes are
+never removed by the program.
+
+A backup (${BACKUP_SUFFIX}) is a tar that any tar unpacks:
+
+${MANIFEST_NAME}      version, schema, rows of each table, ids of the keys that it needs, digests
+${DATABASE_NAME}   SQLite's own copy of the database, which has passed its full check
+artifacts/         packages, each named by its digest
+${SEAL_NAME}    the digest of the manifest: sha256sum -c ${SEAL_NAME}
+
+Keys are not in it. Keep a copy of keys/ apart, or of the .qmk file that \`backup create --with-keys\`
+encrypts under a passphrase. Whoever has both can read every secret, so keep them in two places.
+
+  quartermaster backup verify FILE             read it from end to end, beside the live data
+  quartermaster backup restore FILE --dry-run  what would be replaced, and which keys are missing
+  quartermaster backup restore FILE            with the service stopped
+
+What a restore replaces is kept in a folder replaced-<time>, and the command that goes back to it is
+printed. Cut short at any moment it has either done nothing, or is finished by the next start. After
+a backup was in other hands, restore it with --revoke-logins.
+
+Before an upgrade changes the schema the database is copied to backups/before-upgrade-…; all changes
+are made, or none. An older executable refuses a newer database and prints the command that restores
+that copy.
+
+Litestream, or other software that replicates the write-ahead log, may run all the while. Say so in
+the configuration, so that nobody else puts the log into the database file:
+
+  database:
+    replicated: true
+
+and have it follow the file, in /etc/litestream.yml:
+
+  dbs:
+    - path: /var/lib/quartermaster/${DATABASE_NAME}
+      replica:
+        path: /mnt/replica/quartermaster
+
+To return to a replica: stop the service and the replication, then
+
+  litestream restore -o /tmp/replica.db file:///mnt/replica/quartermaster
+  quartermaster backup restore /tmp/replica.db
+
+A replica has the database alone: artifacts/ and keys/ are copied by other means.`;
