@@ -134,11 +134,22 @@ export class WriteQueue {
     try {
       this.#run("BEGIN IMMEDIATE");
       const answer = yield* job.steps(this.#tx);
-      this.#run("COMMIT");
+      this.#commitPages();
       return answer;
     } catch (error) {
       const failure = this.#undone(error);
       return () => job.fail(failure);
+    }
+  }
+
+  /** Into the log only: from there into the file takes as long again, so that is left to the next commit, in a turn of its own. */
+  #commitPages(): void {
+    const limit = this.writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
+    this.#run("PRAGMA wal_autocheckpoint=0");
+    try {
+      this.#run("COMMIT");
+    } finally {
+      this.#run(`PRAGMA wal_autocheckpoint=${limit?.wal_autocheckpoint ?? 0}`);
     }
   }
 

@@ -57,8 +57,6 @@ class GroupChanges {
   }
 
   toPatch(): GroupPatch {
-    const idsOf = (kind: "add" | "remove") =>
-      [...this.#mentions].filter(([, mention]) => mention === kind).map(([id]) => id);
     const displayName = this.#texts.get("displayName");
     const externalId = this.#texts.get("externalId");
     return {
@@ -66,8 +64,8 @@ class GroupChanges {
       ...(externalId !== undefined && { externalId }),
       members: {
         base: this.#base,
-        add: idsOf("add"),
-        remove: this.#base === "kept" ? idsOf("remove") : [],
+        add: this.#mentioned("add"),
+        remove: this.#base === "kept" ? this.#mentioned("remove") : [],
       },
     };
   }
@@ -100,6 +98,12 @@ class GroupChanges {
   #empty(): void {
     this.#base = "emptied";
     this.#mentions.clear();
+  }
+
+  #mentioned(kind: "add" | "remove"): string[] {
+    const ids: string[] = [];
+    for (const [id, mention] of this.#mentions) if (mention === kind) ids.push(id);
+    return ids;
   }
 
   #mention(ids: readonly string[], kind: "add" | "remove"): void {

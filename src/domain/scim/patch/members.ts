@@ -16,18 +16,17 @@ export function readMemberIds(raw: unknown, name: string): readonly string[] {
   if (isUnassigned(raw)) return [];
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   const ids = new Set<string>();
-  readAll(list.entries(), ([at, member]) =>
-    ids.add(plainId(member) ?? readMemberId(member, `${name}[${at}]`)),
-  );
+  readAll(list.keys(), (at) => ids.add(plainId(list[at]) ?? readMemberId(list[at], `${name}[${at}]`)));
   return [...ids];
 }
 
 /** What an entry says beside its id does not count, unless it is the type, or the id is missing. */
 const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
 
-/** @returns the id in an entry as nearly all are; a body may hold 50,000, and no map is made of these */
+/** @returns the id in an entry as nearly all are; a body may hold 50,000, and neither map nor list is made of these */
 function plainId(member: unknown): string | undefined {
-  if (!isJsonObject(member) || !Object.keys(member).every((name) => PLAIN_NAMES.has(name))) return undefined;
+  if (!isJsonObject(member)) return undefined;
+  for (const name in member) if (!PLAIN_NAMES.has(name)) return undefined;
   const { value } = member;
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
