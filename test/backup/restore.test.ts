@@ -23,6 +23,7 @@ import { programSchema } from "../../src/platform/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";
+import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
 
 /**
  * Each test works on a copy of one installation: a process in which a database was open keeps connections to it that the
@@ -148,17 +149,15 @@ describe("a restore", () => {
   });
 
   test("DAT-6 of an older schema is brought to that of the program", async () => {
-    change("DROP TABLE backups");
-    change(`DELETE FROM schema_migrations WHERE id = ${programSchema()}`);
+    makeOlder(bench.data, bench.clock);
     const path = join(bench.folder, "older.qmb");
-    expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: programSchema() - 1 });
+    expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: OLDER_SCHEMA });
     expect(await bench.json(`backup restore ${path} ${restore}`)).toMatchObject({ schema: programSchema() });
     expect(emails()).toEqual(AFTER);
   });
 
   test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {
-    change("DROP TABLE backups");
-    change(`DELETE FROM schema_migrations WHERE id = ${programSchema()}`);
+    makeOlder(bench.data, bench.clock);
     const { copy } = await bench.json("migrate up");
     change("UPDATE users SET email = 'changed@example.org'");
     await bench.json(`backup restore ${copy} ${restore}`);

@@ -1,5 +1,4 @@
 // What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
-import { Database } from "bun:sqlite";
 import { test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +12,7 @@ import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
 import { logInOn } from "../support/installed-login.ts";
 import { beginPolicyOn } from "../support/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
+import { makeOlder } from "../support/older-installation.ts";
 import { tarFile, tarGzOf } from "../support/tar.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
@@ -565,11 +565,10 @@ test("backup", async () => {
 });
 
 test("migrate", async () => {
-  using bench = await createInstallation();
-  const current = await transcript(bench, ["migrate up", "migrate up --json"]);
-  using database = new Database(join(bench.data, "quartermaster.db"), { readwrite: true });
-  database.run("DROP TABLE backups");
-  database.run("DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)");
+  using newest = await createInstallation();
+  const current = await transcript(newest, ["migrate up", "migrate up --json"]);
+  using bench = createBench();
+  makeOlder(bench.data, bench.clock);
   using other = copyOf(bench);
   const steps = await transcript(bench, [
     "migrate status",
@@ -582,7 +581,7 @@ test("migrate", async () => {
   ]);
   const json = await transcript(other, ["migrate up --json"]);
   const replace = new Map<string | RegExp, string>([
-    ...[bench, other].map(({ folder }) => [folder, "<folder>"] as const),
+    ...[newest, bench, other].map(({ folder }) => [folder, "<folder>"] as const),
     ...BACKUP_REPLACEMENTS,
   ]);
   expectGolden("migrate", [...current, ...steps, ...json], replace);
