@@ -13,7 +13,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = "json" | "text";
 export type LogFields = Readonly<Record<string, unknown>>;
 
-type Write = (event: string, fields?: LogFields) => void;
+/** @param fields a function is asked only where the line is written */
+type Write = (event: string, fields?: LogFields | (() => LogFields)) => void;
 
 /** Events are stable names `area.what`; everything that varies goes into fields. */
 export interface Log {
@@ -99,7 +100,8 @@ function withFields(options: Thresholded, own: LogFields): Log {
     const rank = LOG_LEVELS.indexOf(level);
     return (event, fields) => {
       if (rank < options.threshold.rank) return;
-      options.write(lineOf(options, level, { event, fields: { ...own, ...fields } }));
+      const given = typeof fields === "function" ? fields() : fields;
+      options.write(lineOf(options, level, { event, fields: { ...own, ...given } }));
     };
   };
   return {

@@ -18,6 +18,7 @@ import {
 } from "./problem.ts";
 import { routable } from "./request-target.ts";
 import { scimFailureOf, scimProblemResponse } from "./scim/problem.ts";
+import { traceIdOf } from "./trace.ts";
 
 interface Place {
   request: Request;
@@ -32,7 +33,8 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
     const failure = failureOf(error);
     if (!failure || failure.status >= 500) {
       const cause = error instanceof DomainError ? error.cause : undefined;
-      log.error("http.failed", { request_id: requestId, method: request.method, route, error, cause });
+      const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
+      log.error("http.failed", { ...asked, error, cause });
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });

@@ -15,6 +15,7 @@ import { RevisionStreams } from "./revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
 import { keepScimRefusal, logScimRequest } from "./scim/request-log.ts";
+import { traceIdOf } from "./trace.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -114,15 +115,16 @@ function createSettlement(
     const { route = UNMATCHED, requestId, principal } = exchange;
     const { status } = response;
     http.observe({ route, method: request.method, status, durationMs });
-    log.debug("http.answered", {
+    log.debug("http.answered", () => ({
       request_id: requestId,
+      trace_id: traceIdOf(request),
       actor_id: principal?.userId,
       organization_id: principal?.organizationId,
       method: request.method,
       route,
       status,
-      duration_ms: durationMs,
-    });
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    }));
     const answered = { request, exchange, status, durationMs };
     if (exchange.scim) countScim({ route, status });
     logScimRequest(log, answered);

@@ -46,6 +46,16 @@ test("a line is one JSON object with time, level, event, then the fields", () =>
   ]);
 });
 
+test("fields are worked out only for a line that is written", () => {
+  const { log, lines } = recorded({ level: "info" });
+  let asked = 0;
+  const fields = () => ({ asked: ++asked });
+  log.debug("http.answered", fields);
+  expect(asked).toBe(0);
+  log.info("http.answered", fields);
+  expect(JSON.parse(lines[0] ?? "").asked).toBe(1);
+});
+
 test("the text form puts the same on one line for a terminal", () => {
   const { log, lines } = recorded({ format: "text" });
   log.info("http.request", { route: "/admin/:id", note: "two words", tags: ["a"] });

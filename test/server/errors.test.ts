@@ -246,6 +246,22 @@ describe("everything that is wrong is named at once", () => {
   });
 });
 
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+test.each([
+  [`00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
+  [`cc-${TRACE_ID}-00f067aa0ba902b7-01-what-the-future-adds`, TRACE_ID],
+  [`ff-${TRACE_ID}-00f067aa0ba902b7-01`, undefined],
+  [`00-${"0".repeat(32)}-00f067aa0ba902b7-01`, undefined],
+  [`00-${TRACE_ID}-${"0".repeat(16)}-01`, undefined],
+  [`00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
+  ["garbage", undefined],
+])("OBS-4: the log has the trace that %s names", async (traceparent, traceId) => {
+  await using face = await createTestServer();
+  await face.request("GET", "/health", { headers: { traceparent } });
+  expect(face.logged.at(-1)?.trace_id).toBe(traceId);
+});
+
 describe("a mistake of ours", () => {
   test("is answered with nothing but the id under which the log has it", async () => {
     await using face = await createTestServer();

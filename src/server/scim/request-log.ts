@@ -4,6 +4,7 @@ import type { Refusals } from "../../domain/scim/status/refusals.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNMATCHED } from "../http-metrics.ts";
+import { traceIdOf } from "../trace.ts";
 
 /** How providers call themselves in User-Agent; a guess, and nothing depends on it. */
 const PROVIDER =
@@ -32,11 +33,12 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
   if (!scim) return;
   log.info("scim.answered", {
     request_id: requestId,
+    trace_id: traceIdOf(request),
     method: request.method,
     route,
     status,
     scim_type: scim.refusal?.scimType,
-    duration_ms: durationMs,
+    duration_ms: Math.round(durationMs * 1_000) / 1_000,
     token: scim.caller?.actor.label,
     provider: providerIn(request.headers.get("user-agent")),
     resource_id: scim.resourceId,
