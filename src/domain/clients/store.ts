@@ -8,15 +8,34 @@ export type ReportRow = typeof clientReports.$inferSelect;
 
 const named = sql.placeholder;
 
-/** An installation keeps its id and its first time; all else is as it was reported last. */
+/** An installation keeps its id, whose it is and its first time; all else is as it was reported last. */
+const {
+  id: _id,
+  organizationId: _organization,
+  userId: _user,
+  instanceId: _instance,
+  firstSeenAtMs: _first,
+  ...changing
+} = getTableColumns(clientReports);
+const { judgedBy: _rules, ...reported } = changing;
+
+/** Most reports are of a known installation, judged as it was before: half the work, for two indices stay as they are. */
+const rewrite = statement((connection) =>
+  connection
+    .update(clientReports)
+    .set(Object.fromEntries(Object.keys(reported).map((name) => [name, sql`${named(name)}`])))
+    .where(
+      and(
+        eq(clientReports.userId, named("userId")),
+        eq(clientReports.instanceId, named("instanceId")),
+        eq(clientReports.judgedBy, named("judgedBy")),
+      ),
+    )
+    .returning({ id: clientReports.id })
+    .prepare(),
+);
+
 const upsert = statement((connection) => {
-  const {
-    id: _id,
-    firstSeenAtMs: _first,
-    userId: _user,
-    instanceId: _instance,
-    ...changing
-  } = getTableColumns(clientReports);
   const set = Object.entries(changing).map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]);
   return connection
     .insert(clientReports)
@@ -54,7 +73,8 @@ const upsert = statement((connection) => {
 });
 
 /** @returns whether the installation was not in the inventory */
-export const put = (tx: Tx, row: ReportRow): boolean => upsert(tx).get(row)?.id === row.id;
+export const put = (tx: Tx, row: ReportRow): boolean =>
+  rewrite(tx).get(row) === undefined && upsert(tx).get(row)?.id === row.id;
 
 const deleteSurplus = statement((connection) => {
   const surplus = connection
