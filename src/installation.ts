@@ -11,7 +11,7 @@ import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import type { Values } from "./platform/config-table.ts";
 import { type DataDirectory, isServerRunning, openDataDirectory } from "./platform/data-directory.ts";
-import { isSwapPending, settleSwap } from "./platform/data-swap.ts";
+import { settleSwap } from "./platform/data-swap.ts";
 import { type Db, openDatabase } from "./platform/database.ts";
 import type { Ids } from "./platform/ids.ts";
 import { type MigrateResult, migrate } from "./platform/migrate.ts";
@@ -104,8 +104,7 @@ export interface ExistingInstallation extends Installation {
  * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.*` beside those of openInstallation
  */
 export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
-  const directory = existingDirectory(options.config);
-  settleSwap(directory, options.clock);
+  const directory = existingDirectory(options);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
     options.beforeChange?.();
@@ -118,14 +117,19 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
 }
 
 /**
- * @returns the data directory of the settings, which has a database; that is not opened
- * @throws DomainError `data_dir.empty` where there is none, `data_dir.*`
+ * @returns the data directory of the settings, which has a database; that is not opened. A restore that was cut short is
+ *   finished first
+ * @throws DomainError `data_dir.empty` where there is none, `data_dir.restoring` while a restore is under way, `data_dir.*`
  */
-export function existingDirectory(config: Config): DataDirectory {
+export function existingDirectory({
+  config,
+  clock,
+}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
   const path = config.get("data_dir");
   if (!isThere(path)) throw emptyDirectory(path);
   const directory = openDataDirectory(path);
-  if (!existsSync(directory.database) && !isSwapPending(directory)) throw emptyDirectory(path);
+  settleSwap(directory, clock);
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;
 }
 

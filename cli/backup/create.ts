@@ -20,7 +20,7 @@ const KEYS_SUFFIX = ".qmk";
 /** @throws DomainError `backup.*`; SomeFailed where damaged artifacts were left out */
 export async function create(call: SettingsCall): Promise<void> {
   const { config, context, output } = call;
-  const directory = existingDirectory(config);
+  const directory = existingDirectory({ config, clock: context.clock });
   const place = { directory, config, ids: context.ids };
   const passphrase = await passphraseOf(call);
   const backup = await make(call, place);

@@ -18,8 +18,8 @@ const COLUMNS: readonly Column<MigrationState>[] = [
 ];
 
 /** @throws DomainError `data_dir.*`, `storage.*` */
-export async function status({ config, output }: SettingsCall): Promise<void> {
-  const rows = migrationsOf(existingDirectory(config).database);
+export async function status({ config, context, output }: SettingsCall): Promise<void> {
+  const rows = migrationsOf(existingDirectory({ config, clock: context.clock }).database);
   const schemas = { database_schema: databaseSchema(rows), program_schema: programSchema() };
   output.list(rows, { columns: COLUMNS, json: documentOf, empty: "no migrations" }, schemas);
   if (rows.some(({ state }) => state === "unknown"))
@@ -30,7 +30,7 @@ export async function status({ config, output }: SettingsCall): Promise<void> {
 
 /** @throws DomainError `data_dir.in_use` while a service runs, `schema.*`, `storage.*` */
 export async function up({ config, context, output, has }: SettingsCall): Promise<void> {
-  const directory = existingDirectory(config);
+  const directory = existingDirectory({ config, clock: context.clock });
   const [from, to] = [schemaIn(directory.database), programSchema()];
   if (from === to) return output.result({ changed: false, from, to, copy: null }, `unchanged: schema ${to}`);
   if (has("dryRun")) {

@@ -37,7 +37,7 @@ export interface Status {
 /** Finishes a restore that was cut short, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
 export async function status(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
-  const directory = existingDirectory(config);
+  const directory = existingDirectory({ config, clock: context.clock });
   settleSwap(directory, context.clock);
   const machine = machineOf(directory);
   const { database, program } = machine.schema;

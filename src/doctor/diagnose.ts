@@ -34,7 +34,7 @@ export interface DiagnoseOptions {
  * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
-  const directory = existingDirectory(options.config);
+  const directory = existingDirectory(options);
   settleSwap(directory, options.clock);
   return [
     ...(await machineFindings(directory, options)),
