@@ -385,6 +385,16 @@ const CASES: Readonly<Record<string, Case>> = {
     changes: [],
     why: "asks the gateway whether the key is still good",
   },
+  "POST /gateway/key/rotate": {
+    site: createGatewayServer,
+    ask: async (site) => bearer((await withInferenceToken(site)).caller),
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /gateway/key/revoke": {
+    site: createGatewayServer,
+    ask: async (site) => bearer((await withInferenceToken(site)).caller),
+    leaves: ["gateway_key.revoke"],
+  },
   "POST /gateway/proxy/health": { site: createGatewayServer, ask: asAdmin, why: "a question" },
   "POST /gateway/session/revoke": {
     site: createGatewayServer,

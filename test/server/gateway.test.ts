@@ -10,6 +10,8 @@ import { type Caller, createTestServer, type Sent, type TestServer } from "../su
 
 const ENSURE = "/gateway/key/ensure";
 const VALIDATE = "/gateway/key/validate";
+const ROTATE = "/gateway/key/rotate";
+const REVOKE = "/gateway/key/revoke";
 
 let site: GatewayServer;
 let ana: Caller;
@@ -81,6 +83,35 @@ describe("a user's key", () => {
     const bob = await site.signedIn("member");
     const answer = await site.request("GET", "/gateway/key", bearer(bob));
     expect(await answer.json()).toMatchObject({ email: bob.user.email, status: "missing" });
+  });
+
+  test("is another one after its user rotates it, and the one before only stays where that fails", async () => {
+    const first = await (await post(ENSURE)).json();
+    const rotated = await (await post(ROTATE)).json();
+    expect(rotated).toMatchObject({
+      status: "ready",
+      external_id: expect.not.stringMatching(first.external_id),
+    });
+    expect(await stored()).toEqual(rotated);
+    broken();
+    expect(await (await post(ROTATE)).json()).toMatchObject({
+      status: "ready",
+      external_id: rotated.external_id,
+      error: expect.stringContaining("unavailable"),
+    });
+  });
+
+  test("is gone as soon as its user revokes it, whatever the gateway does, and comes back on request", async () => {
+    await post(ENSURE);
+    broken();
+    const revoked = await post(REVOKE);
+    expect([revoked.status, await revoked.json()]).toMatchObject([
+      200,
+      { status: "missing", external_id: null },
+    ]);
+    expect((await post(REVOKE)).status).toBe(200);
+    site.upstream.heal();
+    expect(await (await post(ENSURE)).json()).toMatchObject({ status: "ready" });
   });
 });
 

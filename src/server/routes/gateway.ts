@@ -65,6 +65,37 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
         detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
       },
     )
+    .post(
+      "/gateway/key/rotate",
+      async ({ request }) =>
+        toAnswer(await keys.rotate({ actor: actorOf(request), user: holderOf(request) })),
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe(
+          "rotateGatewayKey",
+          "Give the caller another gateway key; the one before works until it is there",
+          provisioningAnswers,
+        ),
+      },
+    )
+    .post(
+      "/gateway/key/revoke",
+      async ({ request }) => {
+        const user = holderOf(request);
+        await keys.revoke({ actor: actorOf(request), user });
+        return json(keys.status(user));
+      },
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe(
+          "revokeGatewayKey",
+          "Take the caller's gateway key away, here at once and at the gateway as soon as it can be reached",
+          keyAnswers,
+        ),
+      },
+    )
     .get(
       "/gateway/status",
       ({ request }) => {
