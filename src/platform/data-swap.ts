@@ -14,6 +14,8 @@ import { sqliteErrorIn } from "./storage-errors.ts";
 /** Folders in the data directory: where a database is made ready, and where the one before it is kept. */
 const STAGING = /^restoring-[0-9a-f-]{36}$/;
 const ASIDE = /^replaced-\d{8}T\d{6}Z(?:-\d{1,4})?$/;
+/** How long a swap waits for a command that is about to end. */
+const OTHERS_WAIT_MS = 500;
 const SIDECARS = ["-wal", "-shm", "-journal"];
 
 /** All that belongs to a database: its log is no other's, and Litestream must begin anew with another one. */
@@ -178,8 +180,6 @@ function refuseOthers({ database }: DataDirectory): void {
     if (!code.startsWith("SQLITE_")) throw error;
   }
 }
-
-const OTHERS_WAIT_MS = 2_000;
 
 const inUse = (cause: unknown): DomainError =>
   new DomainError("unavailable", "data_dir.busy", "another program has the database open", {
