@@ -3,12 +3,8 @@
 import type { Database } from "bun:sqlite";
 import { openConnection } from "../platform/connection.ts";
 import { programSchema, schemaIn } from "../platform/schema.ts";
-import { asStorageError } from "../platform/storage-errors.ts";
+import { asStorageError, RESTORE } from "../platform/storage-errors.ts";
 import type { Check, Finding } from "./finding.ts";
-
-/** What helps where the file is damaged. */
-export const RESTORE =
-  "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
 
 /** Problems that SQLite is asked for; one is told. */
 const PROBLEMS_MAX = 100;

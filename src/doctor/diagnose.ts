@@ -13,9 +13,10 @@ import { settleSwap } from "../platform/data-swap.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
 import { SealingKeyFiles } from "../platform/sealing-keys.ts";
+import { RESTORE } from "../platform/storage-errors.ts";
 import { tlsOf } from "../settings-reload.ts";
 import * as content from "./content.ts";
-import { checkForeignKeys, checkIntegrity, checkSchema, RESTORE } from "./database.ts";
+import { checkForeignKeys, checkIntegrity, checkSchema } from "./database.ts";
 import { type Check, examine, type Finding } from "./finding.ts";
 import * as machine from "./machine.ts";
 

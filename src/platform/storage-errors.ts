@@ -21,15 +21,29 @@ const DISK_FULL = {
   message: "the disk is full, nothing was changed; make some room",
 };
 
-const STORAGE_ERRORS: Record<string, { reason: string; message: string }> = {
+/** What helps where the file is damaged. */
+export const RESTORE =
+  "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
+const REACHABLE =
+  "its owner must be able to read and write the data directory; quartermaster doctor says what is wrong";
+
+const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: string }> = {
   SQLITE_FULL: DISK_FULL,
   SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first to open a database needs room beside it
   SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
-  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only" },
-  SQLITE_CANTOPEN: { reason: "storage.failed", message: "the database file cannot be opened" },
-  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database" },
-  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged" },
-  SQLITE_IOERR: { reason: "storage.failed", message: "the disk reported an error" },
+  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only", hint: REACHABLE },
+  SQLITE_CANTOPEN: {
+    reason: "storage.failed",
+    message: "the database file cannot be opened",
+    hint: REACHABLE,
+  },
+  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database", hint: RESTORE },
+  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged", hint: RESTORE },
+  SQLITE_IOERR: {
+    reason: "storage.failed",
+    message: "the disk reported an error",
+    hint: "look into the log of the kernel: journalctl -k",
+  },
 };
 
 /** @returns a DomainError for what the machine did wrong, any other error as it is */
@@ -37,5 +51,7 @@ export function asStorageError(error: unknown): unknown {
   const code = sqliteErrorIn(error)?.code;
   const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));
   const known = name === undefined ? undefined : STORAGE_ERRORS[name];
-  return known ? new DomainError("unavailable", known.reason, known.message, { cause: error }) : error;
+  if (!known) return error;
+  const { reason, message, hint } = known;
+  return new DomainError("unavailable", reason, message, { cause: error, ...(hint && { hint }) });
 }

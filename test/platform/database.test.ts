@@ -426,17 +426,24 @@ test("a database file without write permission is storage.failed", async () => {
   expect(lines).toEqual(["storage.failed: the database file is read-only"]);
 });
 
-test("a file that is no database, a directory, and a missing folder are storage.failed", () => {
+test("a file that is no database, a directory, and a missing folder are storage.failed, and each says what to do", () => {
   const directory = temporaryDirectory();
   const file = join(directory, "letter.txt");
   writeFileSync(file, "Dear operator, ".repeat(100));
   mkdirSync(join(directory, "folder"));
   const opening = (path: string) => Promise.resolve().then(() => openDatabase(path));
   const all = ["letter.txt", "folder", "missing/quartermaster.db"].map((name) =>
-    reasonOf(opening(join(directory, name))),
+    opening(join(directory, name)).catch((error: unknown) => error),
   );
+  const failed = (hint: string) => ({ reason: "storage.failed", hint: expect.stringContaining(hint) });
   return Promise.all(all)
-    .then((reasons) => expect(reasons).toEqual(["storage.failed", "storage.failed", "storage.failed"]))
+    .then((errors) =>
+      expect(errors).toMatchObject([
+        failed("backup restore"),
+        failed("read and write"),
+        failed("read and write"),
+      ]),
+    )
     .finally(() => rmSync(directory, { recursive: true }));
 });
 
