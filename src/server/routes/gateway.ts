@@ -32,12 +32,11 @@ const provisioningAnswers = {
   503: { description: "Not available now" },
 };
 
-/** @returns the operations on keys, and what administrators want to know of gateway mode */
-export function gatewayRoutes({ guard, domain }: RouteContext) {
-  const { gateway, governance, inference } = domain;
-  const { keys } = gateway;
+/** @returns the operations on the caller's key */
+export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
+  const { keys } = domain.gateway;
 
-  return createRouter(guard, "gateway")
+  return createRouter(guard, "gateway-keys")
     .get("/gateway/key", ({ request }) => json(keys.status(holderOf(request))), {
       requires: "governance:read",
       detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
@@ -95,7 +94,14 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
           keyAnswers,
         ),
       },
-    )
+    );
+}
+
+/** @returns what is to be known of gateway mode */
+export function gatewayRoutes({ guard, domain }: RouteContext) {
+  const { gateway, governance, inference } = domain;
+
+  return createRouter(guard, "gateway")
     .get(
       "/gateway/status",
       ({ request }) => {

@@ -80,9 +80,9 @@ const described = {
 export function governanceAdminRoutes({ guard, domain, configuration }: RouteContext) {
   const { governance } = domain;
   const { publishing, deployments } = governance;
+  const inForce = inForceOf(governance);
   const answer = (revision: Revision): Response =>
     json(toAdminConfig(revision, deployments.conflicts(revision.organizationId)));
-  const inForce = (request: Request): Revision => governance.inForce(principalOf(request).organizationId);
 
   return createRouter(guard, "governance-admin")
     .get("/admin/governance-config", ({ request }) => answer(inForce(request)), {
@@ -119,6 +119,25 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
         detail: described.publishExtensions,
       },
     )
+    .get(
+      "/admin/blue-config/export",
+      ({ request }) => {
+        const { yaml, redactions } = exportDeployment(inForce(request).document, configuration());
+        const listed = redactions.map(({ path, environmentVariable }) => ({
+          path,
+          environment_variable: environmentVariable,
+        }));
+        return json({ yaml, redactions: listed });
+      },
+      { requires: "administrator", detail: described.exported },
+    );
+}
+
+/** @returns the operations on what the policy says of one harness */
+export function harnessAdminRoutes({ guard, domain: { governance } }: RouteContext) {
+  const inForce = inForceOf(governance);
+
+  return createRouter(guard, "harness-admin")
     .get("/admin/harnesses/managed-configs", ({ request }) => json(toHarnessConfigs(inForce(request))), {
       requires: "administrator",
       detail: described.harnesses,
@@ -134,7 +153,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
     .put(
       "/admin/harnesses/:harness/managed-config",
       async ({ request, params, body }) => {
-        const revision = await publishing.publishHarness(actorOf(request), {
+        const revision = await governance.publishing.publishHarness(actorOf(request), {
           harness: params.harness,
           baseRevision: body.base_revision,
           managedConfigYaml: body.managed_config_yaml,
@@ -151,17 +170,10 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
         body: UpdateHarnessManagedConfig,
         detail: described.publishHarness,
       },
-    )
-    .get(
-      "/admin/blue-config/export",
-      ({ request }) => {
-        const { yaml, redactions } = exportDeployment(inForce(request).document, configuration());
-        const listed = redactions.map(({ path, environmentVariable }) => ({
-          path,
-          environment_variable: environmentVariable,
-        }));
-        return json({ yaml, redactions: listed });
-      },
-      { requires: "administrator", detail: described.exported },
     );
 }
+
+const inForceOf =
+  (governance: RouteContext["domain"]["governance"]) =>
+  (request: Request): Revision =>
+    governance.inForce(principalOf(request).organizationId);

@@ -13,10 +13,10 @@ import { clientRoutes } from "./clients.ts";
 import { closedRoutes } from "./closed.ts";
 import { deviceRoutes } from "./device.ts";
 import { discoveryRoutes } from "./discovery.ts";
-import { gatewayRoutes } from "./gateway.ts";
+import { gatewayKeyRoutes, gatewayRoutes } from "./gateway.ts";
 import { gatewayProxyRoutes } from "./gateway-proxy.ts";
 import { governanceRoutes } from "./governance.ts";
-import { governanceAdminRoutes } from "./governance-admin.ts";
+import { governanceAdminRoutes, harnessAdminRoutes } from "./governance-admin.ts";
 import { harnessRoutes } from "./harnesses.ts";
 import { identityRoutes } from "./identity.ts";
 import { inferenceRoutes } from "./inference.ts";
@@ -27,7 +27,7 @@ import { packageSourceRoutes } from "./package-sources.ts";
 import { pageRoutes } from "./pages.ts";
 import { scimRoutes } from "./scim.ts";
 import { sessionRoutes } from "./session.ts";
-import { openApiRoutes, systemRoutes } from "./system.ts";
+import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 import { userRoutes } from "./users.ts";
 
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
@@ -47,6 +47,7 @@ export function createRoutes(
   });
   const context: RouteContext = { ...options, guard };
   return new Elysia({ name: "routes" })
+    .use(healthRoutes(context))
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
     .use(discoveryRoutes(context))
@@ -62,11 +63,13 @@ export function createRoutes(
     .use(artifactRoutes(context))
     .use(harnessRoutes(context))
     .use(governanceAdminRoutes(context))
+    .use(harnessAdminRoutes(context))
     .use(clientRoutes(context))
     .use(userRoutes(context))
     .use(invitationRoutes(context))
     .use(identityRoutes(context))
     .use(brandingRoutes(context))
+    .use(gatewayKeyRoutes(context))
     .use(gatewayRoutes(context))
     .use(inferenceRoutes(context))
     .use(gatewayProxyRoutes(context))

@@ -83,30 +83,18 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
         const wanted = { ...toPageQuery(query), role: query.role, status: query.status };
         return json(toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire));
       },
-      {
-        requires: "administrator",
-        query: InvitationParameters,
-        detail: described.listInvitations,
-      },
+      { requires: "administrator", query: InvitationParameters, detail: described.listInvitations },
     )
     .post(
       "/admin/invitations",
       async ({ request, body }) =>
         json(withLink(await invitations.create(actorOf(request), body)), { status: 201 }),
-      {
-        requires: "administrator",
-        accepts: "json",
-        body: NewInvitation,
-        detail: described.createInvitation,
-      },
+      { requires: "administrator", accepts: "json", body: NewInvitation, detail: described.createInvitation },
     )
     .get(
       "/admin/invitations/:id",
       ({ request, params }) => json(onWire(invitations.show(principalOf(request).organizationId, params.id))),
-      {
-        requires: "administrator",
-        detail: described.getInvitation,
-      },
+      { requires: "administrator", detail: described.getInvitation },
     )
     .delete(
       "/admin/invitations/:id",
@@ -114,29 +102,17 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
         await invitations.cancel(actorOf(request), params.id);
         return noContent();
       },
-      {
-        requires: "administrator",
-        accepts: "nothing",
-        detail: described.cancelInvitation,
-      },
+      { requires: "administrator", accepts: "nothing", detail: described.cancelInvitation },
     )
     .post(
       "/admin/invitations/:id/resend",
       async ({ request, params }) => json(onWire(await invitations.resend(actorOf(request), params.id))),
-      {
-        requires: "administrator",
-        accepts: "nothing",
-        detail: described.resendInvitation,
-      },
+      { requires: "administrator", accepts: "nothing", detail: described.resendInvitation },
     )
     .post(
       "/admin/invitations/:id/regenerate",
       async ({ request, params }) =>
         json(withLink(await invitations.regenerate(actorOf(request), params.id))),
-      {
-        requires: "administrator",
-        accepts: "nothing",
-        detail: described.regenerateInvitation,
-      },
+      { requires: "administrator", accepts: "nothing", detail: described.regenerateInvitation },
     );
 }

@@ -27,8 +27,9 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
   });
 
-export function systemRoutes({ guard, readiness, metrics, domain: { health: state } }: RouteContext) {
-  return createRouter(guard, "system")
+/** @returns how each part is, in one word */
+export function healthRoutes({ guard, readiness, domain: { health: state } }: RouteContext) {
+  return createRouter(guard, "health")
     .get("/health", () => plainText("ok"), {
       requires: "nobody",
       detail: operation("getLiveness", "Process liveness", { tags, answers: { 200: word("Alive", "ok") } }),
@@ -88,7 +89,12 @@ export function systemRoutes({ guard, readiness, metrics, domain: { health: stat
           "disabled",
         ),
       },
-    )
+    );
+}
+
+/** @returns what operators' tools ask: the report on all parts, and the figures */
+export function systemRoutes({ guard, metrics, domain: { health: state } }: RouteContext) {
+  return createRouter(guard, "system")
     .get("/health/dependencies", async () => json(await state.dependencies()), {
       requires: "governance:read",
       detail: operation("getDependencyHealth", "How each part is that answers depend on", {

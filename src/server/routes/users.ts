@@ -94,19 +94,12 @@ export function userRoutes({ guard, domain }: RouteContext) {
         const wanted = { ...toPageQuery(query), role, status, provisioningSource };
         return json(toPageEnvelope(users.list(principalOf(request).organizationId, wanted), toAdminUser));
       },
-      {
-        requires: "administrator",
-        query: UserParameters,
-        detail: described.listUsers,
-      },
+      { requires: "administrator", query: UserParameters, detail: described.listUsers },
     )
     .get(
       "/admin/users/options",
       ({ request }) => json(users.options(principalOf(request).organizationId).map(toAdminUser)),
-      {
-        requires: "administrator",
-        detail: described.listUserOptions,
-      },
+      { requires: "administrator", detail: described.listUserOptions },
     )
     .post(
       "/admin/users/options",
@@ -114,21 +107,12 @@ export function userRoutes({ guard, domain }: RouteContext) {
         const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
         return json(users.searchOptions(principalOf(request).organizationId, wanted).map(toAdminUser));
       },
-      {
-        requires: "administrator",
-        accepts: "json",
-        body: UserSearch,
-        detail: described.searchUserOptions,
-      },
+      { requires: "administrator", accepts: "json", body: UserSearch, detail: described.searchUserOptions },
     )
     .get(
       "/admin/users/:id",
       ({ request, params }) => json(toAdminUser(users.show(principalOf(request).organizationId, params.id))),
-      {
-        requires: "administrator",
-        params: UserPath,
-        detail: described.getUser,
-      },
+      { requires: "administrator", params: UserPath, detail: described.getUser },
     )
     .patch(
       "/admin/users/:id",
@@ -148,12 +132,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
         await users.remove(actorOf(request), params.id);
         return noContent();
       },
-      {
-        requires: "administrator",
-        accepts: "nothing",
-        params: UserPath,
-        detail: described.deleteUser,
-      },
+      { requires: "administrator", accepts: "nothing", params: UserPath, detail: described.deleteUser },
     )
     .post(
       "/admin/users/:id/sessions/revoke",
