@@ -7,9 +7,19 @@ import { DomainError } from "../../src/domain/errors.ts";
 import type { Role } from "../../src/domain/identity/service.ts";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
 import type { ScimGroups } from "../../src/domain/scim/groups/groups.ts";
+import { STEP_MEMBERS } from "../../src/domain/scim/groups/member-slices.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
-import { createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "../domain/scim/groups-world.ts";
+import {
+  addScimUsers,
+  createGroupsWorld,
+  type GroupsWorld,
+  membersOf,
+  patchOf,
+  rolesOf,
+  storedGroup,
+  versionsOf,
+} from "../domain/scim/groups-world.ts";
 
 const SEQUENCES = 30;
 const STEPS_MAX = 40;
@@ -230,6 +240,81 @@ test(
     ];
     for (const outcome of [...operations, "restart", "role admin", "role member", "join refused"])
       expect(met.get(outcome), outcome).toBeGreaterThan(0);
+  },
+  TIME_LIMIT_MS,
+);
+
+const CROWD = 2 * STEP_MEMBERS + 300;
+const CROWD_SEQUENCES = 12;
+
+/** Part of the crowd, by their places; what goes beyond its end wraps around. */
+const part = fc.record({
+  from: fc.nat({ max: CROWD - 1 }),
+  count: fc.nat({ max: CROWD }),
+  isReversed: fc.boolean(),
+});
+const crowdStep = fc.record({
+  isWhole: fc.boolean(),
+  name: fc.constantFrom("Admins", "Others", "Staff"),
+  added: part,
+  /** null stands for all */
+  removed: fc.option(part),
+});
+
+test(
+  "a large group changed in any way has the members, versions and roles that a naive model has",
+  async () => {
+    await using world = await createGroupsWorld({ Admins: "admin" });
+    const crowd = await addScimUsers(world, CROWD);
+    const idsOf = ({ from, count, isReversed }: { from: number; count: number; isReversed: boolean }) => {
+      const ids = [...crowd, ...crowd].slice(from, from + count);
+      return isReversed ? ids.reverse() : ids;
+    };
+    const versions = new Map(crowd.map((id) => [id, 1]));
+    const sequence = async (
+      taken: readonly (typeof crowdStep extends fc.Arbitrary<infer S> ? S : never)[],
+    ) => {
+      const { groups, caller } = world;
+      const { id } = await groups.create(
+        caller,
+        { displayName: "Staff", members: [] },
+        { attributes: ["id"] },
+      );
+      let [members, displayName] = [new Set<string>(), "Staff"];
+      for (const { isWhole, name, added, removed } of taken) {
+        const [come, before] = [idsOf(added), members];
+        members = new Set(come);
+        if (isWhole) {
+          const body = { displayName: name, members: membersOf(come) };
+          await groups.replace(caller, id, { body, attributes: ["id"] });
+        } else {
+          const all = before.union(members);
+          const go = removed ? idsOf(removed) : undefined;
+          const body = patchOf(
+            { op: "add", path: "members", value: membersOf(come) },
+            { op: "remove", path: "members", ...(go && { value: membersOf(go) }) },
+            { op: "replace", path: "displayName", value: name },
+          );
+          await groups.patch(caller, id, { body });
+          members = all.difference(new Set(go ?? all));
+        }
+        const moved = before.symmetricDifference(members);
+        const concerned = name === displayName ? moved : before.union(members);
+        displayName = name;
+        for (const each of concerned) versions.set(each, (versions.get(each) ?? 0) + 1);
+        const row = storedGroup(world, id);
+        expect(row).toMatchObject({ displayName, memberCount: members.size });
+        expect(row.members).toEqual([...members].sort());
+        expect(versionsOf(world, crowd)).toEqual(crowd.map((each) => versions.get(each) ?? 0));
+        const isAdmin = (each: string) => displayName === "Admins" && members.has(each);
+        expect(rolesOf(world, crowd)).toEqual(crowd.map((each) => (isAdmin(each) ? "admin" : "member")));
+      }
+      for (const each of members) versions.set(each, (versions.get(each) ?? 0) + 1);
+      await groups.remove(caller, id, {});
+      expect(rolesOf(world, crowd)).not.toContain("admin");
+    };
+    const sequences = fc.array(crowdStep, { minLength: 2, maxLength: 4 });
+    await fc.assert(fc.asyncProperty(sequences, sequence), { numRuns: CROWD_SEQUENCES, endOnFailure: true });
   },
   TIME_LIMIT_MS,
 );

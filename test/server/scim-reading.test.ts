@@ -44,6 +44,10 @@ describe("a body", () => {
     ['{"a\\"":1,"A\\"":2}', 'A\\"'],
     ['{"a\\\\":1,"x":"y\\\\","A\\\\":2}', "A\\\\"],
     ['{"__proto__":1,"__PROTO__":2}', "__PROTO__"],
+    ['[{"a":1,"b":2},{"a":1,"b":2,"B":3}]', "B"],
+    ['[{"a":1,"b":2},{"b":1,"b":2}]', "b"],
+    ['[{"a":1,"b":2},{"a":1},{"a":1,"b":2,"A":3}]', "A"],
+    ['[{"a":1,"b":2},{"c":1,"b":2,"C":3}]', "C"],
   ])("%s is refused, and names the member", (json, name) => {
     const [scimType, detail] = refusalOf(() => refuseDeepOrDoubled(json)) ?? [];
     expect([scimType, detail]).toEqual(["invalidSyntax", expect.stringContaining(`"${name}"`)]);
@@ -58,12 +62,15 @@ describe("a body", () => {
       for (const twice of [0, count - 1]) {
         const [, detail] = refusalOf(() => refuseDeepOrDoubled(objectOf(`"N${twice}":1`))) ?? [];
         expect(detail).toContain(`"N${twice}"`);
+        const inList = `[${objectOf()},${objectOf()},${objectOf(`"N${twice}":1`)}]`;
+        expect(refusalOf(() => refuseDeepOrDoubled(inList))?.[1]).toContain(`"N${twice}"`);
       }
     },
   );
 
   test.each([
     "{}",
+    '[{"a":1,"b":2},{"b":1,"a":2},{"a":1},{"ab":1,"b":2},{"a":1,"b":2,"c":3}]',
     '{"a":"b","b":"a"}',
     '{"a":{"a":1},"b":{"a":1},"c":[{"a":1},{"a":1}]}',
     '[{"a":1},{"A":1}]',

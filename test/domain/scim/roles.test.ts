@@ -1,6 +1,7 @@
 // Roles as groups make them: whom a change touches, what it leaves behind in logins and audit log, and what a changed
 // mapping does at the next start.
 import { beforeEach, describe, expect, test } from "bun:test";
+import { STEP_MEMBERS } from "../../../src/domain/scim/groups/member-slices.ts";
 import {
   addScimUsers,
   auditOf,
@@ -128,6 +129,28 @@ describe("a renamed group", () => {
     await patch(id, { op: "remove", path: "externalId" });
     expect(roles()).toEqual(["member", "member"]);
   });
+});
+
+describe("a group that is changed in one step, or in more", () => {
+  test.each([STEP_MEMBERS - 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
+    "of %d gives and takes the role of all, once each",
+    async (size) => {
+      const people = await addScimUsers(world, size, "one of many ");
+      const all = (role: "admin" | "member") => people.map(() => role);
+      const id = await create("Admins", people);
+      expect(rolesOf(world, people)).toEqual(all("admin"));
+      await rename(id, "Others");
+      expect(rolesOf(world, people)).toEqual(all("member"));
+      await patch(id, { op: "add", path: "externalId", value: "root" });
+      expect(rolesOf(world, people)).toEqual(all("admin"));
+      await world.groups.remove(world.caller, id, {});
+      expect(rolesOf(world, people)).toEqual(all("member"));
+      const sorted = people.toSorted();
+      for (const change of [0, 1, 2, 3])
+        expect(endedLogins().slice(change * size, (change + 1) * size)).toEqual(sorted);
+      expect(auditOf(world, "user.update").map(({ target }) => target)).toEqual(endedLogins());
+    },
+  );
 });
 
 describe("a group that gives no role", () => {

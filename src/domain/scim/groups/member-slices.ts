@@ -7,11 +7,15 @@ import { memberIdSlice } from "./members-store.ts";
 /** Users whom one step of a change carries through: 10 to 30 ms where roles follow and logins end. */
 export const STEP_MEMBERS = 1_000;
 
-/** Does the work for a thousand after the other; not at all for nobody. */
+/**
+ * Does the work for one slice after the other, and not at all for nobody. Many are taken in the order of their ids, which is
+ * that of their rows: in the order of a request, which is any, the same pages would be written again and again.
+ */
 export function* inSlices(ids: readonly string[], work: (ids: readonly string[]) => void): Steps<void> {
-  for (let from = 0; from < ids.length; from += STEP_MEMBERS) {
+  const ordered = ids.length > STEP_MEMBERS ? ids.toSorted() : ids;
+  for (let from = 0; from < ordered.length; from += STEP_MEMBERS) {
     if (from > 0) yield;
-    work(ids.slice(from, from + STEP_MEMBERS));
+    work(ordered.slice(from, from + STEP_MEMBERS));
   }
 }
 

@@ -1,11 +1,13 @@
 // Roles follow groups: administrator is who is in a group that maps to it, everybody else is a member. Every function
 // works on sets. Accounts belong to identity, which says whose role really changed.
 import type { Tx } from "../../../platform/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../actor.ts";
 import type { Role } from "../../identity/service.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { fold } from "../fold.ts";
 import type { ScimSettings } from "../model.ts";
+import { inSlices } from "./member-slices.ts";
 import { type MappedBy, RoleMapping } from "./role-mapping.ts";
 import * as store from "./roles-store.ts";
 
@@ -68,9 +70,13 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
       const { organizationId } = actor;
       const { digest } = mapping();
       if (store.mappingDigest(db.read, organizationId) === digest) return 0;
-      return await db.write((tx) => {
+      return await db.writeInSteps(function* (tx): Steps<number> {
         store.setMappingDigest(tx, { organizationId, digest });
-        return settle(tx, actor, store.everyUserId(tx, organizationId));
+        let changed = 0;
+        yield* inSlices(store.everyUserId(tx, organizationId), (userIds) => {
+          changed += settle(tx, actor, userIds);
+        });
+        return changed;
       }, "access");
     },
 
