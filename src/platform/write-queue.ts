@@ -3,11 +3,15 @@
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { drizzleOver } from "./drizzle.ts";
+import { collectGarbage } from "./garbage.ts";
 import type { Steps } from "./steps.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 /** Writes that share one COMMIT at most; more wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
+
+/** Steps of a long write that leave their rows and texts behind before these are collected. */
+const STEPS_PER_COLLECTION = 32;
 
 /** What to do in a transaction, in one step or in many. */
 export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLiteDatabase): Steps<T> };
@@ -84,10 +88,11 @@ export class WriteQueue {
     else this.#end(this.#commit(batch));
   }
 
-  #proceed(steps: Steps<Answer>): void {
+  #proceed(steps: Steps<Answer>, taken = 1): void {
     const step = steps.next();
+    if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) collectGarbage();
     if (step.done) this.#end([step.value]);
-    else setImmediate(() => this.#proceed(steps));
+    else setImmediate(() => this.#proceed(steps, taken + 1));
   }
 
   /** @param answers one for each of the first jobs, which have ended */

@@ -1,5 +1,7 @@
 // Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
+import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
+import { collectGarbage } from "../../platform/garbage.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
 import { HttpError } from "../problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
@@ -13,6 +15,9 @@ export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: 1024 * 1024,
   "scim-group": 16 * 1024 * 1024,
 };
+
+/** Characters of a body that is not understood and carried out in the turn of the event loop in which it was parsed. */
+const LARGE_CHARACTERS = 512 * 1024;
 
 /** A body without a Content-Type is taken for a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
@@ -31,6 +36,10 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   refuseEncoding(request);
   const text = await readText(request, SCIM_BYTES_MAX[accepted]);
   const message = parse(text);
+  if (text.length > LARGE_CHARACTERS) {
+    await setImmediate();
+    collectGarbage();
+  }
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }

@@ -3,6 +3,7 @@
 // all, holds back text (200 bytes a member) and neither the snapshot nor the turn of another.
 import { setImmediate } from "node:timers/promises";
 import type { Connection } from "../../../platform/database.ts";
+import { collectGarbage } from "../../../platform/garbage.ts";
 import type { OpenSnapshot, Snapshot } from "../../../platform/snapshot.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
 import { locationOf } from "../messages.ts";
@@ -50,6 +51,7 @@ export class GroupStreams {
   async *#pieces(group: StreamedGroup): AsyncGenerator<string> {
     const pieces = await this.#produce(group);
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
+    collectGarbage();
   }
 
   async #produce(group: StreamedGroup): Promise<string[]> {
