@@ -9,6 +9,8 @@ export interface Actor {
   label: string;
   organizationId: string;
   requestId?: string;
+  /** public id of the credential: `grant:<id>`, `login_session:<id>`, `scim_token:<id>` */
+  credential?: string;
   /** network address the request came from */
   address?: string;
 }

@@ -54,6 +54,10 @@ export function principalOf(request: Request): Principal {
 /** @returns the caller as services and the audit log know it */
 export function actorOf(request: Request): Actor {
   const { requestId, address } = exchangeOf(request);
-  const { userId, email, organizationId } = principalOf(request);
-  return { kind: "user", id: userId, label: email, organizationId, requestId, ...(address && { address }) };
+  const { userId: id, email: label, organizationId, ...principal } = principalOf(request);
+  const credential = credentialOf(principal);
+  return { kind: "user", id, label, organizationId, requestId, credential, ...(address && { address }) };
 }
+
+const credentialOf = ({ grantId, sessionId }: Pick<Principal, "grantId" | "sessionId">): string =>
+  grantId === null ? `login_session:${sessionId}` : `grant:${grantId}`;

@@ -20,6 +20,7 @@ import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
 import { publishFirst } from "../support/policy.ts";
 import {
   ADDRESS,
+  BASE_URL,
   type Caller,
   createTestServer,
   METRICS_TOKEN,
@@ -551,4 +552,21 @@ test("whatever leaves nothing says why", () => {
     ([, { leaves, why }]) => leaves === undefined && why === undefined,
   );
   expect(silent.map(([name]) => name)).toEqual([]);
+});
+
+test("an entry names the credential that opened the door, never the secret in it", async () => {
+  await using site = await createTestServer();
+  const caller = await site.signedIn("admin");
+  const body = { logo_url: null, favicon_url: "https://example.com/icon.png" };
+  const named = async (sent: Sent) => {
+    expect((await site.request("PUT", "/admin/branding", { ...sent, body })).status).toBe(200);
+    body.favicon_url += "x";
+    const [newest] = site.domain.auditLog.list(site.world.organizationId, {}).items;
+    return newest?.credential;
+  };
+  const grantId = (await site.domain.access.tokens.read(caller.accessToken)).claims.grant_id;
+  expect(await named(bearer(caller))).toBe(`grant:${grantId}`);
+  expect(await named({ cookie: caller.cookie, headers: { origin: BASE_URL } })).toBe(
+    `login_session:${caller.loginSessionId}`,
+  );
 });

@@ -26,6 +26,7 @@ export function digestOf(previousDigest: string, entry: Facts & Pick<Link, "targ
     entry.target,
     entry.before,
     entry.after,
+    ...(entry.credential === null ? [] : [entry.credential]), // entries were chained before there was any
   ];
   return sha256Hex(`${previousDigest}\n${JSON.stringify(content)}`);
 }

@@ -37,6 +37,7 @@ export function createAudit({ clock }: { clock: Clock }) {
       actorLabel: actor.label,
       address: actor.address ?? null,
       requestId: actor.requestId ?? null,
+      credential: actor.credential ?? null,
       action,
       before: before ? JSON.stringify(before) : null,
       after: after ? JSON.stringify(after) : null,

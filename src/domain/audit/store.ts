@@ -43,6 +43,7 @@ const insertEntries = statement((connection) =>
           after: fact("after").as("after"),
           previousDigest: ofLink(1).as("previous_digest"),
           digest: ofLink(2).as("digest"),
+          credential: fact("credential").as("credential"),
         })
         .from(sql`json_each(${named("links")})`),
     )

@@ -16,4 +16,6 @@ export const auditEntries = sqliteTable("audit_entries", {
   after: text("after"),
   previousDigest: text("previous_digest").notNull(),
   digest: text("digest").notNull(),
+  /** public id of what the actor came in with: `grant:<id>`; null where that was none of ours, as at the terminal */
+  credential: text("credential"),
 });

@@ -1,8 +1,10 @@
 // The chain of audit entries, whether they are recorded one by one or many at once.
 import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
+import { digestOf } from "../../../src/domain/audit/chain.ts";
 import type { AuditEvent } from "../../../src/domain/audit/service.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
 const eventIn = ({ system }: World): Omit<AuditEvent, "target"> => ({
@@ -30,6 +32,15 @@ test("every entry is chained to the one before, however many come at once", asyn
   const digests = entries.map(({ digest }) => digest);
   expect(entries.map(({ previousDigest }) => previousDigest)).toEqual(["", ...digests.slice(0, -1)]);
   expect(new Set(digests).size).toBe(entries.length);
+});
+
+test("an entry without a credential has the digest that it had before entries knew any", () => {
+  const origin = { organizationId: "o", actorKind: "user", actorId: "u", actorLabel: "ana", address: null };
+  const facts = { atMs: 1, ...origin, requestId: "r", action: "a", before: null, after: "{}" };
+  const entry = { ...facts, target: "t", credential: null };
+  const former = [1, "o", "user", "u", "ana", null, "r", "a", "t", null, "{}"];
+  expect(digestOf("p", entry)).toBe(sha256Hex(`p\n${JSON.stringify(former)}`));
+  expect(digestOf("p", { ...entry, credential: "grant:g" })).not.toBe(digestOf("p", entry));
 });
 
 test("entries that come at once are the entries that come one by one, digests included", async () => {

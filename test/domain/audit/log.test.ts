@@ -36,6 +36,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
   ["an edited target", ["UPDATE audit_entries SET target = 'x' WHERE id = 3"], 2, "altered 3"],
   ["an edited time", ["UPDATE audit_entries SET at_ms = at_ms + 1 WHERE id = 3"], 2, "altered 3"],
   ["an edited address", ["UPDATE audit_entries SET address = '' WHERE id = 3"], 2, "altered 3"],
+  ["an added credential", ["UPDATE audit_entries SET credential = 'grant:x' WHERE id = 6"], 5, "altered 6"],
   ["an added summary", ["UPDATE audit_entries SET after = '{}' WHERE id = 6"], 5, "altered 6"],
   ["an edited digest", ["UPDATE audit_entries SET digest = 'x' WHERE id = 3"], 2, "altered 3"],
   ["a removed first entry", ["DELETE FROM audit_entries WHERE id = 1"], 0, "unlinked 2"],
@@ -55,7 +56,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
   [
     "an entry that is there twice",
     [
-      "INSERT INTO audit_entries SELECT 7, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest FROM audit_entries WHERE id = 6",
+      "INSERT INTO audit_entries SELECT 7, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential FROM audit_entries WHERE id = 6",
     ],
     6,
     "unlinked 7",

@@ -72,7 +72,13 @@ describe("a token that was made", () => {
     expect(tokens.authenticate(token.reveal())).toEqual({
       tokenId: view.id,
       profile: "entra",
-      actor: { kind: "scim", id: null, label: "scim:entra", organizationId: world.organizationId },
+      actor: {
+        kind: "scim",
+        id: null,
+        label: "scim:entra",
+        organizationId: world.organizationId,
+        credential: `scim_token:${view.id}`,
+      },
     });
   });
 
@@ -184,6 +190,7 @@ describe("the token of the configuration", () => {
         id: null,
         label: `scim:${CONFIGURED}`,
         organizationId: world.organizationId,
+        credential: `scim_token:${CONFIGURED}`,
       },
     });
   });

@@ -56,7 +56,13 @@ export class TokenCheck {
     return {
       tokenId: id,
       profile,
-      actor: { kind: "scim", id: null, label: `scim:${label}`, organizationId },
+      actor: {
+        kind: "scim",
+        id: null,
+        label: `scim:${label}`,
+        organizationId,
+        credential: `scim_token:${id}`,
+      },
     };
   }
 
