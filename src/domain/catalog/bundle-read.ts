@@ -63,7 +63,11 @@ export async function readBundle(file: BundleFile, options: ReadBundleOptions): 
 function inBundle(error: unknown, name: string): unknown {
   if (!(error instanceof DomainError) || !error.reason.startsWith("archive.")) return error;
   const what = error.reason.slice("archive.".length);
-  return bundleRefusal(what, `${name} is no whole bundle: ${error.message}`, "copy it again");
+  return bundleRefusal(
+    what,
+    `${name} is no whole bundle: ${error.message}`,
+    "name the file that catalog export --bundle wrote; if it is that one, copy it again",
+  );
 }
 
 class BundleReader {

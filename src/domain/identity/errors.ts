@@ -11,7 +11,10 @@ export function refuseInvalid(problems: readonly Problem[]): void {
 const sentence = ({ pointer, detail }: Problem): string =>
   pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 
-export const userNotFound = () => new DomainError("not_found", "user.not_found", "there is no such user");
+export const userNotFound = () =>
+  new DomainError("not_found", "user.not_found", "there is no such user", {
+    hint: "users list shows their addresses and ids",
+  });
 
 export const userRemoved = () =>
   new DomainError("conflict", "user.removed", "this user has been removed; invite the address again");
@@ -42,7 +45,9 @@ export const userExists = (email: string) =>
   new DomainError("conflict", "user.exists", `${email} already belongs to a user`);
 
 export const invitationNotFound = () =>
-  new DomainError("not_found", "invitation.not_found", "there is no invitation with this id");
+  new DomainError("not_found", "invitation.not_found", "there is no invitation with this id", {
+    hint: "invitations list shows the ids",
+  });
 
 export const alreadyInvited = (email: string) =>
   new DomainError(
