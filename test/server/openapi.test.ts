@@ -1,9 +1,12 @@
 // The API document: valid by OpenAPI's own schema, complete, and true of the answers that are really given.
 import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import { type DocumentedRoute, isShown, type RouteDetail } from "../../src/server/openapi.ts";
+import { promisesOf } from "../support/api-promises.ts";
 import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
 
 interface Operation {
@@ -106,6 +109,34 @@ test("the document says where it is valid, what lists take, and nothing of how i
   ]);
   expect(document.paths["/admin/users/{id}"]?.get?.parameters[0]?.schema).toMatchObject({ format: "uuid" });
   expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers)"/);
+});
+
+/** What the last release promised. It is written anew, by QUARTERMASTER_UPDATE_GOLDEN=1, when the next one is made. */
+const RELEASED = join(import.meta.dir, "fixtures/released-api.txt");
+
+/** @returns what callers of the released API would find missing, or asked for that was not before */
+function breaksOf(released: readonly string[], now: readonly string[]): string[] {
+  const lost = released.filter((line) => !line.startsWith("needs ") && !now.includes(line));
+  const operationIn = (line: string): string => line.split(" ").slice(1, 3).join(" ");
+  const known = new Set(released.map(operationIn));
+  const wanted = now.filter((line) => line.startsWith("needs ") && known.has(operationIn(line)));
+  return [...lost, ...wanted.filter((line) => !released.includes(line))];
+}
+
+test("API-5: nothing that the last release promised is gone", async () => {
+  await using face = await createTestServer();
+  const now = promisesOf(await (await face.request("GET", "/openapi.json")).json());
+  if (process.env.QUARTERMASTER_UPDATE_GOLDEN === "1") writeFileSync(RELEASED, `${now.join("\n")}\n`);
+  const released = readFileSync(RELEASED, "utf8").trimEnd().split("\n");
+  expect(breaksOf(released, now)).toEqual([]);
+});
+
+test("a path, a member or a status that goes is found, and what is newly asked for; what comes breaks nobody", () => {
+  const released = ["takes GET /a", "gives GET /a 200", "gives GET /a 200 id string", "needs GET /a query q"];
+  expect(breaksOf(released, [...released, "takes PUT /b", "needs PUT /b body name string"])).toEqual([]);
+  expect(breaksOf(released, released.slice(0, -1))).toEqual([]);
+  expect(breaksOf(released, released.slice(1))).toEqual(["takes GET /a"]);
+  expect(breaksOf(released, [...released, "needs GET /a query page"])).toEqual(["needs GET /a query page"]);
 });
 
 /** @returns what is wrong with a body by the schema that the document gives for it */
