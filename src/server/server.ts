@@ -72,8 +72,9 @@ export function createServer(options: ServerOptions): Server {
       const answer = app.fetch(routed);
       if (!(answer instanceof Promise)) return finish(answer);
       // The framework does not catch what a route rejects with that it took for one that never waits.
-      const place = { request: routed, path: new URL(routed.url).pathname };
-      return answer.then(finish, (error) => finish(refuse(error, place)));
+      return answer.then(finish, (error) =>
+        finish(refuse(error, { request: routed, path: new URL(routed.url).pathname })),
+      );
     },
   };
 }
