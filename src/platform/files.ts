@@ -62,7 +62,7 @@ export async function replaceFile(
     await using folder = await open(dirname(target), "r");
     await folder.sync();
   } catch (error) {
-    throw asFileError(error, path);
+    throw isMissing(error) ? folderMissing(dirname(path), error) : asFileError(error, path);
   }
 }
 
@@ -100,10 +100,18 @@ const notRegular = (path: string): DomainError =>
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
+const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
+
+const folderMissing = (folder: string, cause: unknown): DomainError =>
+  new DomainError("not_found", "file.missing", `there is no folder ${folder}`, {
+    hint: "make it first, or name a file elsewhere",
+    cause,
+  });
+
 /** @returns what the file system says of `path` as a DomainError with a next step; any other error as it is */
 export function asFileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (code === "ENOENT" || code === "ENOTDIR") {
+  if (isMissing(error)) {
     return new DomainError("not_found", "file.missing", `there is no file ${path}`, {
       hint: "check the path",
       cause: error,

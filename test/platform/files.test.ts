@@ -41,6 +41,10 @@ test("a folder, a device and a missing folder are refused, and nothing is left b
   const write = (path: string) => replaceFile(path, "x");
   await expect(write(at("folder"))).rejects.toMatchObject({ kind: "invalid", reason: "file.not_regular" });
   await expect(write("/dev/null")).rejects.toMatchObject({ reason: "file.not_regular" });
-  await expect(write(at("none/out"))).rejects.toMatchObject({ kind: "not_found", reason: "file.missing" });
+  await expect(write(at("none/out"))).rejects.toMatchObject({
+    kind: "not_found",
+    reason: "file.missing",
+    message: `there is no folder ${at("none")}`,
+  });
   expect(readdirSync(folder)).toEqual(["folder"]);
 });
