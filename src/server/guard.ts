@@ -174,22 +174,23 @@ function needScope(principal: Principal, scope: Scope): void {
  * A bearer token, even a bad one, decides alone: it never falls back to the cookie (client-and-auth.md section 2.7).
  * @returns undefined for a token that is not known to be valid
  */
-function identify(options: GuardOptions, request: Request): Principal | undefined {
+function identify(gate: Gate, request: Request): Principal | undefined {
   const authorization = request.headers.get("authorization");
   // The plugin also reads `Bearerabc`, which is no credential.
-  if (authorization?.startsWith(SCHEME))
-    return options.authenticator.known(authorization.slice(SCHEME.length));
+  if (authorization?.startsWith(SCHEME)) return gate.authenticator.known(authorization.slice(SCHEME.length));
   const token = sessionTokenOf(request);
-  if (token === undefined) throw noCredential();
-  refuseForeignOrigin(request, options.baseUrl());
-  return options.authenticator.session(token);
+  if (token === undefined) throw noCredential(gate.requirement);
+  refuseForeignOrigin(request, gate.baseUrl());
+  return gate.authenticator.session(token);
 }
 
-const noCredential = () =>
+const noCredential = (requirement: Wanted) =>
   new DomainError(
     "unauthenticated",
     "access.credential_missing",
-    "sign in first: send an access token or a session cookie",
+    requirement === "metrics"
+      ? "send the token of the setting metrics.token as a bearer token, or sign in as an administrator"
+      : "sign in first: send an access token or a session cookie",
   );
 
 const noSession = () =>

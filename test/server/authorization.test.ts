@@ -359,6 +359,11 @@ test.each([
   expect(mayReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
 });
 
+test("who may not read the metrics is told which setting opens them", async () => {
+  const { detail } = await (await face.request("GET", "/metrics")).json();
+  expect(detail).toContain("metrics.token");
+});
+
 test("every route requires what the contract says", async () => {
   const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
