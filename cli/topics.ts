@@ -94,7 +94,7 @@ function definitionsText(definitions: readonly Definition[]): string {
 }
 
 /** @returns the words of the text in lines of at most `width` characters, where a word has room */
-function wrapped(text: string, width: number): string[] {
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
     const longer = `${lines.at(-1)} ${word}`;

@@ -1,14 +1,14 @@
 // `quartermaster help`: the help of any command, and topics that belong to no command (topics.ts).
 import { DomainError } from "../../src/domain/errors.ts";
-import { CliCommand } from "../command.ts";
+import { CliCommand, HELP_WIDTH } from "../command.ts";
 import type { Context } from "../context.ts";
-import { TOPICS } from "../topics.ts";
+import { TOPICS, wrapped } from "../topics.ts";
 
 /** Adds the command to the tree (operator-experience.md CLI-14, CLI-16). */
 export function register(program: CliCommand, { stdout }: Context): void {
   const topics = Object.keys(TOPICS).join(", ");
   program
-    .addHelpText("after", ({ command }) => (command === program ? `\nTopics of help:\n  ${topics}` : ""))
+    .addHelpText("after", ({ command }) => (command === program ? topicsText(topics) : ""))
     .command("help")
     .description("Shows the help of a command, or a topic.")
     .examples("quartermaster help config show", "quartermaster help exit-codes")
@@ -19,6 +19,9 @@ export function register(program: CliCommand, { stdout }: Context): void {
       else (await commandAt(program, words)).outputHelp();
     });
 }
+
+const topicsText = (topics: string): string =>
+  `\nTopics of help:\n  ${wrapped(topics, HELP_WIDTH - 2).join("\n  ")}`;
 
 async function commandAt(program: CliCommand, words: readonly string[]): Promise<CliCommand> {
   let command = program;

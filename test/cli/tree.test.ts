@@ -74,8 +74,8 @@ describe("help", () => {
     expect((await runCli(["--help"])).stdout).toMatch(
       /\nTopics of help:\n {2}environment, exit-codes, files, formatting, /,
     );
-    for (const topic of Object.keys(PROSE))
-      for (const line of (await runCli(["help", topic])).stdout.split("\n"))
+    for (const args of [["--help"], ...Object.keys(PROSE).map((topic) => ["help", topic])])
+      for (const line of (await runCli(args)).stdout.split("\n"))
         expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
@@ -97,6 +97,7 @@ describe("help", () => {
       "error: there is no help on 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n",
     );
     expect(exitCode).toBe(3);
+    expect((await runCli(["help", "upgrading"])).stderr).toContain("hint:  run: quartermaster --help\n");
   });
 });
 
