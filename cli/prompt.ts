@@ -19,9 +19,9 @@ export interface Plan {
 export const addConfirmOptions = (command: CliCommand): CliCommand =>
   addDryRun(command).option("--yes", "do it without asking");
 
-/** Adds `--confirm` and `--dry-run` to a verb that cannot be undone (operator-experience.md CLI-8). */
+/** Adds `--confirm` and `--dry-run` to a severe verb (operator-experience.md CLI-8). */
 export const addSevereConfirmOptions = (command: CliCommand): CliCommand =>
-  addDryRun(command).option("--confirm <name>", "do it without asking; repeats the name of what is lost");
+  addDryRun(command).option("--confirm <name>", "do it without asking; repeats the name of what is replaced");
 
 const addDryRun = (command: CliCommand): CliCommand =>
   command.option("--dry-run", "say what would be done, and change nothing");
@@ -45,7 +45,7 @@ export async function isConfirmed(context: Context, command: CliCommand, plan: P
 }
 
 /**
- * Like `isConfirmed`, for what cannot be undone: `name` must be typed, or repeated in `--confirm`.
+ * Like `isConfirmed`, for what is severe: `name` must be typed, or repeated in `--confirm`.
  * @throws DomainError also `confirmation.wrong_name` when `--confirm` names something else
  */
 export async function isNameConfirmed(
@@ -60,7 +60,7 @@ export async function isNameConfirmed(
   refuseWithoutTerminal(context, `add --confirm ${name}, or --dry-run to see the plan`);
   sayPlan(context, plan);
   const { text } = await import("@clack/prompts");
-  const message = `This cannot be undone. Type ${printable(name)} to continue:`;
+  const message = `Type ${printable(name)} to continue:`;
   const typed = await text({ ...terminal(context, command), message });
   assertAnswered(typed);
   return typed === name || nothingDone(context, command);

@@ -120,7 +120,8 @@ function freeName({ kind, folder }: BackupRequest, atMs: number): string {
   }
 }
 
-function refuseExisting(target: string): void {
+/** @throws DomainError `backup.exists` */
+export function refuseExisting(target: string): void {
   if (!existsSync(target)) return;
   throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
     hint: "name another file, or none: then a free name is chosen",

@@ -1,6 +1,13 @@
 // `backup create`: one file of database and artifacts, and with --with-keys a second one of the keys.
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Backup, type BackupRequest, backupFolder, makeBackup } from "../../src/backup.ts";
+import {
+  type Backup,
+  type BackupRequest,
+  backupFolder,
+  makeBackup,
+  refuseExisting,
+} from "../../src/backup.ts";
 import { BACKUP_SUFFIX } from "../../src/domain/backup/model.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
@@ -23,7 +30,9 @@ export async function create(call: SettingsCall): Promise<void> {
   const directory = existingDirectory({ config, clock: context.clock });
   const place = { directory, config, ids: context.ids };
   const passphrase = await passphraseOf(call);
-  const backup = await make(call, place);
+  const aim = aimOf(call, place);
+  if (passphrase && aim.target !== undefined) refuseExisting(keysPathOf(aim.target));
+  const backup = await make(call, { place, aim });
   const keysPath = passphrase && (await writeKeys(place, backup.path, passphrase));
   output.result(documentOf(backup, keysPath), `${backup.path}: ${contentsText(backup.manifest)}`);
   tellKeys(call, backup, keysPath);
@@ -32,15 +41,28 @@ export async function create(call: SettingsCall): Promise<void> {
     throw new SomeFailed(`left out, since their bytes are damaged: ${leftOut.join(", ")}`);
 }
 
+type Aim = Pick<BackupRequest, "folder" | "target">;
+
+/** In a folder, or in what ends as a folder does, the file gets a name with the time. */
+function aimOf({ context, config, args: [file] }: SettingsCall, { directory }: KeyPlace): Aim {
+  const folder = backupFolder(config, directory);
+  if (file === undefined) return { folder };
+  const path = resolve(context.cwd, file);
+  const isFolder = file.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? { folder: path } : { folder, target: path };
+}
+
 /** A database of an older schema is backed up as it is; only one of ours remembers it. */
-async function make({ context, config, args: [file] }: SettingsCall, place: KeyPlace): Promise<Backup> {
+async function make(
+  { context, config }: SettingsCall,
+  { place, aim }: { place: KeyPlace; aim: Aim },
+): Promise<Backup> {
   const { directory } = place;
   using watch = watchTask(context, "making the backup");
   const request = {
     kind: "manual",
     directory,
-    folder: backupFolder(config, directory),
-    target: file === undefined ? undefined : resolve(context.cwd, file),
+    ...aim,
     clock: context.clock,
     signal: watch.signal,
     onProgress: watch.onProgress,
@@ -69,10 +91,14 @@ async function passphraseOf(call: SettingsCall): Promise<Secret | undefined> {
 }
 
 async function writeKeys(place: KeyPlace, backup: string, passphrase: Secret): Promise<string> {
-  const stem = backup.endsWith(BACKUP_SUFFIX) ? backup.slice(0, -BACKUP_SUFFIX.length) : backup;
-  const path = `${stem}${KEYS_SUFFIX}`;
+  const path = keysPathOf(backup);
   await writeKeyFile(place, { path, passphrase });
   return path;
+}
+
+function keysPathOf(backup: string): string {
+  const stem = backup.endsWith(BACKUP_SUFFIX) ? backup.slice(0, -BACKUP_SUFFIX.length) : backup;
+  return `${stem}${KEYS_SUFFIX}`;
 }
 
 function tellKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: string | undefined): void {

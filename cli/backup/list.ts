@@ -61,7 +61,8 @@ function rowOf(folder: string, name: string): Row | undefined {
   const kind = kindOfFile(name);
   if (kind === undefined) return undefined;
   const path = join(folder, name);
-  const { size: sizeBytes } = statSync(path);
+  const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
+  if (sizeBytes === undefined) return undefined; // the service has just removed it
   const shared = { name, path, kind, sizeBytes };
   const nothing = { schema: undefined, version: undefined, keyIds: [], problem: undefined };
   if (kind === "upgrade") {

@@ -5,12 +5,14 @@ import { DATABASE_NAME } from "../../src/domain/backup/model.ts";
 import { readKeyFile } from "../../src/kept-keys.ts";
 import {
   type DataDirectory,
+  isServerRunning,
   lockForServer,
   openDataDirectory,
   placesIn,
 } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/data-swap.ts";
 import type { KeptKeys } from "../../src/platform/key-file.ts";
+import { restoreCommand } from "../../src/platform/schema.ts";
 import { lookAtBackup, type Restorable, type Restored, restoreBackup } from "../../src/restore.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
@@ -23,14 +25,14 @@ export async function restore(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
   const label = operatorName(context); // asked first: opening may change the user to the directory's owner
   const path = config.get("data_dir");
-  if (has("dryRun") && !existsSync(path)) {
-    await confirm(call, placesIn(path), await readPlan(call, placesIn(path)));
+  const directory = has("dryRun") && !existsSync(path) ? placesIn(path) : openDataDirectory(path);
+  if (has("dryRun")) {
+    await confirm(call, directory, await readPlan(call, directory));
     return;
   }
-  const directory = openDataDirectory(path);
   const lock = lockForServer(directory, context.clock);
   try {
-    if (!has("dryRun")) finishSwap(directory);
+    finishSwap(directory);
     const read = await readPlan(call, directory);
     if (!(await confirm(call, directory, read))) return;
     using watch = watchTask(context, "reading the backup");
@@ -79,9 +81,10 @@ async function confirm(call: SettingsCall, directory: DataDirectory, read: Read)
 
 function planOf(
   { has }: SettingsCall,
-  { path }: DataDirectory,
+  directory: DataDirectory,
   { backup, replaces }: Read & { replaces: boolean },
 ): Plan {
+  const { path } = directory;
   const { manifest, schema } = backup;
   const what = manifest
     ? `the backup of ${manifest.created_at} (schema ${schema}, version ${manifest.version})`
@@ -89,6 +92,7 @@ function planOf(
   return {
     action: replaces ? `replace the data in ${path} by ${what}` : `put into ${path} ${what}`,
     details: [
+      ...(has("dryRun") && isServerRunning(directory) ? ["A service runs on it now: stop that first."] : []),
       ...(replaces
         ? [
             "What was written since is no longer in force. It is kept aside in a folder replaced-…, and can be put back.",
@@ -109,7 +113,7 @@ function tell(
   { backup, restored }: Read & { restored: Restored },
 ): void {
   const { aside, schema, revoked } = restored;
-  const undo = aside === undefined ? undefined : undoCommand(directory, aside);
+  const undo = aside === undefined ? undefined : restoreCommand(join(aside, DATABASE_NAME), directory.path);
   const document = {
     restored: backup.path,
     created_at: backup.manifest?.created_at ?? null,
@@ -132,6 +136,3 @@ function tell(
   output.result(document, lines.join("\n"));
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }
-
-const undoCommand = ({ path }: DataDirectory, aside: string): string =>
-  `quartermaster backup restore ${join(aside, DATABASE_NAME)} --data-dir ${path} --confirm ${basename(path)}`;

@@ -33,7 +33,10 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
         "quartermaster backup create /mnt/usb/monday.qmb --json",
         "quartermaster backup create --with-keys --passphrase-file passphrase.txt",
       )
-      .argument("[file]", "file to write; a name with the time in the folder of backups without it")
+      .argument(
+        "[file]",
+        "file to write, or folder that gets one with the time in its name (default: the folder of backups)",
+      )
       .option("--with-keys", "write the keys to a second file (.qmk), encrypted under a passphrase"),
     "passphrase",
   )

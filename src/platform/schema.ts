@@ -154,10 +154,15 @@ export function wayBack(
     .sort((one, other) => schemaOfCopy(one) - schemaOfCopy(other) || (one < other ? -1 : 1))
     .at(-1);
   if (newest === undefined) return undefined;
-  const directory = dirname(file);
-  const copy = join(backupDirectory, newest);
-  return `quartermaster backup restore ${copy} --data-dir ${directory} --confirm ${basename(directory)}`;
+  return restoreCommand(join(backupDirectory, newest), dirname(file));
 }
+
+/** @returns the command that puts `file` in force in a data directory, as a POSIX shell reads it */
+export const restoreCommand = (file: string, directory: string): string =>
+  `quartermaster backup restore ${shellWord(file)} --data-dir ${shellWord(directory)} --confirm ${shellWord(basename(directory))}`;
+
+const shellWord = (text: string): string =>
+  /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 function altered(row: Applied): DomainError {
   return new DomainError(

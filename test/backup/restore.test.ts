@@ -19,7 +19,7 @@ import { openConnection } from "../../src/platform/connection.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
 import { finishSwap, stagingIn, swapIn } from "../../src/platform/data-swap.ts";
 import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/key-file.ts";
-import { programSchema } from "../../src/platform/schema.ts";
+import { programSchema, restoreCommand } from "../../src/platform/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";
@@ -165,6 +165,20 @@ describe("a restore", () => {
   });
 });
 
+test("DAT-4 the way back is told as a shell reads it, whatever the folders are called", () => {
+  const command = restoreCommand("/srv/a backup.db", "/srv/it's");
+  const { stdout } = Bun.spawnSync(["sh", "-c", `quartermaster() { printf '%s\\n' "$@"; }; ${command}`]);
+  expect(stdout.toString().trim().split("\n")).toEqual([
+    "backup",
+    "restore",
+    "/srv/a backup.db",
+    "--data-dir",
+    "/srv/it's",
+    "--confirm",
+    "it's",
+  ]);
+});
+
 describe("a restore is refused", () => {
   afterEach(() => {
     expect(emails()).toEqual(AFTER);
@@ -174,6 +188,8 @@ describe("a restore is refused", () => {
   test("DAT-4 while the service runs", async () => {
     const lock = lockForServer(placesIn(bench.data), bench.clock);
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("4 data_dir.in_use");
+    const { details } = await bench.json(`backup restore ${backup} --dry-run`);
+    expect(details).toContain("A service runs on it now: stop that first.");
     lock.release();
   });
 
@@ -391,5 +407,12 @@ describe("DAT-3 keys", () => {
     const create = "backup create --with-keys --passphrase-file passphrase";
     expect(await outcomeOf(create)).toBe("2 secret.exposed");
     expect(readdirSync(join(bench.data, "backups"))).toHaveLength(1);
+  });
+
+  test("of an earlier backup are not written over", async () => {
+    rmSync(join(bench.folder, "moved.qmb"));
+    const create = "backup create moved.qmb --with-keys --passphrase-file passphrase";
+    expect(await outcomeOf(create)).toBe("4 backup.exists");
+    expect(existsSync(join(bench.folder, "moved.qmb"))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 // What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
 import { test } from "bun:test";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
@@ -532,9 +532,13 @@ function copyOf({ data }: Bench): Bench {
 test("backup", async () => {
   using bench = await createInstallation();
   writeFileSync(join(bench.folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
+  mkdirSync(join(bench.data, "backups"), { recursive: true });
+  symlinkSync("/none", join(bench.data, "backups/backup-removed-meanwhile.qmb"));
   const steps = await transcript(bench, [
     "backup list",
     "backup create",
+    "backup create new-folder/",
+    "backup create new-folder",
     "backup create with-keys.qmb --with-keys --passphrase-file passphrase --json",
     "backup create with-keys.qmb",
     "backup list",

@@ -4,6 +4,7 @@ import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSy
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { inspectDatabase } from "../../platform/database-copy.ts";
+import { asFileError } from "../../platform/files.ts";
 import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
 import { DomainError } from "../errors.ts";
 import { damaged, notABackup } from "./errors.ts";
@@ -189,11 +190,8 @@ function openToRead(path: string): number {
     const file = openSync(path, "r");
     if (fstatSync(file).isFile()) return file;
     closeSync(file);
-  } catch (cause) {
-    throw new DomainError("not_found", "file.missing", `${path} cannot be opened`, {
-      hint: "check the path and who may read it",
-      cause,
-    });
+  } catch (error) {
+    throw asFileError(error, path);
   }
   throw new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
 }
