@@ -11,12 +11,3 @@ export function inOneTurn<T>(steps: Steps<T>): T {
     if (step.done) return step.value;
   }
 }
-
-/** Does one piece in each turn of the event loop, the first one now. @returns its result @throws what the work throws */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
-}

@@ -225,6 +225,19 @@ test("a write in steps that returns a promise does not compile, is refused when 
   expect(idsIn(world.db)).toEqual([]);
 });
 
+test("what a write in steps wrote goes from the log into the file with the commit after it", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => void tx.get(sql`PRAGMA wal_autocheckpoint = 1`));
+  await world.db.write((tx) => add(tx, "before"));
+  const sizes = [statSync(world.file).size];
+  await world.db.writeInSteps(adding(["a".repeat(200_000), "b".repeat(200_000)]));
+  sizes.push(statSync(world.file).size);
+  await world.db.write((tx) => add(tx, "c"));
+  const [before = 0, inSteps, after] = [...sizes, statSync(world.file).size];
+  expect(inSteps).toBe(before);
+  expect(after).toBeGreaterThan(before + 400_000);
+});
+
 test("a process killed between the steps of a write leaves what was there before", async () => {
   await using world = await createWorld();
   const child = startChild("write-half", [world.file]);
