@@ -11,7 +11,7 @@ import { asStorageError } from "./storage-errors.ts";
 export const WRITE_BATCH_MAX = 64;
 
 /** Steps of a long write that leave their rows and texts behind before these are collected. */
-const STEPS_PER_COLLECTION = 32;
+const STEPS_PER_COLLECTION = 16;
 
 /** What to do in a transaction, in one step or in many. */
 export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLiteDatabase): Steps<T> };

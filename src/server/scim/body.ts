@@ -16,7 +16,7 @@ export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
   "scim-group": 16 * 1024 * 1024,
 };
 
-/** Characters of a body that is not understood and carried out in the turn of the event loop in which it was parsed. */
+/** Characters of a body that may be carried out in the turn of the event loop in which it was parsed. */
 const LARGE_CHARACTERS = 512 * 1024;
 
 /** A body without a Content-Type is taken for a SCIM message. */
@@ -34,17 +34,21 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const text = await readText(request, SCIM_BYTES_MAX[accepted]);
-  const message = parse(text);
-  if (text.length > LARGE_CHARACTERS) {
+  const { message, isLarge } = understood(await readText(request, SCIM_BYTES_MAX[accepted]));
+  if (isLarge) {
     await setImmediate();
-    collectGarbage();
+    collectGarbage(); // the text and the bytes it came in: nothing here holds them any more
   }
+  return message;
+}
+
+function understood(text: string): { message: object; isLarge: boolean } {
+  const message = parse(text);
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
   refuseDeepOrDoubled(text);
-  return message;
+  return { message, isLarge: text.length > LARGE_CHARACTERS };
 }
 
 function parse(text: string): unknown {
