@@ -77,7 +77,7 @@ export function progressText({ label, unit, total, done, elapsedMs }: State): st
   const amount = amountText(done, unit);
   if (total === undefined || total === 0) {
     const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length];
-    return `${frame} ${label}: ${amount}, ${rate}/s`;
+    return done === 0 ? `${frame} ${label}` : `${frame} ${label}: ${amount}, ${rate}/s`;
   }
   const share = Math.min(done / total, 1);
   const bar = "#".repeat(Math.floor(share * BAR_CELLS)).padEnd(BAR_CELLS, ".");

@@ -1,4 +1,4 @@
-// Runs the long work on backups in a thread of its own, so that the service goes on answering and a command can be
+// Runs the long work on databases and backups in a thread of its own, so that the service goes on answering and a command can be
 // interrupted. The thread itself is backup-worker.ts.
 import { Worker } from "node:worker_threads";
 import type { Manifest } from "./domain/backup/model.ts";
@@ -6,11 +6,19 @@ import type { Packed, PackRequest } from "./domain/backup/pack.ts";
 import type { UnpackRequest } from "./domain/backup/unpack.ts";
 import { DomainError, type ErrorKind, type Problem } from "./domain/errors.ts";
 import type { Inspected } from "./platform/database-copy.ts";
+import type { MigrateOptions, MigrateResult } from "./platform/migrate.ts";
+
+/** What `migrate` is given where the clock stands still: it cannot pass to the thread. */
+export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
+  file: string;
+  nowMs: number;
+}
 
 /** The tasks by name, each with what it is given and what comes of it. */
 export interface BackupTasks {
   /** copies a database through SQLite, then checks the copy */
   copy: { request: { from: string; to: string }; result: Inspected };
+  migrate: { request: MigrateTask; result: MigrateResult };
   inspect: { request: { file: string }; result: Inspected };
   pack: { request: PackRequest; result: Packed };
   unpack: { request: UnpackRequest; result: Manifest };

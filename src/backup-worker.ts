@@ -1,4 +1,4 @@
-// Entry of the thread that copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
+// Entry of the thread that upgrades databases, and copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
 // seconds. It does one task and tells how far it is; who starts it is backup-task.ts.
 import { parentPort, workerData } from "node:worker_threads";
 import type { Task, TaskMessage } from "./backup-task.ts";
@@ -8,6 +8,7 @@ import { DomainError } from "./domain/errors.ts";
 import { openConnection } from "./platform/connection.ts";
 import { copyDatabase, inspectDatabase } from "./platform/database-copy.ts";
 import { asFileError } from "./platform/files.ts";
+import { migrate } from "./platform/migrate.ts";
 
 const REPORT_EVERY_MS = 100;
 
@@ -24,6 +25,8 @@ function run({ name, request }: Task) {
   switch (name) {
     case "copy":
       return copy(request);
+    case "migrate":
+      return migrate(request.file, { ...request, clock: { nowMs: () => request.nowMs } });
     case "inspect":
       return inspectDatabase(request.file);
     case "pack":
@@ -50,6 +53,8 @@ function placeOf({ name, request }: Task): string {
   switch (name) {
     case "copy":
       return request.to;
+    case "migrate":
+      return request.backupDirectory;
     case "inspect":
       return request.file;
     case "pack":

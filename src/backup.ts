@@ -12,7 +12,7 @@ import type { Config } from "./platform/config.ts";
 import { openConnection } from "./platform/connection.ts";
 import type { DataDirectory } from "./platform/data-directory.ts";
 import type { Connection } from "./platform/database.ts";
-import { copyBytesOf, type Inspected } from "./platform/database-copy.ts";
+import { copyBytesOf, type Inspected, sweepPartials } from "./platform/database-copy.ts";
 import { fileSizeOf, roomOf } from "./platform/disk.ts";
 import { drizzleOver } from "./platform/drizzle.ts";
 import { asFileError } from "./platform/files.ts";
@@ -155,23 +155,5 @@ function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly s
     return keyIdsIn(drizzleOver(connection));
   } finally {
     connection.close();
-  }
-}
-
-const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
-
-/** What a killed process left is of no use to anybody; this process makes one backup at a time. */
-function sweepPartials(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const pid = Number(PARTIAL.exec(name)?.[1] ?? 0);
-    if (pid !== 0 && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
 }

@@ -1,10 +1,11 @@
 // `migrate status` and `migrate up`. What a migration is, and that all of them are applied or none, is platform/migrate.ts's.
+import { runTask } from "../../src/backup-task.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { lockForServer } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/data-swap.ts";
-import { migrate } from "../../src/platform/migrate.ts";
 import { type MigrationState, migrationsOf, programSchema, schemaIn } from "../../src/platform/schema.ts";
 import { VERSION } from "../../src/platform/version.ts";
+import { watchTask } from "../backup/watch.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import type { Column } from "../table.ts";
@@ -40,12 +41,16 @@ export async function up({ config, context, output, has }: SettingsCall): Promis
   const lock = lockForServer(directory, context.clock);
   try {
     finishSwap(directory);
-    const done = migrate(directory.database, {
-      clock: context.clock,
+    using watch = watchTask(context, "copying and upgrading the database");
+    const task = {
+      file: directory.database,
+      nowMs: context.clock.nowMs(),
       version: VERSION,
       backupDirectory: directory.backups,
       replicated: config.get("database.replicated"),
-    });
+    };
+    const done = await runTask("migrate", task, watch);
+    watch[Symbol.dispose]();
     const copy = done.backup === undefined ? "" : `; a copy of it as it was is ${done.backup}`;
     const document = { changed: true, from: done.from, to: done.to, copy: done.backup ?? null };
     output.result(document, `brought the database from schema ${done.from} to ${done.to}${copy}`);

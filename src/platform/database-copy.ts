@@ -1,7 +1,8 @@
 // Copies of a database that are whole, and what is in one: SQLite itself makes the copy and checks it, since the bytes of a
 // file that is in use mean nothing. All of it is synchronous and takes seconds for a large file: it is done in a worker.
 import type { Database } from "bun:sqlite";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { openConnection } from "./connection.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -81,6 +82,27 @@ const rowsIn = (connection: Database): Record<string, number> =>
 function schemaIn(connection: Database): number {
   if (!tablesIn(connection).includes("schema_migrations")) return 0;
   return Number(connection.query("SELECT max(id) FROM schema_migrations").values()[0]?.[0] ?? 0);
+}
+
+const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
+
+/**
+ * Removes copies that were never finished from a folder: what a killed process left is of no use to anybody, and this process
+ * makes one at a time.
+ */
+export function sweepPartials(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = Number(PARTIAL.exec(name)?.[1] ?? 0);
+    if (pid !== 0 && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
 }
 
 const MAGIC = "SQLite format 3\0";

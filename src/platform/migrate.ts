@@ -8,7 +8,7 @@ import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { openConnection } from "./connection.ts";
 import { flushToDisk } from "./data-directory.ts";
-import { copyDatabase } from "./database-copy.ts";
+import { copyDatabase, sweepPartials } from "./database-copy.ts";
 import { sha256Hex } from "./ids.ts";
 import { appliedMigrations, COPY_PREFIX, checkedSchema, wayBack } from "./schema.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -116,7 +116,7 @@ function copyBefore(connection: Database, from: number, options: MigrateOptions)
   const target = join(options.backupDirectory, `${COPY_PREFIX}${from}-${stamp}.db`);
   const partial = `${target}.${process.pid}.partial`;
   try {
-    rmSync(partial, { force: true });
+    sweepPartials(options.backupDirectory);
     copyDatabase(connection, partial);
     if (schemaOfFile(partial) !== from) return undefined;
     flushToDisk(partial);

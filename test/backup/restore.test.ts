@@ -158,7 +158,10 @@ describe("a restore", () => {
 
   test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {
     makeOlder(bench.data, bench.clock);
+    const leftOver = join(bench.data, "backups/before-upgrade-schema-1.db.999999999.partial-journal");
+    writeFileSync(leftOver, "of an upgrade that was killed");
     const { copy } = await bench.json("migrate up");
+    expect(existsSync(leftOver)).toBe(false);
     change("UPDATE users SET email = 'changed@example.org'");
     await bench.json(`backup restore ${copy} ${restore}`);
     expect(emails()).toEqual(AFTER);
