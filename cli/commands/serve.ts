@@ -155,7 +155,9 @@ const passwordTeller =
 
 async function announce(service: Service, { log, isText }: Voice, context: Context): Promise<void> {
   const { address, baseUrl, installation } = service;
-  log.info("service.started", { address, base_url: baseUrl, schema: installation.schema.to });
+  const { from, to, backup } = installation.schema;
+  if (from !== 0 && from !== to) log.info("schema.upgraded", { from, to, copy: backup });
+  log.info("service.started", { address, base_url: baseUrl, schema: to });
   if (isText) context.stdout.write(await linesFor(service));
 }
 

@@ -3,6 +3,7 @@ import { runTask } from "../../src/backup-task.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { lockForServer } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/data-swap.ts";
+import { sweepPartials } from "../../src/platform/database-copy.ts";
 import { type MigrationState, migrationsOf, programSchema, schemaIn } from "../../src/platform/schema.ts";
 import { VERSION } from "../../src/platform/version.ts";
 import { watchTask } from "../backup/watch.ts";
@@ -55,6 +56,7 @@ export async function up({ config, context, output, has }: SettingsCall): Promis
     const document = { changed: true, from: done.from, to: done.to, copy: done.backup ?? null };
     output.result(document, `brought the database from schema ${done.from} to ${done.to}${copy}`);
   } finally {
+    sweepPartials(directory.backups); // of a copy that Ctrl-C cut short
     lock.release();
   }
 }

@@ -1,7 +1,7 @@
 // Copies of a database that are whole, and what is in one: SQLite itself makes the copy and checks it, since the bytes of a
 // file that is in use mean nothing. All of it is synchronous and takes seconds for a large file: it is done in a worker.
 import type { Database } from "bun:sqlite";
-import { closeSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "./connection.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -91,7 +91,7 @@ const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
  * makes one at a time.
  */
 export function sweepPartials(folder: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const pid = Number(PARTIAL.exec(name)?.[1] ?? 0);
     if (pid !== 0 && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
   }

@@ -15,8 +15,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../src/platform/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { runHere } from "../support/in-process.ts";
+import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example/catalog.yaml");
@@ -279,6 +281,14 @@ describe("a running service", () => {
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
     expect(existsSync(socket)).toBe(false);
+  });
+
+  test("DAT-6 tells in the log of an upgrade, and where the copy is that was made before", async () => {
+    makeOlder(folder("older"), systemClock);
+    await using service = await startService({ args: ["--data-dir", folder("older")] });
+    const [copy] = readdirSync(join(folder("older"), "backups"));
+    await service.logged(`schema.upgraded from=${OLDER_SCHEMA} to=${OLDER_SCHEMA + 1} copy=`);
+    await service.logged(String(copy));
   });
 
   test("takes over the socket file of a killed predecessor", async () => {
