@@ -90,9 +90,9 @@ export class WriteQueue {
 
   #proceed(steps: Steps<Answer>, taken = 1): void {
     const step = steps.next();
-    if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) collectGarbage();
     if (step.done) this.#end([step.value]);
     else setImmediate(() => this.#proceed(steps, taken + 1));
+    if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) setImmediate(collectGarbage);
   }
 
   /** @param answers one for each of the first jobs, which have ended */
