@@ -18,6 +18,7 @@ import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
 import { readSecret } from "../secret-input.ts";
 import { operatorName } from "../with-domain.ts";
+import { amount } from "./view.ts";
 import { watchTask } from "./watch.ts";
 
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
@@ -131,8 +132,16 @@ function tell(
   };
   const lines = [
     `restored ${backup.path} into ${directory.path} (schema ${schema})`,
+    ...(revoked ? [`ended ${revokedText(revoked)}`] : []),
     ...(undo === undefined ? [] : [`the data before is in ${aside}; to go back to it:`, `  ${undo}`]),
   ];
   output.result(document, lines.join("\n"));
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }
+
+const revokedText = ({ loginSessions, grants, deviceLogins }: NonNullable<Restored["revoked"]>): string =>
+  [
+    amount(loginSessions, "login session"),
+    amount(grants, "grant"),
+    amount(deviceLogins, "device login"),
+  ].join(", ");

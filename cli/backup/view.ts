@@ -24,4 +24,5 @@ export function contentsText({ schema, database, artifacts }: Manifest): string 
   return [`schema ${schema}`, amount(rows, "row"), amount(artifacts.count, "artifact")].join(", ");
 }
 
-const amount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+/** @returns `1 row`, `2 rows` */
+export const amount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -559,10 +559,12 @@ test("backup", async () => {
   ]);
   using third = copyOf(bench);
   const more = await transcript(third, [`backup restore ${backup} --confirm data --revoke-logins --json`]);
+  using fourth = copyOf(bench);
+  more.push(...(await transcript(fourth, [`backup restore ${backup} --confirm data --revoke-logins`])));
   using fresh = createBench();
   const moved = await transcript(fresh, [`backup restore ${backup} --dry-run`, `backup restore ${backup}`]);
   const replace = new Map<string | RegExp, string>([
-    ...[bench, other, third, fresh].map(({ folder }) => [folder, "<folder>"] as const),
+    ...[bench, other, third, fourth, fresh].map(({ folder }) => [folder, "<folder>"] as const),
     ...BACKUP_REPLACEMENTS,
   ]);
   expectGolden("backup", [...steps, ...restoring, ...more, ...moved], replace);
