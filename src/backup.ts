@@ -1,6 +1,6 @@
 // Makes a backup of a data directory, beside the running service or without one, and takes away those that the schedule keeps
 // no longer. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 import { databaseDamaged, noRoom } from "./domain/backup/errors.ts";
@@ -107,11 +107,20 @@ export function removeOldBackups(folder: string, { keep, made }: { keep: number;
 function makeReady(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
     sweepPartials(folder);
   } catch (error) {
-    throw asFileError(error, folder);
+    throw isFileInTheWay(error) ? notAFolder(folder) : asFileError(error, folder);
   }
 }
+
+const isFileInTheWay = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOTDIR");
+
+const notAFolder = (folder: string): DomainError =>
+  new DomainError("invalid", "file.not_a_folder", `${folder} is not a folder`, {
+    hint: "a backup goes into a folder: name one, or a file in it",
+  });
 
 function freeName({ kind, folder }: BackupRequest, atMs: number): string {
   for (let again = 0; ; again++) {

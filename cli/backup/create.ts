@@ -1,5 +1,5 @@
 // `backup create`: one file of database and artifacts, and with --with-keys a second one of the keys.
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   type Backup,
@@ -48,7 +48,7 @@ function aimOf({ context, config, args: [file] }: SettingsCall, { directory }: K
   const folder = backupFolder(config, directory);
   if (file === undefined) return { folder };
   const path = resolve(context.cwd, file);
-  const isFolder = file.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const isFolder = file.endsWith("/") || (existsSync(path) && statSync(path).isDirectory());
   return isFolder ? { folder: path } : { folder, target: path };
 }
 

@@ -53,7 +53,10 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
-    throw new DomainError("forbidden", "file.not_permitted", `${folder} cannot be read`, { cause });
+    throw new DomainError("forbidden", "file.not_permitted", `${folder} cannot be read`, {
+      hint: "check backup.directory, and who may read that folder",
+      cause,
+    });
   }
 }
 

@@ -259,8 +259,10 @@ describe("making a backup", () => {
     rmSync(other);
   });
 
-  test("does not write over a file", async () => {
+  test("does not write over a file, nor into one", async () => {
     await expect(make({ target: backup.path })).rejects.toThrow("already");
+    for (const below of ["x.qmb", "folder/x.qmb"])
+      await expect(make({ target: join(backup.path, below) })).rejects.toThrow("is not a folder");
   });
 
   test("of a damaged database is refused, and names SQLite's finding", async () => {
