@@ -7,14 +7,14 @@ import { revokeEverything } from "./domain/access/logins.ts";
 import type { Actor } from "./domain/actor.ts";
 import { createAudit } from "./domain/audit/service.ts";
 import { damaged, noRoom } from "./domain/backup/errors.ts";
-import { DATABASE_NAME, type Manifest, stampOf } from "./domain/backup/model.ts";
+import { DATABASE_NAME, type Manifest } from "./domain/backup/model.ts";
 import { Backups } from "./domain/backup/service.ts";
 import { readManifest } from "./domain/backup/unpack.ts";
 import { DomainError, invariant } from "./domain/errors.ts";
 import { firstOrganization } from "./domain/identity/store.ts";
 import type { KeyPlace } from "./kept-keys.ts";
 import { adoptKeys, sealingKeysAt } from "./kept-keys.ts";
-import type { Clock } from "./platform/clock.ts";
+import { type Clock, toStamp } from "./platform/clock.ts";
 import { openConnection } from "./platform/connection.ts";
 import { type DataDirectory, flushToDisk } from "./platform/data-directory.ts";
 import { isSwapPending, stagingIn, swapIn } from "./platform/data-swap.ts";
@@ -92,7 +92,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     signal?.throwIfAborted();
     if (keys) adoptKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
-    const aside = swapIn(directory, { staging, stamp: stampOf(clock.nowMs()) });
+    const aside = swapIn(directory, { staging, stamp: toStamp(clock.nowMs()) });
     return { aside, schema, revoked };
   } finally {
     // Not where the swap was begun and cut short: then whoever comes next needs it.

@@ -2,10 +2,11 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backupFolder } from "../../src/backup.ts";
-import { type FileKind, kindOfFile, type Manifest, upgradeCopyIn } from "../../src/domain/backup/model.ts";
+import { type FileKind, kindOfFile, type Manifest } from "../../src/domain/backup/model.ts";
 import { readManifest } from "../../src/domain/backup/unpack.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
+import { upgradeCopyIn } from "../../src/platform/schema.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import type { Column } from "../table.ts";

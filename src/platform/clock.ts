@@ -14,5 +14,8 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** @returns `20260101T000000Z`, for the names of files */
+export const toStamp = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
+
 /** @returns RFC 3339 in UTC with milliseconds, as every face shows time */
 export const toRfc3339 = (ms: number): string => new Date(ms).toISOString();

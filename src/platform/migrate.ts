@@ -10,7 +10,7 @@ import { openConnection } from "./connection.ts";
 import { flushToDisk } from "./data-directory.ts";
 import { copyDatabase, sweepPartials } from "./database-copy.ts";
 import { sha256Hex } from "./ids.ts";
-import { appliedMigrations, COPY_PREFIX, checkedSchema, wayBack } from "./schema.ts";
+import { appliedMigrations, checkedSchema, upgradeCopyName, wayBack } from "./schema.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 export interface MigrateOptions {
@@ -112,8 +112,8 @@ const failed = ({ id, name }: Migration, cause: unknown, { from, backup }: Apply
  */
 function copyBefore(connection: Database, from: number, options: MigrateOptions): string | undefined {
   mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });
-  const stamp = new Date(options.clock.nowMs()).toISOString().replace(/[-:]|\.\d+/g, "");
-  const target = join(options.backupDirectory, `${COPY_PREFIX}${from}-${stamp}.db`);
+  const name = upgradeCopyName({ schema: from, atMs: options.clock.nowMs() });
+  const target = join(options.backupDirectory, name);
   const partial = `${target}.${process.pid}.partial`;
   try {
     sweepPartials(options.backupDirectory);

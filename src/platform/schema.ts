@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { migrations as embedded, type Migration } from "../../migrations/index.ts";
 import { DomainError } from "../domain/errors.ts";
+import { toStamp } from "./clock.ts";
 import { openConnection } from "./connection.ts";
 import { sha256Hex } from "./ids.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -18,9 +19,19 @@ export interface Applied {
   applied_by: string;
 }
 
-/** A copy that an upgrade makes is called `before-upgrade-schema-5-20260101T000000Z.db`. */
-export const COPY_PREFIX = "before-upgrade-schema-";
-const COPY = new RegExp(`^${COPY_PREFIX}(\\d+)-.*\\.db$`);
+const COPY = /^before-upgrade-schema-(\d{1,6})-(\d{8}T\d{6}Z)\.db$/;
+
+/** @returns how the copy that an upgrade makes is called: `before-upgrade-schema-5-20260101T000000Z.db` */
+export const upgradeCopyName = ({ schema, atMs }: { schema: number; atMs: number }): string =>
+  `before-upgrade-schema-${schema}-${toStamp(atMs)}.db`;
+
+/** @returns what the name of a copy that an upgrade made says: its schema, and when it was made, in UTC milliseconds */
+export function upgradeCopyIn(name: string): { schema: number; atMs: number } | undefined {
+  const [, schema, stamp] = COPY.exec(name) ?? [];
+  if (schema === undefined || stamp === undefined) return undefined;
+  const atMs = Date.parse(stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"));
+  return Number.isNaN(atMs) ? undefined : { schema: Number(schema), atMs };
+}
 
 /**
  * @returns the schema number of a database that this program can use, without changing it
@@ -148,7 +159,7 @@ export function wayBack(
   { backupDirectory, known }: { backupDirectory: string; known: readonly Migration[] },
 ): string | undefined {
   if (!existsSync(backupDirectory)) return undefined;
-  const schemaOfCopy = (name: string): number => Number(COPY.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+  const schemaOfCopy = (name: string): number => upgradeCopyIn(name)?.schema ?? Number.POSITIVE_INFINITY;
   const usable = readdirSync(backupDirectory).filter((name) => schemaOfCopy(name) <= (known.at(-1)?.id ?? 0));
   const newest = usable
     .sort((one, other) => schemaOfCopy(one) - schemaOfCopy(other) || (one < other ? -1 : 1))

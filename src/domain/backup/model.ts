@@ -1,6 +1,8 @@
 // What a backup is: one tar file `.qmb` of a manifest, a copy of the database and every artifact. Its names, the shape of its
 // manifest and their bounds; writing and reading the bytes is for pack.ts and unpack.ts.
 import { type Static, Type } from "@sinclair/typebox";
+import { toStamp } from "../../platform/clock.ts";
+import { upgradeCopyIn } from "../../platform/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
 /** copies of the database alone, such as those that an upgrade makes */
@@ -53,27 +55,15 @@ export type BackupKind = "manual" | "scheduled";
 export type FileKind = BackupKind | "upgrade";
 
 const PREFIXES: Readonly<Record<BackupKind, string>> = { manual: "backup", scheduled: "scheduled" };
-const UPGRADE_COPY = /^before-upgrade-schema-(\d{1,6})-(\d{8}T\d{6}Z)\.db$/;
 const SCHEDULED = new RegExp(`^${PREFIXES.scheduled}-\\d{8}T\\d{6}Z(?:-\\d{1,4})?\\${BACKUP_SUFFIX}$`);
-
-/** @returns `20260101T000000Z` */
-export const stampOf = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
 
 /** @returns the name that the program gives; further ones of the same second have a number */
 export const fileNameOf = (kind: BackupKind, { atMs, again }: { atMs: number; again: number }): string =>
-  `${PREFIXES[kind]}-${stampOf(atMs)}${again === 0 ? "" : `-${again}`}${BACKUP_SUFFIX}`;
+  `${PREFIXES[kind]}-${toStamp(atMs)}${again === 0 ? "" : `-${again}`}${BACKUP_SUFFIX}`;
 
 /** @returns what the name says; only those with a name that the schedule gives are ever removed */
 export function kindOfFile(name: string): FileKind | undefined {
-  if (UPGRADE_COPY.test(name)) return "upgrade";
+  if (upgradeCopyIn(name)) return "upgrade";
   if (SCHEDULED.test(name)) return "scheduled";
   return name.endsWith(BACKUP_SUFFIX) ? "manual" : undefined;
-}
-
-/** @returns what the name of a copy that an upgrade made says: its schema, and when it was made, in UTC milliseconds */
-export function upgradeCopyIn(name: string): { schema: number; atMs: number } | undefined {
-  const [, schema, stamp] = UPGRADE_COPY.exec(name) ?? [];
-  if (schema === undefined || stamp === undefined) return undefined;
-  const atMs = Date.parse(stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"));
-  return Number.isNaN(atMs) ? undefined : { schema: Number(schema), atMs };
 }
