@@ -37,7 +37,12 @@ export interface Call extends SettingsCall {
 export const inDomain = (context: Context, load: () => Promise<(call: Call) => Promise<void>>) =>
   inSettings(context, async () => {
     const verb = await load();
-    return (call) => withDomain(context, call.config, (domain, actor) => verb({ ...call, domain, actor }));
+    return (call) =>
+      withDomain(context, call.config, ({ domain, actor, schema: { from, to, backup } }) => {
+        if (backup !== undefined)
+          call.output.note(`brought the database from schema ${from} to ${to}; a copy as it was: ${backup}`);
+        return verb({ ...call, domain, actor });
+      });
   });
 
 /** The same for a verb to which the data directory is not opened. */

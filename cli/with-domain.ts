@@ -2,17 +2,26 @@
 import type { Actor } from "../src/domain/actor.ts";
 import type { Domain } from "../src/domain/domain.ts";
 import type { Config } from "../src/platform/config.ts";
+import type { MigrateResult } from "../src/platform/migrate.ts";
 import { accountName } from "../src/platform/owner.ts";
 import type { Context } from "./context.ts";
 
+export interface Opened {
+  domain: Domain;
+  /** the operator */
+  actor: Actor;
+  /** opening may have brought the database to another one */
+  schema: MigrateResult;
+}
+
 /**
- * @param work gets the domain and the operator as its actor
+ * @param work is done while it is open
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`, and whatever `work` throws
  */
 export async function withDomain<T>(
   context: Context,
   config: Config,
-  work: (domain: Domain, actor: Actor) => Promise<T>,
+  work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { openExisting } = await import("../src/installation.ts");
   const { configuredOrigin } = await import("../src/origin.ts");
@@ -20,9 +29,10 @@ export async function withDomain<T>(
   const label = operatorName(context);
   const baseUrl = () => configuredOrigin(config) ?? "";
   const installation = await openExisting({ config, clock, ids, baseUrl });
-  const { domain, organizationId } = installation;
+  const { domain, organizationId, schema } = installation;
   try {
-    return await work(domain, { kind: "operator", id: null, label, organizationId, requestId: runId });
+    const actor: Actor = { kind: "operator", id: null, label, organizationId, requestId: runId };
+    return await work({ domain, actor, schema });
   } finally {
     await installation.close();
   }

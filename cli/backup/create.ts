@@ -69,7 +69,7 @@ async function make(
   } satisfies Omit<BackupRequest, "keyIdsIn">;
   if (schemaIn(directory.database) !== programSchema())
     return await makeBackup({ ...request, keyIdsIn: () => sealingKeysAt(place).map(({ id }) => id) });
-  return await withDomain(context, config, async ({ backups, sealingKeys }, actor) => {
+  return await withDomain(context, config, async ({ domain: { backups, sealingKeys }, actor }) => {
     const backup = await makeBackup({ ...request, keyIdsIn: (copy) => sealingKeys.idsIn(copy) });
     const { manifest: _, ...made } = backup;
     await backups.recordMade(actor, made);

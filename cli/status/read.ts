@@ -62,7 +62,7 @@ const contentOf = (context: Context, config: Config) =>
   withDomain(
     context,
     config,
-    async ({ governance, clients, gateway, jobs, backups }, { organizationId }) => ({
+    async ({ domain: { governance, clients, gateway, jobs, backups }, actor: { organizationId } }) => ({
       revision: governance.current(organizationId),
       clients: clients.inventory.counts(organizationId),
       gateway: {

@@ -156,6 +156,13 @@ describe("a restore", () => {
     expect(emails()).toEqual(AFTER);
   });
 
+  test("DAT-6 an upgrade by whichever command comes first is told, with the copy that was made", async () => {
+    makeOlder(bench.data, bench.clock);
+    const upgraded = `brought the database from schema ${OLDER_SCHEMA} to ${programSchema()}; a copy as it was: `;
+    expect((await bench.run("users list")).stderr).toStartWith(upgraded);
+    expect((await bench.run("users list")).stderr).toBe("");
+  });
+
   test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {
     makeOlder(bench.data, bench.clock);
     const leftOver = join(bench.data, "backups/before-upgrade-schema-1.db.999999999.partial-journal");
