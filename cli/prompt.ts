@@ -35,7 +35,7 @@ export async function isConfirmed(context: Context, command: CliCommand, plan: P
   const { dryRun, yes }: Record<string, unknown> = command.opts();
   if (dryRun === true) return dry(context, command, plan);
   if (yes === true) return true;
-  refuseWithoutTerminal(context, "add --yes, or --dry-run to see the plan");
+  refuseWithoutTerminal(context, { hint: "add --yes, or --dry-run to see the plan" });
   sayPlan(context, plan);
   const { confirm } = await import("@clack/prompts");
   const message = "Do you want to continue?";
@@ -57,7 +57,7 @@ export async function isNameConfirmed(
   if (dryRun === true) return dry(context, command, plan);
   if (confirm === name) return true;
   if (confirm !== undefined) throw wrongName(name);
-  refuseWithoutTerminal(context, `add --confirm ${name}, or --dry-run to see the plan`);
+  refuseWithoutTerminal(context, { hint: `add --confirm ${name}, or --dry-run to see the plan` });
   sayPlan(context, plan);
   const { text } = await import("@clack/prompts");
   const message = `Type ${printable(name)} to continue:`;
@@ -76,7 +76,7 @@ export async function askSecret(
   command: CliCommand,
   ask: { readonly question: string; readonly hint: string },
 ): Promise<string> {
-  refuseWithoutTerminal(context, ask.hint);
+  refuseWithoutTerminal(context, { hint: ask.hint, what: "this needs a secret" });
   const { password } = await import("@clack/prompts");
   const secret = await password({ ...terminal(context, command), message: ask.question, mask: "" });
   assertAnswered(secret);
@@ -103,14 +103,12 @@ function nothingDone(context: Context, command: CliCommand): false {
   return false;
 }
 
-function refuseWithoutTerminal({ stdin, stderr }: Context, hint: string): void {
+function refuseWithoutTerminal(
+  { stdin, stderr }: Context,
+  { hint, what = "this needs confirmation" }: { hint: string; what?: string },
+): void {
   if (stdin.isTTY && stderr.isTTY) return;
-  throw new DomainError(
-    "invalid",
-    "confirmation.no_terminal",
-    "this needs confirmation and there is no terminal",
-    { hint },
-  );
+  throw new DomainError("invalid", "confirmation.no_terminal", `${what} and there is no terminal`, { hint });
 }
 
 const wrongName = (name: string): DomainError =>

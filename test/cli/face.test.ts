@@ -266,6 +266,7 @@ describe("secrets", () => {
     expect((await piped(["password", "--password-stdin"], "\n")).exitCode).toBe(2);
     expect((await piped(["password", "--password-stdin", "--password-file", "x"])).exitCode).toBe(2);
     const { stderr, exitCode } = await piped(["password"], "hunter2\n");
+    expect(stderr).toStartWith("error: this needs a secret and there is no terminal\n");
     expect(stderr).toContain("hint:  add --password-file PATH or --password-stdin\n");
     expect(exitCode).toBe(2);
   });
