@@ -2,7 +2,7 @@
 // loaded, directory opened, closed again at the end. The verbs are in the folders beside this file.
 import type { Actor } from "../src/domain/actor.ts";
 import type { Domain } from "../src/domain/domain.ts";
-import type { Config } from "../src/platform/config.ts";
+import type { Config } from "../src/platform/config/config.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { type Output, outputFor } from "./output.ts";

@@ -8,7 +8,7 @@ import {
   type SettingName,
   settingOf,
   variableOf,
-} from "../src/platform/config-table.ts";
+} from "../src/platform/config/table.ts";
 import { CliCommand } from "./command.ts";
 import { PROSE, type Prose } from "./topics.ts";
 

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { DomainError } from "../src/domain/errors.ts";
-import { readSmallFile } from "../src/platform/config-read.ts";
+import { readSmallFile } from "../src/platform/config/read.ts";
 import { Secret } from "../src/platform/secret.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context } from "./context.ts";

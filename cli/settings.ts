@@ -1,13 +1,13 @@
 // Settings on the command line: which options a command takes for them, and loading them. What the settings are is
-// for src/platform/config-table.ts; how they are resolved, for config.ts.
+// for src/platform/config/table.ts; how they are resolved, for config.ts.
 import { Option } from "commander";
-import type { Config } from "../src/platform/config.ts";
+import type { Config } from "../src/platform/config/config.ts";
 import {
   CONFIG_OPTION,
   type SettingName,
   type SettingOption,
   settingOptions,
-} from "../src/platform/config-table.ts";
+} from "../src/platform/config/table.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { inFile } from "./exit.ts";
@@ -34,7 +34,7 @@ export function addSettingOptions(command: CliCommand): CliCommand {
  * @throws DomainError `config.invalid`, with the file's name beside each problem found in it
  */
 export async function loadSettings(context: Context, command: CliCommand): Promise<Config> {
-  const { configPath, loadConfig } = await import("../src/platform/config.ts");
+  const { configPath, loadConfig } = await import("../src/platform/config/config.ts");
   const options: Record<string, unknown> = command.optsWithGlobals();
   const flags = { ...options, catalogFile: options.catalogFile ?? options.catalog };
   const inputs = { flags, env: context.env, cwd: context.cwd };

@@ -1,5 +1,5 @@
 // The texts of `quartermaster help <topic>`; the manual page repeats the first ones. Settings and their names are for
-// src/platform/config-table.ts.
+// src/platform/config/table.ts.
 
 import { HELP_WIDTH } from "./command.ts";
 

@@ -1,8 +1,8 @@
 // Opens the data directory for one command and closes it again, whatever happens. The command acts as the operator.
 import type { Actor } from "../src/domain/actor.ts";
 import type { Domain } from "../src/domain/domain.ts";
-import type { Config } from "../src/platform/config.ts";
-import type { MigrateResult } from "../src/platform/migrate.ts";
+import type { Config } from "../src/platform/config/config.ts";
+import type { MigrateResult } from "../src/platform/database/migrate.ts";
 import { accountName } from "../src/platform/owner.ts";
 import type { Context } from "./context.ts";
 

@@ -5,8 +5,8 @@ import type { Manifest } from "./domain/backup/model.ts";
 import type { Packed, PackRequest } from "./domain/backup/pack.ts";
 import type { UnpackRequest } from "./domain/backup/unpack.ts";
 import { DomainError, type ErrorKind, type Problem } from "./domain/errors.ts";
-import type { Inspected } from "./platform/database-copy.ts";
-import type { MigrateOptions, MigrateResult } from "./platform/migrate.ts";
+import type { Inspected } from "./platform/database/copy.ts";
+import type { MigrateOptions, MigrateResult } from "./platform/database/migrate.ts";
 
 /** What `migrate` is given where the clock stands still: it cannot pass to the thread. */
 export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {

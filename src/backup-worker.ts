@@ -5,10 +5,10 @@ import type { Task, TaskMessage } from "./backup-task.ts";
 import { packBackup } from "./domain/backup/pack.ts";
 import { unpackBackup } from "./domain/backup/unpack.ts";
 import { DomainError } from "./domain/errors.ts";
-import { openConnection } from "./platform/connection.ts";
-import { copyDatabase, inspectDatabase } from "./platform/database-copy.ts";
+import { openConnection } from "./platform/database/connection.ts";
+import { copyDatabase, inspectDatabase } from "./platform/database/copy.ts";
+import { migrate } from "./platform/database/migrate.ts";
 import { asFileError } from "./platform/files.ts";
-import { migrate } from "./platform/migrate.ts";
 
 const REPORT_EVERY_MS = 100;
 

@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "./platform/clock.ts";
-import { openConnection } from "./platform/connection.ts";
 import { openDataDirectory } from "./platform/data-directory.ts";
-import { programSchema, schemaOf } from "./platform/schema.ts";
+import { openConnection } from "./platform/database/connection.ts";
+import { programSchema, schemaOf } from "./platform/database/schema.ts";
 
 /** One thing by the name that commands take, and what tells it from others. */
 export interface Named {

@@ -4,9 +4,9 @@ import type { Actor } from "./domain/actor.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { Configuration, DeploymentOutcome, DeploymentSection } from "./domain/governance/service.ts";
 import type { Installation } from "./installation.ts";
-import type { Config } from "./platform/config.ts";
-import { type ConfigFile, readConfigFile } from "./platform/config-file.ts";
-import { SETTING_NAMES, settingOf, variableOf } from "./platform/config-table.ts";
+import type { Config } from "./platform/config/config.ts";
+import { type ConfigFile, readConfigFile } from "./platform/config/file.ts";
+import { SETTING_NAMES, settingOf, variableOf } from "./platform/config/table.ts";
 import type { Log } from "./platform/log.ts";
 
 /**

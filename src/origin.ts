@@ -1,7 +1,8 @@
 // Our origin as far as the settings tell it. Both faces build links with it: the service, which may also ask its listener,
 // and commands, which have none.
-import type { Config } from "./platform/config.ts";
-import type { Listen } from "./platform/config-addresses.ts";
+
+import type { Listen } from "./platform/config/addresses.ts";
+import type { Config } from "./platform/config/config.ts";
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
 

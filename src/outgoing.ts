@@ -1,9 +1,9 @@
 // Every destination the settings let the service connect to; whatever is not listed here cannot be reached
-// (platform/outbound.ts). An area that connects somewhere adds its destinations here.
+// (platform/outbound/outbound.ts). An area that connects somewhere adds its destinations here.
 import { PUBLIC_SOURCES_DESTINATION } from "./domain/catalog/package-sources.ts";
 import { PROXY_DESTINATION } from "./domain/gateway/proxy-health.ts";
-import type { Config } from "./platform/config.ts";
-import { ANY_PUBLIC_HOST, type Destination } from "./platform/outbound.ts";
+import type { Config } from "./platform/config/config.ts";
+import { ANY_PUBLIC_HOST, type Destination } from "./platform/outbound/outbound.ts";
 
 /** Name of the inference gateway on the list. */
 export const GATEWAY_DESTINATION = "gateway";

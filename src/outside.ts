@@ -4,8 +4,8 @@ import { DomainError } from "./domain/errors.ts";
 import { PROXY_DESTINATION } from "./domain/gateway/proxy-health.ts";
 import { destinationsOf, GATEWAY_DESTINATION } from "./outgoing.ts";
 import { SECOND_MS } from "./platform/clock.ts";
-import type { Config } from "./platform/config.ts";
-import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "./platform/outbound.ts";
+import type { Config } from "./platform/config/config.ts";
+import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "./platform/outbound/outbound.ts";
 
 export interface OutsideService {
   name: string;

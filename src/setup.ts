@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import type { Actor } from "./domain/actor.ts";
 import type { BootstrapRequest, BootstrapResult } from "./domain/identity/service.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
-import type { Config } from "./platform/config.ts";
-import { openConnection } from "./platform/connection.ts";
+import type { Config } from "./platform/config/config.ts";
 import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
-import { finishSwap } from "./platform/data-swap.ts";
+import { openConnection } from "./platform/database/connection.ts";
+import { finishSwap } from "./platform/database/data-swap.ts";
+import { programSchema, schemaOf } from "./platform/database/schema.ts";
 import { isThere } from "./platform/owner.ts";
-import { programSchema, schemaOf } from "./platform/schema.ts";
 
 export interface BeginOptions {
   config: Config;

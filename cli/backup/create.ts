@@ -7,13 +7,13 @@ import {
   backupFolder,
   makeBackup,
   refuseExisting,
-} from "../../src/backup.ts";
+} from "../../src/backup/backup.ts";
+import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/backup/kept-keys.ts";
 import { BACKUP_SUFFIX } from "../../src/domain/backup/model.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
-import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/kept-keys.ts";
-import { refuseShortPassphrase } from "../../src/platform/key-file.ts";
-import { programSchema, schemaIn } from "../../src/platform/schema.ts";
+import { refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
+import { programSchema, schemaIn } from "../../src/platform/database/schema.ts";
 import type { Secret } from "../../src/platform/secret.ts";
 import { SomeFailed } from "../exit.ts";
 import type { SettingsCall } from "../in-domain.ts";

@@ -1,12 +1,12 @@
 // `backup list`: what is in the folder of backups, by what the beginning of each file says.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { backupFolder } from "../../src/backup.ts";
+import { backupFolder } from "../../src/backup/backup.ts";
 import { type FileKind, kindOfFile, type Manifest } from "../../src/domain/backup/model.ts";
 import { readManifest } from "../../src/domain/backup/unpack.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
-import { upgradeCopyIn } from "../../src/platform/schema.ts";
+import { upgradeCopyIn } from "../../src/platform/database/schema.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import type { Column } from "../table.ts";

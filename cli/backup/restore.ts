@@ -1,8 +1,10 @@
 // `backup restore`: says what it will replace, has the name typed, and tells the way back.
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { readKeyFile } from "../../src/backup/kept-keys.ts";
+import { lookAtBackup, type Restorable, type Restored, restoreBackup } from "../../src/backup/restore.ts";
 import { DATABASE_NAME } from "../../src/domain/backup/model.ts";
-import { readKeyFile } from "../../src/kept-keys.ts";
+import type { KeptKeys } from "../../src/platform/crypto/key-file.ts";
 import {
   type DataDirectory,
   isServerRunning,
@@ -10,10 +12,8 @@ import {
   openDataDirectory,
   placesIn,
 } from "../../src/platform/data-directory.ts";
-import { finishSwap } from "../../src/platform/data-swap.ts";
-import type { KeptKeys } from "../../src/platform/key-file.ts";
-import { restoreCommand } from "../../src/platform/schema.ts";
-import { lookAtBackup, type Restorable, type Restored, restoreBackup } from "../../src/restore.ts";
+import { finishSwap } from "../../src/platform/database/data-swap.ts";
+import { restoreCommand } from "../../src/platform/database/schema.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
 import { readSecret } from "../secret-input.ts";

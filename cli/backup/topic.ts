@@ -1,7 +1,7 @@
 // The text of `quartermaster help backups`: what is in a backup, how one comes back, and how replication software goes on beside
 // it. Names and numbers are those that the program uses.
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
-import { settingOf } from "../../src/platform/config-table.ts";
+import { settingOf } from "../../src/platform/config/table.ts";
 
 const everyHours = settingOf("backup.every_hours").default;
 const keep = settingOf("backup.keep").default;

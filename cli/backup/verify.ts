@@ -1,6 +1,6 @@
 // `backup verify`: reads a file in full, beside the live data.
 import { resolve } from "node:path";
-import { checkBackup } from "../../src/backup-check.ts";
+import { checkBackup } from "../../src/backup/check.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { contentsText, manifestDocument } from "./view.ts";
 import { watchTask } from "./watch.ts";

@@ -1,7 +1,7 @@
 // `quartermaster config`: shows and checks the settings without starting anything. Settings are resolved in
-// src/platform/config.ts; where the service may connect to is listed in outgoing.ts.
-import type { Config } from "../../src/platform/config.ts";
-import type { Destination } from "../../src/platform/outbound.ts";
+// src/platform/config/config.ts; where the service may connect to is listed in outgoing.ts.
+import type { Config } from "../../src/platform/config/config.ts";
+import type { Destination } from "../../src/platform/outbound/outbound.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";
@@ -72,7 +72,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 
 async function show(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
-  const { describe } = await import("../../src/platform/config.ts");
+  const { describe } = await import("../../src/platform/config/config.ts");
   const json = ({ key, value, origin }: Row) => ({ key, value, origin });
   const listing = { columns: SETTING_COLUMNS, json, empty: "no settings" };
   outputFor(context, command).list(describe(config), listing, { file: config.file ?? null });

@@ -1,12 +1,12 @@
 // `quartermaster serve`: runs the service until it is told to stop, and says in a few lines what it is.
-// Starting and stopping in order is src/service.ts.
+// Starting and stopping in order is src/service/service.ts.
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DomainError } from "../../src/domain/errors.ts";
-import type { Config } from "../../src/platform/config.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import type { AdjustableLog, Log } from "../../src/platform/log.ts";
-import type { ManagerAddress, ServiceManager } from "../../src/platform/notify.ts";
-import type { Service, ServiceOptions } from "../../src/service.ts";
+import type { ManagerAddress, ServiceManager } from "../../src/platform/systemd/notify.ts";
+import type { Service, ServiceOptions } from "../../src/service/service.ts";
 import { outliveReader } from "../broken-output.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -35,12 +35,12 @@ export const addOptions = addSettingOptions;
 async function serve(context: Context, command: CliCommand): Promise<void> {
   const stop = context.stopSignal();
   using hangup = hangups();
-  const { takeManagerAddress } = await import("../../src/platform/notify.ts");
+  const { takeManagerAddress } = await import("../../src/platform/systemd/notify.ts");
   const address = takeManagerAddress(context.env, process.pid);
   const config = await loadSettings(context, command);
   outliveReader(context);
-  const { startService } = await import("../../src/service.ts");
-  const { Supervision } = await import("../../src/supervision.ts");
+  const { startService } = await import("../../src/service/service.ts");
+  const { Supervision } = await import("../../src/service/supervision.ts");
   using voice = await voiceOf(context, config);
   const { log } = voice;
   using supervision = new Supervision({ manager: await managerAt(address, log), log });
@@ -89,7 +89,7 @@ function hangups(): Disposable & { heed(reload: () => void): void } {
 /** @returns undefined where nobody wants to be told, or where it is impossible, which the log says */
 async function managerAt(address: ManagerAddress | undefined, log: Log): Promise<ServiceManager | undefined> {
   if (!address) return undefined;
-  const { openServiceManager } = await import("../../src/platform/notify.ts");
+  const { openServiceManager } = await import("../../src/platform/systemd/notify.ts");
   try {
     return openServiceManager(address);
   } catch (error) {

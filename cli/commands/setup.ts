@@ -1,7 +1,7 @@
 // `quartermaster setup`: begins an installation without listening, so that a package or a playbook can do it before the
 // first start. What is made, and what is missing, is for src/setup.ts.
 import type { BootstrapResult } from "../../src/domain/identity/service.ts";
-import type { Config } from "../../src/platform/config.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";

@@ -15,7 +15,7 @@ export function register(program: CliCommand, context: Context): void {
 }
 
 async function show(context: Context, command: CliCommand): Promise<void> {
-  const { programSchema } = await import("../../src/platform/schema.ts");
+  const { programSchema } = await import("../../src/platform/database/schema.ts");
   const facts = {
     version: VERSION,
     commit: COMMIT,

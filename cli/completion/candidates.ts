@@ -2,7 +2,7 @@
 // and which ids or files belong there. Reading ids is for names.ts.
 import { type Argument, type Command, type Help, Option } from "commander";
 import type { NameKind } from "../../src/completion-names.ts";
-import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
+import { SETTING_NAMES, settingOf } from "../../src/platform/config/table.ts";
 import { TOPICS } from "../topics.ts";
 
 export interface Candidate {

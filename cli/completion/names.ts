@@ -1,7 +1,7 @@
 // The names that a half-typed command line may go on with, from the data directory that it names. Whatever goes wrong, the
 // answer is none: nobody reads an error at a key press.
 import { type Named, type NameKind, namesIn } from "../../src/completion-names.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import type { Context } from "../context.ts";
 import { printable } from "../printable.ts";
 

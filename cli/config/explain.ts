@@ -1,8 +1,8 @@
 // `config explain`: one setting with what it is, its value and its spellings. The facts are in the table of settings; which
-// of them a reload puts in force is for src/settings-reload.ts.
+// of them a reload puts in force is for src/service/settings-reload.ts.
 import { closest } from "fastest-levenshtein";
 import { DomainError } from "../../src/domain/errors.ts";
-import type { Config } from "../../src/platform/config.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import {
   fileKeyOf,
   flagOf,
@@ -11,8 +11,8 @@ import {
   type SettingName,
   settingOf,
   variableOf,
-} from "../../src/platform/config-table.ts";
-import { LIVE, LIVE_TLS } from "../../src/settings-reload.ts";
+} from "../../src/platform/config/table.ts";
+import { LIVE, LIVE_TLS } from "../../src/service/settings-reload.ts";
 import { detailsText } from "../details.ts";
 import type { Output } from "../output.ts";
 

@@ -1,10 +1,15 @@
-// `migrate status` and `migrate up`. What a migration is, and that all of them are applied or none, is platform/migrate.ts's.
+// `migrate status` and `migrate up`. What a migration is, and that all of them are applied or none, is platform/database/migrate.ts's.
 import { runTask } from "../../src/backup-task.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { lockForServer } from "../../src/platform/data-directory.ts";
-import { finishSwap } from "../../src/platform/data-swap.ts";
-import { sweepPartials } from "../../src/platform/database-copy.ts";
-import { type MigrationState, migrationsOf, programSchema, schemaIn } from "../../src/platform/schema.ts";
+import { sweepPartials } from "../../src/platform/database/copy.ts";
+import { finishSwap } from "../../src/platform/database/data-swap.ts";
+import {
+  type MigrationState,
+  migrationsOf,
+  programSchema,
+  schemaIn,
+} from "../../src/platform/database/schema.ts";
 import { VERSION } from "../../src/platform/version.ts";
 import { watchTask } from "../backup/watch.ts";
 import { dateOf, timeOf } from "../details.ts";

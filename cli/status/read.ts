@@ -2,11 +2,11 @@
 // services answer. A database of another schema is told and left as it is.
 import { existingDirectory } from "../../src/installation.ts";
 import { askOutside, type OutsideService } from "../../src/outside.ts";
-import type { Config } from "../../src/platform/config.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import { type DataDirectory, findServer, type ServerHolder } from "../../src/platform/data-directory.ts";
-import { settleSwap } from "../../src/platform/data-swap.ts";
+import { settleSwap } from "../../src/platform/database/data-swap.ts";
+import { programSchema, schemaIn } from "../../src/platform/database/schema.ts";
 import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
-import { programSchema, schemaIn } from "../../src/platform/schema.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";

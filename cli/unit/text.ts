@@ -1,7 +1,7 @@
 // The systemd unit of the service and the user it runs as (operator-experience.md section 2.1): texts for files that an operator
-// installs. What the service itself does for systemd is src/supervision.ts.
+// installs. What the service itself does for systemd is src/service/supervision.ts.
 import { DomainError } from "../../src/domain/errors.ts";
-import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
+import { SETTING_NAMES, settingOf } from "../../src/platform/config/table.ts";
 
 /** User and group, and the name of each directory that systemd makes. */
 const NAME = "quartermaster";

@@ -3,7 +3,7 @@
 import type { Domain } from "../domain/domain.ts";
 import { isOverdue } from "../domain/system/jobs.ts";
 import { HOUR_MS, toRfc3339 } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** A scheduled backup may be this much later than a day, or than its period. */

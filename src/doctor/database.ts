@@ -1,9 +1,9 @@
 // Checks of the database file itself, over a connection that only reads: its schema, and with --deep what SQLite can tell of it
 // (operator-experience.md DAT-9). They need no keys and no settings.
 import type { Database } from "bun:sqlite";
-import { openConnection } from "../platform/connection.ts";
-import { programSchema, schemaIn } from "../platform/schema.ts";
-import { asStorageError, RESTORE } from "../platform/storage-errors.ts";
+import { openConnection } from "../platform/database/connection.ts";
+import { programSchema, schemaIn } from "../platform/database/schema.ts";
+import { asStorageError, RESTORE } from "../platform/database/storage-errors.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Problems that SQLite is asked for; one is told. */

@@ -2,19 +2,19 @@
 // need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
 import { existsSync } from "node:fs";
 import { DomainError } from "../domain/errors.ts";
-import { refuseUnfitExecutable } from "../gateway-mode.ts";
+import { refuseUnfitExecutable } from "../gateway/mode.ts";
 import { type ExistingInstallation, existingDirectory, openExisting } from "../installation.ts";
 import { configuredOrigin } from "../origin.ts";
 import { askOutside } from "../outside.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
+import type { Config } from "../platform/config/config.ts";
+import { SealingKeyFiles } from "../platform/crypto/sealing-keys.ts";
 import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
-import { settleSwap } from "../platform/data-swap.ts";
+import { settleSwap } from "../platform/database/data-swap.ts";
+import { RESTORE } from "../platform/database/storage-errors.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
-import { SealingKeyFiles } from "../platform/sealing-keys.ts";
-import { RESTORE } from "../platform/storage-errors.ts";
-import { tlsOf } from "../settings-reload.ts";
+import { tlsOf } from "../service/settings-reload.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkSchema } from "./database.ts";
 import { type Check, examine, type Finding } from "./finding.ts";

@@ -2,12 +2,12 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
+import { CLOCK_TOLERANCE_SECONDS } from "../platform/crypto/signing.ts";
 import { type DataDirectory, findServer } from "../platform/data-directory.ts";
 import { bytesText, type Room } from "../platform/disk.ts";
-import { CLOCK_TOLERANCE_SECONDS } from "../platform/signing.ts";
 import { BUILD_TIME } from "../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../server/tls.ts";
-import { refuseEarlyClock } from "../start-checks.ts";
+import { refuseEarlyClock } from "../service/start-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Below this share the disk is filling up. */

@@ -1,13 +1,13 @@
 // Joins database, clock, keys and areas. The only place where parts are put together; every face gets the result.
 import type { Blobs } from "../platform/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/database.ts";
+import type { Passwords } from "../platform/crypto/passwords.ts";
+import type { Sealing } from "../platform/crypto/sealing.ts";
+import type { Db } from "../platform/database/database.ts";
+import type { OpenSnapshot } from "../platform/database/snapshot.ts";
 import type { Ids } from "../platform/ids.ts";
-import type { Outbound } from "../platform/outbound.ts";
-import type { Passwords } from "../platform/passwords.ts";
-import type { Sealing } from "../platform/sealing.ts";
+import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
-import type { OpenSnapshot } from "../platform/snapshot.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";

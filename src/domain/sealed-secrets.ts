@@ -1,7 +1,8 @@
 // What an area keeps sealed, as whoever replaces the sealing key sees it (system/sealing-keys.ts): how much lies under which
 // key, and the way to seal it anew. Each area knows its own rows; the private keys of signing key rings are alike in all.
-import type { Connection, Topic, Tx } from "../platform/database.ts";
-import type { Sealing } from "../platform/sealing.ts";
+
+import type { Sealing } from "../platform/crypto/sealing.ts";
+import type { Connection, Topic, Tx } from "../platform/database/database.ts";
 import { DomainError } from "./errors.ts";
 
 export interface SealedSecrets {

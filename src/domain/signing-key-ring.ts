@@ -1,10 +1,8 @@
 // Keys that sign one sort of token: one is active, retired ones verify until the last token they can have signed is dead.
 // Another process (the command line) may rotate them at any time, so the set is re-read when its revision moves.
-// The cryptography is platform/signing.ts; whose keys they are, and what the tokens say, is for the area that has the ring.
+// The cryptography is platform/crypto/signing.ts; whose keys they are, and what the tokens say, is for the area that has the ring.
 import { type Clock, DAY_MS, SECOND_MS } from "../platform/clock.ts";
-import type { Connection, Db, Topic, Tx } from "../platform/database.ts";
-import type { Sealing } from "../platform/sealing.ts";
-import { Secret } from "../platform/secret.ts";
+import type { Sealing } from "../platform/crypto/sealing.ts";
 import {
   CLOCK_TOLERANCE_SECONDS,
   createSigner,
@@ -14,7 +12,9 @@ import {
   parsePublicJwk,
   type Signer,
   type SigningKeyPair,
-} from "../platform/signing.ts";
+} from "../platform/crypto/signing.ts";
+import type { Connection, Db, Topic, Tx } from "../platform/database/database.ts";
+import { Secret } from "../platform/secret.ts";
 import type { Actor } from "./actor.ts";
 import type { Audit } from "./audit/service.ts";
 import { DomainError, invariant } from "./errors.ts";

@@ -19,8 +19,8 @@ import { join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
+import { asStorageError } from "./database/storage-errors.ts";
 import { becomeOwner, isThere, refuseForeignOwner } from "./owner.ts";
-import { asStorageError } from "./storage-errors.ts";
 
 export interface DataDirectory {
   path: string;

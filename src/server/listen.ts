@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { DomainError } from "../domain/errors.ts";
-import type { AddressRange, Listen } from "../platform/config-addresses.ts";
+import type { AddressRange, Listen } from "../platform/config/addresses.ts";
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";

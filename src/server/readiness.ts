@@ -1,8 +1,8 @@
 // Whether the service can do its work: named checks, each quick, asked by /ready and /health/*.
 import { existsSync } from "node:fs";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/database.ts";
-import { programSchema, schemaIn } from "../platform/schema.ts";
+import type { Db } from "../platform/database/database.ts";
+import { programSchema, schemaIn } from "../platform/database/schema.ts";
 
 /** Names of the checks, in the order they are told. */
 export const CHECKS = ["database", "schema", "keys", "worker"] as const;

@@ -2,7 +2,7 @@
 // with it is listen.ts.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
-import { readSmallFile } from "../platform/config-read.ts";
+import { readSmallFile } from "../platform/config/read.ts";
 
 /** Paths of PEM files. */
 export interface TlsFiles {

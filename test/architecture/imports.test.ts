@@ -130,8 +130,8 @@ const RULES: readonly Rule[] = [
     text: "outbound.ts is the only door for outgoing connections",
     appliesTo: /^(?:src|cli|migrations)\//,
     except: {
-      "src/platform/outbound.ts": "is that door",
-      "src/platform/public-https.ts": "is the part of it that leads to public hosts",
+      "src/platform/outbound/outbound.ts": "is that door",
+      "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
     },
     violations: (source) => [
       ...importing(({ target, typeOnly }) => NETWORK.test(target) && !typeOnly)(source),
@@ -189,16 +189,16 @@ test("a file of the most lines allowed is allowed", () => {
 });
 
 test("only the door knows its part for public hosts", () => {
-  const part = "src/platform/public-https.ts";
+  const part = "src/platform/outbound/public-https.ts";
   const users = sources.filter(({ imports }) =>
     imports.some(({ target, typeOnly }) => target === part && !typeOnly),
   );
-  expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound.ts"]);
+  expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
 });
 
 test("the files and their imports were found at all", () => {
   const paths = sources.map(({ path }) => path);
-  expect(paths).toContain("src/platform/database.ts");
+  expect(paths).toContain("src/platform/database/database.ts");
   expect(paths).toContain("migrations/index.ts");
   expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(sources.length);
 });

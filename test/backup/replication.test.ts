@@ -16,8 +16,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openExisting } from "../../src/installation.ts";
-import { loadConfig } from "../../src/platform/config.ts";
-import { openConnection } from "../../src/platform/connection.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 

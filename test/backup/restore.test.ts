@@ -15,11 +15,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openConnection } from "../../src/platform/connection.ts";
+import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
-import { finishSwap, stagingIn, swapIn } from "../../src/platform/data-swap.ts";
-import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/key-file.ts";
-import { programSchema, restoreCommand } from "../../src/platform/schema.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { finishSwap, stagingIn, swapIn } from "../../src/platform/database/data-swap.ts";
+import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";

@@ -2,7 +2,7 @@
 // what the reports notice of it. Then the restore, without the service.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openConnection } from "../../src/platform/connection.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 import { addClientRows } from "./client-rows.ts";
 import { enrolReports, reportRequest } from "./clients.ts";
 import { median } from "./compare.ts";

@@ -1,7 +1,7 @@
 // What workstations report, over HTTP, authenticated, checked and judged, each answered when it is on the disk: against
 // bun:sqlite that commits the same bytes one by one, and against etcd where there is one. All write to the same disk.
 import { join } from "node:path";
-import { openConnection } from "../../src/platform/connection.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 import { clientReport } from "./client-report.ts";
 import { loadEtcd, startEtcd } from "./etcd.ts";
 import { type Figure, race } from "./figures.ts";

@@ -1,7 +1,7 @@
 // The executable as it is shipped: how soon it answers, what it takes in memory, at rest and after load, and on disk.
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "../../src/platform/build.ts";
+import { build } from "../../src/platform/release/build.ts";
 import { median } from "./compare.ts";
 import type { Figure } from "./figures.ts";
 import { temporaryDirectory } from "./installation.ts";

@@ -7,7 +7,7 @@
 //   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
 import { join } from "node:path";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
-import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config-table.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/table.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { type FleetPlan, type FleetResult, POLICY_PATH } from "./fleet-load.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";

@@ -9,7 +9,7 @@ import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../src/domain/access/wir
 import type { Actor } from "../../src/domain/actor.ts";
 import { type ExistingInstallation, openExisting } from "../../src/installation.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { quartermaster, type Running, startServer } from "./processes.ts";
 

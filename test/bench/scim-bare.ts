@@ -3,7 +3,7 @@
 // Arguments: the database file, the id of the organization.
 
 import { LIST_RESPONSE } from "../../src/domain/scim/wire.ts";
-import { openConnection } from "../../src/platform/connection.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 
 const [file = "", organizationId = ""] = process.argv.slice(2);
 const connection = openConnection(file, { readonly: true });

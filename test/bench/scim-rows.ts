@@ -7,7 +7,7 @@ import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../../s
 import { accountAddress } from "../../src/domain/scim/users/emails.ts";
 import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
 import type { ExistingInstallation } from "../../src/installation.ts";
-import type { Tx } from "../../src/platform/database.ts";
+import type { Tx } from "../../src/platform/database/database.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { userAt } from "./scim-plan.ts";
 

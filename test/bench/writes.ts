@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { openConnection } from "../../src/platform/connection.ts";
-import { type Db, openDatabase, statement } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { type Db, openDatabase, statement } from "../../src/platform/database/database.ts";
 import { compareAlternating } from "./compare.ts";
 import { atLeast, type Figure } from "./figures.ts";
 import { temporaryDirectory } from "./installation.ts";

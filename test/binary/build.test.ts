@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../../src/platform/build.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { build } from "../../src/platform/release/build.ts";
 import { runCli } from "../support/cli.ts";
 import { builtExecutable } from "../support/executable.ts";
 import { receiveNotifications } from "../support/notify-receiver.ts";

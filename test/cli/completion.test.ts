@@ -9,7 +9,7 @@ import { SCRIPTS } from "../../cli/completion/scripts.ts";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
 import { NAMES_MAX, type NameKind, namesIn } from "../../src/completion-names.ts";
-import { programSchema } from "../../src/platform/schema.ts";
+import { programSchema } from "../../src/platform/database/schema.ts";
 import { runCli, runOnTerminal } from "../support/cli.ts";
 import { productCommand } from "../support/executable.ts";
 import { type Bench, createInstallation, runHere } from "../support/in-process.ts";

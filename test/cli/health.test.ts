@@ -24,13 +24,13 @@ import {
   ROOM_SHARE_MIN,
 } from "../../src/doctor/machine.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
-import { openConnection } from "../../src/platform/connection.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { programSchema } from "../../src/platform/database/schema.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { migrate } from "../../src/platform/migrate.ts";
-import { programSchema } from "../../src/platform/schema.ts";
 import { readCertificate } from "../../src/server/tls.ts";
-import { startService } from "../../src/service.ts";
+import { startService } from "../../src/service/service.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed-clients.ts";

@@ -27,7 +27,7 @@ const run = (line: string) => runCli([...line.split(" "), "--data-dir", data]);
 const STRANGE_COMMAND = `
   const { run } = await import("${ROOT}/cli/program.ts");
   const { processContext } = await import("${ROOT}/cli/context.ts");
-  for (const file of ["src/platform/config.ts", "src/installation.ts", "src/origin.ts", "cli/with-domain.ts", "cli/users/read.ts"])
+  for (const file of ["src/platform/config/config.ts", "src/installation.ts", "src/origin.ts", "cli/with-domain.ts", "cli/users/read.ts"])
     await import("${ROOT}/" + file);
   process.setgroups([]); process.setgid(${STRANGER}); process.setuid(${STRANGER});
   process.exit(await run(process.argv.slice(1), processContext()));`;

@@ -10,7 +10,7 @@ import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
 import { PROSE } from "../../cli/topics.ts";
 import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
-import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config-table.ts";
+import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config/table.ts";
 import { runOnTerminal } from "../support/cli.ts";
 import { runHere } from "../support/in-process.ts";
 

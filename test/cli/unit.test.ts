@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { SETTING_NAMES, settingOf } from "../../src/platform/config-table.ts";
+import { SETTING_NAMES, settingOf } from "../../src/platform/config/table.ts";
 import { DRAIN_MS } from "../../src/server/listen.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
 import { runHere } from "../support/in-process.ts";

@@ -1,12 +1,12 @@
 // The inventory in the running service: its jobs, and the figures on the metrics page.
 import { expect, test } from "bun:test";
-import { addClientFigures, FIGURES_KEPT_MS, registerClientJobs } from "../../src/client-work.ts";
 import { clientReports } from "../../src/domain/clients/tables.ts";
 import { DAY_MS, HOUR_MS } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
-import { createScheduler } from "../../src/platform/scheduler.ts";
+import { createScheduler } from "../../src/platform/scheduler/scheduler.ts";
+import { addClientFigures, FIGURES_KEPT_MS, registerClientJobs } from "../../src/service/client-work.ts";
 import { createClientsWorld } from "../domain/clients/clients-world.ts";
 
 async function createService(flags: Record<string, string> = {}) {

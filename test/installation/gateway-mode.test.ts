@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
 import { configurationDigest } from "../../src/domain/gateway/configuration-digest.ts";
 import type { ProvisionerSettings } from "../../src/domain/gateway/settings.ts";
-import { gatewayModeOf, refuseUnfitExecutable } from "../../src/gateway-mode.ts";
-import { gatewaySettingsOf } from "../../src/gateway-settings.ts";
+import { gatewayModeOf, refuseUnfitExecutable } from "../../src/gateway/mode.ts";
+import { gatewaySettingsOf } from "../../src/gateway/settings.ts";
 import { destinationsOf } from "../../src/outgoing.ts";
-import { type Config, loadConfig } from "../../src/platform/config.ts";
+import { type Config, loadConfig } from "../../src/platform/config/config.ts";
 import { openDataDirectory } from "../../src/platform/data-directory.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { createOutbound } from "../../src/platform/outbound.ts";
+import { createOutbound } from "../../src/platform/outbound/outbound.ts";
 import { heldClock } from "../support/world.ts";
 
 let folder: string;

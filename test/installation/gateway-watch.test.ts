@@ -1,6 +1,6 @@
 // What the running service shows of gateway keys: figures on the metrics page, and failed calls in the log.
 import { expect, test } from "bun:test";
-import { watchKeys, watchProvisioner } from "../../src/gateway-watch.ts";
+import { watchKeys, watchProvisioner } from "../../src/gateway/watch.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { heldClock } from "../support/world.ts";

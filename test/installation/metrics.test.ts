@@ -9,10 +9,10 @@ import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
 import { alertRules } from "../../src/monitoring/alert-rules.ts";
 import { dashboard } from "../../src/monitoring/dashboard.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { type Service, startService } from "../../src/service.ts";
+import { type Service, startService } from "../../src/service/service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 /** Of OBS-3, each with its kind and one sample that is there before anything has happened. */

@@ -1,7 +1,7 @@
 // Our origin as the settings tell it to both faces.
 import { expect, test } from "bun:test";
 import { configuredOrigin, isReachablePlainly } from "../../src/origin.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 
 const originWith = (flags: Record<string, string>): string | undefined =>
   configuredOrigin(loadConfig({ flags, env: {}, cwd: "/" }));

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { destinationsOf } from "../../src/outgoing.ts";
 import { askOutside } from "../../src/outside.ts";
-import { loadConfig } from "../../src/platform/config.ts";
-import { ANY_PUBLIC_HOST } from "../../src/platform/outbound.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
+import { ANY_PUBLIC_HOST } from "../../src/platform/outbound/outbound.ts";
 
 const destinationsWith = (flags: Record<string, string>) =>
   destinationsOf(loadConfig({ flags, env: {}, cwd: import.meta.dir }));

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { systemClock } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { startService } from "../../src/service.ts";
+import { startService } from "../../src/service/service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 const ACCOUNT = { email: "root@example.org", password: "correct horse battery" };

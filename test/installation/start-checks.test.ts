@@ -1,6 +1,6 @@
 // Starts that are refused before anything is opened.
 import { expect, test } from "bun:test";
-import { CLOCK_SLACK_MS, refuseEarlyClock } from "../../src/start-checks.ts";
+import { CLOCK_SLACK_MS, refuseEarlyClock } from "../../src/service/start-checks.ts";
 import { heldClock } from "../support/world.ts";
 
 const BUILD_TIME = "2026-03-01T12:00:00.000Z";

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { createLog } from "../../src/platform/log.ts";
-import { openServiceManager, type ServiceManager } from "../../src/platform/notify.ts";
-import { createScheduler, type Scheduler } from "../../src/platform/scheduler.ts";
-import { STATUS_EVERY_MS, Supervision, type Vitals } from "../../src/supervision.ts";
+import { createScheduler, type Scheduler } from "../../src/platform/scheduler/scheduler.ts";
+import { openServiceManager, type ServiceManager } from "../../src/platform/systemd/notify.ts";
+import { STATUS_EVERY_MS, Supervision, type Vitals } from "../../src/service/supervision.ts";
 import { type NotifyReceiver, receiveNotifications } from "../support/notify-receiver.ts";
 import { createWorld, type World } from "../support/world.ts";
 

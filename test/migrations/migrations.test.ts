@@ -5,8 +5,8 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Migration, migrations } from "../../migrations/index.ts";
-import { openConnection } from "../../src/platform/connection.ts";
-import { migrate } from "../../src/platform/migrate.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { columnsOf, schemaOf, tablesOf } from "../support/schema.ts";
 import { heldClock, temporaryDirectory } from "../support/world.ts";
 

@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { openConnection } from "../../src/platform/connection.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 import { type Column, columnsOf, tablesOf } from "../support/schema.ts";
 import { createWorld } from "../support/world.ts";
 
 const SOURCE = join(import.meta.dir, "../../src");
 
 async function drizzleTables(): Promise<SQLiteTable[]> {
-  const places = ["domain/*/tables.ts", "platform/*-table.ts"];
-  const files = places.flatMap((place) => [...new Glob(place).scanSync(SOURCE)]);
+  const files = [...new Glob("{domain,platform}/*/tables.ts").scanSync(SOURCE)];
   const modules: Record<string, unknown>[] = await Promise.all(
     files.map((file) => import(join(SOURCE, file))),
   );

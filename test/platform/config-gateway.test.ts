@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
-import { type Config, loadConfig } from "../../src/platform/config.ts";
+import { type Config, loadConfig } from "../../src/platform/config/config.ts";
 import {
   KEY_BUDGET,
   KEYS_WITHOUT_EFFECT,
   PROXY_TOKEN_LENGTH_MIN,
   settingOf,
-} from "../../src/platform/config-table.ts";
+} from "../../src/platform/config/table.ts";
 
 let cwd: string;
 

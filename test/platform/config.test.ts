@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { Option } from "commander";
 import { DomainError } from "../../src/domain/errors.ts";
-import { type Config, describe, loadConfig } from "../../src/platform/config.ts";
 import {
   addressRange,
   anyOrigin,
@@ -15,9 +14,10 @@ import {
   PORT_MAX,
   publicOrigin,
   UNIX_PATH_BYTES_MAX,
-} from "../../src/platform/config-addresses.ts";
-import { CONFIG_FILE_BYTES_MAX, SYNTAX_PROBLEMS_MAX } from "../../src/platform/config-file.ts";
-import { SECRET_FILE_BYTES_MAX } from "../../src/platform/config-sources.ts";
+} from "../../src/platform/config/addresses.ts";
+import { type Config, describe, loadConfig } from "../../src/platform/config/config.ts";
+import { CONFIG_FILE_BYTES_MAX, SYNTAX_PROBLEMS_MAX } from "../../src/platform/config/file.ts";
+import { SECRET_FILE_BYTES_MAX } from "../../src/platform/config/sources.ts";
 import {
   ADMIN_PASSWORD_LENGTH_MIN,
   ATTEMPTS,
@@ -33,8 +33,8 @@ import {
   settingOptions,
   variableOf,
   WINDOW_SECONDS,
-} from "../../src/platform/config-table.ts";
-import * as types from "../../src/platform/config-types.ts";
+} from "../../src/platform/config/table.ts";
+import * as types from "../../src/platform/config/types.ts";
 import { Secret } from "../../src/platform/secret.ts";
 
 let cwd: string;

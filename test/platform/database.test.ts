@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { DomainError } from "../../src/domain/errors.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
-import { openConnection } from "../../src/platform/connection.ts";
-import { type Db, GATHERING_MS, openDatabase, type Tx } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { type Db, GATHERING_MS, openDatabase, type Tx } from "../../src/platform/database/database.ts";
+import { uniqueViolation } from "../../src/platform/database/storage-errors.ts";
+import { WRITE_BATCH_MAX } from "../../src/platform/database/write-queue.ts";
 import type { Steps } from "../../src/platform/steps.ts";
-import { uniqueViolation } from "../../src/platform/storage-errors.ts";
-import { WRITE_BATCH_MAX } from "../../src/platform/write-queue.ts";
 import { isRoot, NOBODY, startChild } from "../support/child.ts";
 import { createWorld, temporaryDirectory } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { and, eq, sql } from "drizzle-orm";
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { drizzleOver } from "../../src/platform/drizzle.ts";
+import { drizzleOver } from "../../src/platform/database/drizzle.ts";
 
 const notes = sqliteTable("notes", {
   id: text("id").primaryKey(),

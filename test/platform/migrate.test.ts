@@ -4,9 +4,9 @@ import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { basename, dirname, join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { openConnection } from "../../src/platform/connection.ts";
-import { type MigrateOptions, type MigrateResult, migrate } from "../../src/platform/migrate.ts";
-import { programSchema, schemaOf } from "../../src/platform/schema.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { type MigrateOptions, type MigrateResult, migrate } from "../../src/platform/database/migrate.ts";
+import { programSchema, schemaOf } from "../../src/platform/database/schema.ts";
 import { startChild } from "../support/child.ts";
 import { tablesOf } from "../support/schema.ts";
 import { heldClock, temporaryDirectory } from "../support/world.ts";

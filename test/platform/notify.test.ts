@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openServiceManager, takeManagerAddress } from "../../src/platform/notify.ts";
-import { openNotifySocket, SOCKET_PATH_BYTES_MAX } from "../../src/platform/notify-socket.ts";
+import { openServiceManager, takeManagerAddress } from "../../src/platform/systemd/notify.ts";
+import { openNotifySocket, SOCKET_PATH_BYTES_MAX } from "../../src/platform/systemd/notify-socket.ts";
 import { receiveNotifications } from "../support/notify-receiver.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DomainError } from "../../src/domain/errors.ts";
-import { createOutbound, type Destination, OUTBOUND_TIMEOUT_MAX_MS } from "../../src/platform/outbound.ts";
+import {
+  createOutbound,
+  type Destination,
+  OUTBOUND_TIMEOUT_MAX_MS,
+} from "../../src/platform/outbound/outbound.ts";
 
 let server: ReturnType<typeof Bun.serve>;
 let seen: string[] = [];

@@ -5,7 +5,7 @@ import {
   PASSWORD_COST,
   PASSWORD_HASHES_MAX,
   PASSWORD_QUEUE_MAX,
-} from "../../src/platform/passwords.ts";
+} from "../../src/platform/crypto/passwords.ts";
 import { Secret } from "../../src/platform/secret.ts";
 
 const FAST = { memoryKib: 8, passes: 1 };

@@ -18,9 +18,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
-import { EXECUTABLE_BYTES_MAX, inspectExecutable } from "../../src/platform/executable-checks.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { PinnedExecutable } from "../../src/platform/pinned-executable.ts";
+import { EXECUTABLE_BYTES_MAX, inspectExecutable } from "../../src/platform/programs/executable-checks.ts";
+import { PinnedExecutable } from "../../src/platform/programs/pinned-executable.ts";
 import { isRoot, NOBODY } from "../support/child.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
-import { type Invocation, runProgram } from "../../src/platform/program.ts";
+import { type Invocation, runProgram } from "../../src/platform/programs/program.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 const directory = temporaryDirectory();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DomainError } from "../../src/domain/errors.ts";
-import { isPublicAddress, publicUrl } from "../../src/platform/public-hosts.ts";
+import { isPublicAddress, publicUrl } from "../../src/platform/outbound/public-hosts.ts";
 
 /** First and last address of each range that is refused, and their neighbours outside of it (control-api.md section 9.1). */
 const REFUSED: readonly (readonly [first: string, last: string, ...around: string[]])[] = [

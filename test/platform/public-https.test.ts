@@ -3,8 +3,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
-import { ANY_PUBLIC_HOST, createOutbound, type DownloadRequest } from "../../src/platform/outbound.ts";
-import { PUBLIC_HOSTS, type PublicHosts } from "../../src/platform/public-https.ts";
+import {
+  ANY_PUBLIC_HOST,
+  createOutbound,
+  type DownloadRequest,
+} from "../../src/platform/outbound/outbound.ts";
+import { PUBLIC_HOSTS, type PublicHosts } from "../../src/platform/outbound/public-https.ts";
 import { createRawTlsServer, createTlsServer, PUBLIC_NAME, type TlsServer } from "../support/tls-server.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -14,12 +14,12 @@ import {
 import { join } from "node:path";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
-import { ENTRIES } from "../../src/platform/build.ts";
-import { bundledPackages, identityOf } from "../../src/platform/bundled-packages.ts";
-import { SETTING_NAMES } from "../../src/platform/config-table.ts";
-import { fileSigner } from "../../src/platform/file-signatures.ts";
-import { makeRelease } from "../../src/platform/release.ts";
-import { thirdPartyText } from "../../src/platform/release-texts.ts";
+import { SETTING_NAMES } from "../../src/platform/config/table.ts";
+import { fileSigner } from "../../src/platform/crypto/file-signatures.ts";
+import { ENTRIES } from "../../src/platform/release/build.ts";
+import { bundledPackages, identityOf } from "../../src/platform/release/bundled-packages.ts";
+import { makeRelease } from "../../src/platform/release/release.ts";
+import { thirdPartyText } from "../../src/platform/release/texts.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { productCommand } from "../support/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";

@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
-import { type Db, openDatabase } from "../../src/platform/database.ts";
+import { type Db, openDatabase } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Ids, systemIds } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics, type Metrics } from "../../src/platform/metrics.ts";
-import { migrate } from "../../src/platform/migrate.ts";
+import { LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../src/platform/scheduler/lease.ts";
 import {
   createScheduler,
   JOB_ERROR_LENGTH_MAX,
   type Job,
   type Scheduler,
   TIME_LIMIT_MAX_MS,
-} from "../../src/platform/scheduler.ts";
-import { LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../src/platform/scheduler-lease.ts";
-import { JOBS_MAX } from "../../src/platform/scheduler-store.ts";
-import { jobs } from "../../src/platform/scheduler-table.ts";
+} from "../../src/platform/scheduler/scheduler.ts";
+import { JOBS_MAX } from "../../src/platform/scheduler/store.ts";
+import { jobs } from "../../src/platform/scheduler/tables.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 const LIMIT_MS = 10 * MINUTE_MS;

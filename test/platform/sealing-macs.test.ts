@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { openSealing, type Sealing } from "../../src/platform/crypto/sealing.ts";
 import { systemIds } from "../../src/platform/ids.ts";
-import { openSealing, type Sealing } from "../../src/platform/sealing.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { organizations } from "../../src/domain/identity/tables.ts";
-import { openSnapshot } from "../../src/platform/snapshot.ts";
+import { openSnapshot } from "../../src/platform/database/snapshot.ts";
 import { createWorld, type World } from "../support/world.ts";
 
 const rename = ({ db, organizationId }: World, name: string) =>

@@ -10,7 +10,7 @@ import {
   POLICY_CAPABILITIES,
 } from "../../src/domain/governance/wire.ts";
 import { BULK_REQUEST, CORE_GROUP, CORE_USER, PATCH_OP, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
-import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound.ts";
+import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
 import type { Requirement } from "../../src/server/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema } from "../../src/domain/system/model.ts";
-import { openDatabase } from "../../src/platform/database.ts";
+import { openDatabase } from "../../src/platform/database/database.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";
 
 const LOGO = "https://cdn.example.com/logo.svg";

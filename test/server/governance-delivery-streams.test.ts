@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { grants } from "../../src/domain/access/tables.ts";
 import { governanceRevisions } from "../../src/domain/governance/tables.ts";
-import { openDatabase, type Tx } from "../../src/platform/database.ts";
+import { openDatabase, type Tx } from "../../src/platform/database/database.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics, type Metrics } from "../../src/platform/metrics.ts";
 import {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
-import { openConnection } from "../../src/platform/connection.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
 import { CHECKS, createReadiness, WORKER_FRESH_MS } from "../../src/server/readiness.ts";
 import { createGatewayServer } from "../support/gateway-server.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";

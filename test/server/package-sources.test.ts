@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { SOURCE_REF_CHARACTERS_MAX } from "../../src/domain/catalog/model.ts";
 import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/package-sources.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound.ts";
+import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
 import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
 import { tarFile, tarGzOf } from "../support/tar.ts";
 import { createTlsServer, type TlsServer } from "../support/tls-server.ts";

@@ -5,8 +5,8 @@ import { WHOLE_GROUP_MEMBERS_MAX } from "../../src/domain/scim/groups/group-stre
 import { SCANS_WAITING_MAX } from "../../src/domain/scim/search/scans.ts";
 import { CORE_USER, ENTERPRISE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
-import { openConnection } from "../../src/platform/connection.ts";
-import { openDatabase } from "../../src/platform/database.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { openDatabase } from "../../src/platform/database/database.ts";
 import { startingResponse } from "../../src/server/refusal.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";

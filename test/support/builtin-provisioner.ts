@@ -3,7 +3,7 @@ import { createLitellmProvisioner } from "../../src/domain/gateway/litellm.ts";
 import { createAdminRequest } from "../../src/domain/gateway/litellm-request.ts";
 import type { Provisioner } from "../../src/domain/gateway/provisioner.ts";
 import type { GatewayPolicy, ProvisionerSettings } from "../../src/domain/gateway/settings.ts";
-import { createOutbound } from "../../src/platform/outbound.ts";
+import { createOutbound } from "../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import type { Upstream } from "../contracts/provisioner-suite.ts";
 import { ADMIN_KEY, LitellmGateway, type LitellmGatewayOptions } from "./litellm-gateway.ts";

@@ -1,7 +1,7 @@
 // A process that downloads `argv[2]` through the door for public hosts, whatever its environment says, and prints what
 // came or the reason why nothing did. Every name leads to 127.0.0.1, which counts as public; what is trusted does not change.
 import { DomainError } from "../../src/domain/errors.ts";
-import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound.ts";
+import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
 
 const outbound = createOutbound({
   allowed: [{ name: "anywhere", origin: ANY_PUBLIC_HOST, why: "test" }],

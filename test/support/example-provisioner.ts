@@ -6,7 +6,7 @@ import { createExecutableProvisioner } from "../../src/domain/gateway/executable
 import type { Provisioner } from "../../src/domain/gateway/provisioner.ts";
 import type { ProvisionerSettings } from "../../src/domain/gateway/settings.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { PinnedExecutable } from "../../src/platform/pinned-executable.ts";
+import { PinnedExecutable } from "../../src/platform/programs/pinned-executable.ts";
 import type { Upstream } from "../contracts/provisioner-suite.ts";
 import { temporaryDirectory } from "./world.ts";
 

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../../src/platform/build.ts";
+import { build } from "../../src/platform/release/build.ts";
 
 /** The run is the process that workers are children of, or the only one: another run must not share the folder. */
 const RUN = process.env.BUN_TEST_WORKER_ID === undefined ? process.pid : process.ppid;

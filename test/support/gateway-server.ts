@@ -6,7 +6,7 @@ import { PROXY_DESTINATION } from "../../src/domain/gateway/proxy-health.ts";
 import type { GatewayMode } from "../../src/domain/gateway/service.ts";
 import type { GatewaySettings } from "../../src/domain/gateway/settings.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { createOutbound, type Outbound } from "../../src/platform/outbound.ts";
+import { createOutbound, type Outbound } from "../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { OPEN_POLICY } from "./builtin-provisioner.ts";
 import { type Copy, remember } from "./copies.ts";

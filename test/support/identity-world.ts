@@ -9,7 +9,7 @@ import { createRetirement } from "../../src/domain/gateway/retire.ts";
 import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
-import { createPasswords } from "../../src/platform/passwords.ts";
+import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { createWorld, type World } from "./world.ts";
 

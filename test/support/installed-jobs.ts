@@ -1,7 +1,7 @@
 // What the service's jobs leave on a data directory, without a service: rows of jobs that ran, and secrets sealed anew.
 import { MINUTE_MS } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { createScheduler } from "../../src/platform/scheduler.ts";
+import { createScheduler } from "../../src/platform/scheduler/scheduler.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
 
 /** Runs jobs of these names once; the first succeeds, and the others fail. */

@@ -5,7 +5,7 @@ import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { type ExistingInstallation, openExisting } from "../../src/installation.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import type { Ids } from "../../src/platform/ids.ts";
 
 export interface DataInUse {

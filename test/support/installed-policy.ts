@@ -1,6 +1,6 @@
 // The first start of the service as far as the policy goes: its first revision is published, as the service would.
 import { applyGovernance } from "../../src/governance-file.ts";
-import { loadConfig } from "../../src/platform/config.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
 
 /** Publishes the policy that a start without a configuration file publishes. */

@@ -2,9 +2,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { migrations } from "../../migrations/index.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { openConnection } from "../../src/platform/connection.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
-import { migrate } from "../../src/platform/migrate.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 
 export const OLDER_SCHEMA = migrations.length - 1;
 

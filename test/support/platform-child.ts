@@ -7,11 +7,11 @@ import { migrations as embedded, type Migration } from "../../migrations/index.t
 import { DomainError } from "../../src/domain/errors.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { openSealing } from "../../src/platform/crypto/sealing.ts";
 import { isServerRunning, lockForServer, openDataDirectory } from "../../src/platform/data-directory.ts";
-import { type Db, openDatabase } from "../../src/platform/database.ts";
+import { type Db, openDatabase } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { systemIds } from "../../src/platform/ids.ts";
-import { migrate } from "../../src/platform/migrate.ts";
-import { openSealing } from "../../src/platform/sealing.ts";
 import { USER_VARIABLE } from "./child.ts";
 
 const say = (line: string): void => void writeSync(1, `${line}\n`);

@@ -2,7 +2,7 @@
 import { users } from "../../src/domain/identity/tables.ts";
 import { fold } from "../../src/domain/scim/fold.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
-import type { Db } from "../../src/platform/database.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import type { Ids } from "../../src/platform/ids.ts";
 import { START_MS } from "./world.ts";
 

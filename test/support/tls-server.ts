@@ -1,6 +1,6 @@
 // A server on this machine that speaks TLS under names of its own, and what makes the door for public hosts take it for one.
 import { generate } from "selfsigned";
-import type { PublicHosts } from "../../src/platform/public-https.ts";
+import type { PublicHosts } from "../../src/platform/outbound/public-https.ts";
 
 export interface TlsServer extends Disposable {
   /** origin under `name`, with the port */

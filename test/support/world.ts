@@ -7,9 +7,9 @@ import type { Actor } from "../../src/domain/actor.ts";
 import { type Audit, createAudit } from "../../src/domain/audit/service.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { type Db, openDatabase } from "../../src/platform/database.ts";
+import { type Db, openDatabase } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Ids, systemIds } from "../../src/platform/ids.ts";
-import { migrate } from "../../src/platform/migrate.ts";
 import { type Copy, remember } from "./copies.ts";
 
 /** 2026-01-01T00:00:00.000Z */

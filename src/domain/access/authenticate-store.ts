@@ -1,6 +1,6 @@
 // SQL of the one question an access token cannot answer itself: does its grant still stand.
 import { eq, sql } from "drizzle-orm";
-import { type Connection, statement } from "../../platform/database.ts";
+import { type Connection, statement } from "../../platform/database/database.ts";
 import { grants } from "./tables.ts";
 
 const selectGrant = statement((connection) =>

@@ -3,9 +3,9 @@
 // revision moves, so a revocation by any process counts from the next call on. What a principal may do is the guard's.
 import type { Clock } from "../../platform/clock.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import { isExpired } from "../../platform/crypto/signing.ts";
+import type { Db } from "../../platform/database/database.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-import { isExpired } from "../../platform/signing.ts";
 import type { Identity, Role, User } from "../identity/service.ts";
 import {
   type AccessTokenClaims,

@@ -1,6 +1,6 @@
 // SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { budgets } from "./tables.ts";
 

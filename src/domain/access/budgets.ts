@@ -1,7 +1,7 @@
 // Abuse limits: how often something may be tried in a window. Counters are rows, so they survive a restart and the
 // command line shares them; their subjects are hashed, so the table holds no address and no e-mail.
 import { SECOND_MS } from "../../platform/clock.ts";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { DomainError } from "../errors.ts";
 import * as store from "./budgets-store.ts";

@@ -14,7 +14,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import {
   type DeviceLoginEvent,
   STORED_STATES,

@@ -1,7 +1,7 @@
 // The device login up to the decision (RFC 8628 sections 3.1 to 3.3): a workstation asks, a signed-in user opens the
 // link or types the code, and approves or refuses. What the workstation gets for it is in grants.ts.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";

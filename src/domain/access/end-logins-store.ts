@@ -1,7 +1,7 @@
 // SQL that takes access away. Which of these belong together is for end-logins.ts.
 import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import { invariant } from "../errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 // Ending logins: what is taken away together, always by rows and always in the caller's transaction, so that access ends
 // with the change that calls for it. Plain functions, given to identity as a dependency. The caller writes the audit entry.
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import * as store from "./end-logins-store.ts";
 
 /** Why and when; the reason is kept with each grant. */

@@ -1,7 +1,7 @@
 // SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is three or four. When a token may
 // be exchanged is decided by refreshVerdict in refresh-token.ts.
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 import { grants, refreshTokens } from "./tables.ts";

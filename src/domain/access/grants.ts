@@ -2,7 +2,7 @@
 // refresh (RFC 6749 section 6), revoke (RFC 7009). Checks follow the order of the contract; everything that can be
 // wrong is checked before a one-time secret is spent. Access tokens are signed after COMMIT by access-tokens.ts.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import { type Ids, sha256Hex } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";

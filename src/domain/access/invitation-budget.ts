@@ -1,6 +1,6 @@
 // How many invitations one user may send in a window. Given to identity as a dependency, which owns no budgets.
 import type { Clock } from "../../platform/clock.ts";
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { spend } from "./budgets.ts";
 import type { LimitSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 // SQL of browser sign-ins. When a session counts and when it is prolonged is for login-sessions.ts.
 import { and, eq, inArray, isNull, lte, notExists, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { deviceLogins, grants, loginSessions } from "./tables.ts";
 

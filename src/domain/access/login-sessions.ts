@@ -1,7 +1,7 @@
 // Browser sign-in with a password, and the login session it opens: 12 hours by default, prolonged by use. The session of
 // a cookie is looked up here; who its caller is, and whether that user is active, is for authenticate.ts.
 import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";

@@ -1,6 +1,6 @@
 // SQL of the one question about logins that are watched: which of them do not count any more.
 import { sql } from "drizzle-orm";
-import type { Connection } from "../../platform/database.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import { grants, loginSessions } from "./tables.ts";
 
 /** @returns those that are neither a grant nor a login session that still stands; one query, however many are asked for */

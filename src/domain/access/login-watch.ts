@@ -1,6 +1,6 @@
 // Whether logins go on for callers who stay connected: they are admitted once (authenticate.ts) and may lose their access
 // while we still talk to them. That a credential expires is theirs to know; whatever takes access away ends rows.
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Principal } from "./authenticate.ts";
 import * as store from "./login-watch-store.ts";
 

@@ -2,7 +2,7 @@
 // like outside is in logins.ts; taking them away is in end-logins.ts.
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { deviceLogins, grants, loginSessions } from "./tables.ts";
 
 export interface LoginFilter {

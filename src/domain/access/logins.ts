@@ -2,7 +2,7 @@
 // (grants) in one list. No secret is in it, nor its hash. What ends together is decided in end-logins.ts;
 // all logins of one user are ended by identity's users.revokeLogins.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
-import type { Connection, Db, Tx } from "../../platform/database.ts";
+import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";

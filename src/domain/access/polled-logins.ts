@@ -1,6 +1,6 @@
 // Device logins as their workstations poll them, kept in memory while nothing changed: of the polls of one login only the
 // first reads a row. Like every cache it is dropped when the revision moves, also by another process.
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import * as store from "./device-logins-store.ts";
 
 /** Kept at most, about 400 bytes each; one more and the one looked up longest ago is read anew. */

@@ -1,8 +1,8 @@
 // Logins and what they give: joins the files of the area. Each part says in its own file what it does.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Sealing } from "../../platform/sealing.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import { createAccessTokens } from "./access-tokens.ts";

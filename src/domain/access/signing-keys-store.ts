@@ -1,6 +1,6 @@
 // SQL of the signing keys. Which key signs, and until when an old one verifies, is for signing-keys.ts.
 import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { signingKeys } from "./tables.ts";
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect;

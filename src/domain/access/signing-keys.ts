@@ -1,5 +1,5 @@
 // The keys that sign access tokens. How keys follow each other is signing-key-ring.ts; what a token says is access-tokens.ts.
-import type { Sealing } from "../../platform/sealing.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealedSigningKeys } from "../sealed-secrets.ts";
 import { SigningKeyRing, type SigningKeyRingOptions } from "../signing-key-ring.ts";
 import type { AccessSettings } from "./settings.ts";

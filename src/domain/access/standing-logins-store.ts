@@ -1,6 +1,6 @@
 // SQL of what stands behind a workstation: its grant, and the browser sign-in that approved it.
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { type Connection, statement } from "../../platform/database.ts";
+import { type Connection, statement } from "../../platform/database/database.ts";
 import { grants, loginSessions } from "./tables.ts";
 
 const selectStanding = statement((connection) =>

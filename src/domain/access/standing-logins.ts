@@ -1,7 +1,7 @@
 // Whether a workstation's login still stands as a whole: the grant, and the browser sign-in behind it. An access token needs
 // the grant alone (authenticate.ts); what is bound to the login session needs both (gateway-keys.md section 9.2).
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import * as store from "./standing-logins-store.ts";
 
 export interface StandingLogin {

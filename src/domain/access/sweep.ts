@@ -1,7 +1,7 @@
 // The job that removes dead rows of this area, a bounded batch per transaction, so that requests get their turn in
 // between. When it runs is the scheduler's business; that a row is dead never depends on it.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import * as budgets from "./budgets.ts";
 import * as deviceLogins from "./device-logins-store.ts";
 import * as grants from "./grants-store.ts";

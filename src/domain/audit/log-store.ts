@@ -1,6 +1,6 @@
 // SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
 import { and, asc, count, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
-import { type Connection, statement } from "../../platform/database.ts";
+import { type Connection, statement } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 

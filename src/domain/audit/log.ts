@@ -1,7 +1,7 @@
 // The audit log as operators read it: pages of it, all of it in order, and whether it is what was recorded. Never more of
 // it in memory than one page. Writing is for service.ts.
 import { setImmediate } from "node:timers/promises";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
 import { type AuditRow, CHAIN_START, digestOf } from "./chain.ts";

@@ -1,7 +1,7 @@
 // Append-only record of who changed what, written in the transaction that makes the change (PRODUCT.md decision 13).
 // Entries are chained (chain.ts), so a removed or edited entry shows. Reading is for log.ts.
 import type { Clock } from "../../platform/clock.ts";
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { chain } from "./chain.ts";
 import * as store from "./store.ts";

@@ -1,6 +1,6 @@
 // SQL that appends to the audit log, and the digest to chain to. Reading is in log-store.ts.
 import { desc, type SQL, sql } from "drizzle-orm";
-import { statement, type Tx } from "../../platform/database.ts";
+import { statement, type Tx } from "../../platform/database/database.ts";
 import { CHAIN_START, type Facts, type Link } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 

@@ -1,7 +1,7 @@
 // Backups as the data directory remembers them: which was made last, for metrics and `status`, and the audit log's entries
-// about making, removing and restoring them. The files are made by src/backup.ts and put in force by src/restore.ts.
+// about making, removing and restoring them. The files are made by src/backup/backup.ts and put in force by src/backup/restore.ts.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";

@@ -1,6 +1,6 @@
 // SQL of the backups that were made. A data directory serves one organization, and its backups are of the whole directory.
 import { desc, lt } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { backups } from "./tables.ts";
 
 export type BackupRow = typeof backups.$inferSelect;

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { inspectDatabase } from "../../platform/database-copy.ts";
+import { inspectDatabase } from "../../platform/database/copy.ts";
 import { asFileError } from "../../platform/files.ts";
 import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
 import { DomainError } from "../errors.ts";

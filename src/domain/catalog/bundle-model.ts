@@ -1,7 +1,7 @@
 // The file on which a catalog travels: a tar of manifest.json, the signature over its very bytes, and one member for each
 // archive that the manifest names by digest. Any tar lists it and openssl checks it; what is believed of it is bundle-read.ts.
 import { type Static, Type } from "@sinclair/typebox";
-import type { TrustedKey } from "../../platform/file-signatures.ts";
+import type { TrustedKey } from "../../platform/crypto/file-signatures.ts";
 import { DomainError } from "../errors.ts";
 import { ARCHIVE_LIMITS } from "./archive.ts";
 import { CATALOG_FILE_BYTES_MAX } from "./model.ts";

@@ -1,7 +1,7 @@
 // Reads a bundle from front to back and believes nothing that a trusted key has not signed: first the signature, then the
 // manifest, then that the members are exactly those the manifest names, byte for byte. Nothing is kept but where they lie.
 import { Value } from "@sinclair/typebox/value";
-import { SIGNATURE_BYTES } from "../../platform/file-signatures.ts";
+import { SIGNATURE_BYTES } from "../../platform/crypto/file-signatures.ts";
 import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { ByteSource } from "./archive/bytes.ts";

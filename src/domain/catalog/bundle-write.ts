@@ -2,7 +2,7 @@
 // what has become damaged here does not leave. Where the bytes go is the caller's affair.
 import { type Blobs, parseDigest } from "../../platform/blobs.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
-import type { FileSigner } from "../../platform/file-signatures.ts";
+import type { FileSigner } from "../../platform/crypto/file-signatures.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/tar-writer.ts";
 import { DomainError, type Problem, pointerOf } from "../errors.ts";
 import {

@@ -1,7 +1,7 @@
 // A catalog with its archives on one signed file: writes it on one side, and on the other checks everything, then stores the
 // archives and makes the catalog what the bundle says (operator-experience.md AIR-4). The file itself is bundle-read.ts's.
 import { parseDigest } from "../../platform/blobs.ts";
-import type { FileSigner } from "../../platform/file-signatures.ts";
+import type { FileSigner } from "../../platform/crypto/file-signatures.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
 import { type CheckedBundle, checkBundle } from "./bundle-check.ts";

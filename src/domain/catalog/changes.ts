@@ -2,7 +2,7 @@
 // entries in one transaction. Where the packages come from is seed.ts and bundles.ts.
 import type { Blobs } from "../../platform/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Connection, Db, Tx } from "../../platform/database.ts";
+import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";

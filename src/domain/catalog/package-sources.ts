@@ -1,12 +1,12 @@
 // Package sources that an administrator names: fetched once through the door for public hosts, checked as every client
 // would check them, and kept as an artifact, so that no workstation depends on the host. Which hosts are public is the
-// door's to say (platform/outbound.ts); publishing the package is the governance area's.
+// door's to say (platform/outbound/outbound.ts); publishing the package is the governance area's.
 import type { Blobs, StoredBlob } from "../../platform/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../platform/outbound.ts";
-import { publicUrl } from "../../platform/public-hosts.ts";
+import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../platform/outbound/outbound.ts";
+import { publicUrl } from "../../platform/outbound/public-hosts.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, invariant } from "../errors.ts";

@@ -1,6 +1,6 @@
 // SQL of the catalog: its entries in their order, and the artifacts they name.
 import { and, asc, count, eq, inArray, sql, sum } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { PACKAGES_MAX } from "./model.ts";
 import { artifacts, catalogPackages } from "./tables.ts";
 

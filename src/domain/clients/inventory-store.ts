@@ -14,7 +14,7 @@ import {
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
-import type { Connection } from "../../platform/database.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import { likePattern } from "../page.ts";
 import { CLIENTS_PER_USER_MAX } from "./caps.ts";
 import type { Health, Sort } from "./model.ts";

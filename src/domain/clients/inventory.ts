@@ -2,7 +2,7 @@
 // away is in strike.ts.
 import type { Static } from "@sinclair/typebox";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import { type DayRangeQuery, readDayRange } from "../days.ts";
 import type { Problem } from "../errors.ts";
 import type { Identity } from "../identity/service.ts";

@@ -2,7 +2,7 @@
 // that an earlier build of the program has given. When they run is the scheduler's business.
 import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { BATCH_ROWS } from "./caps.ts";

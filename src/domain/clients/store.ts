@@ -1,6 +1,6 @@
 // SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
 import { clientReports } from "./tables.ts";
 

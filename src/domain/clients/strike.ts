@@ -1,7 +1,7 @@
 // Taking clients off the inventory, one or all that were not seen for long: `remove` leaves the login alone, so the next report
 // brings the client back; `revoke` also ends the login that reported, so there is no next report.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
 import { BATCH_ROWS } from "./caps.ts";

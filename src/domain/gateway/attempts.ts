@@ -3,7 +3,7 @@
 // Source: gateway-keys.md sections 2 and 7, with the gaps 8, 14 and 15 of section 11 mended.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../platform/clock.ts";
-import type { Sync, Tx } from "../../platform/database.ts";
+import type { Sync, Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { AttemptSteps } from "./attempt-steps.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";

@@ -1,8 +1,8 @@
 // What the gateway area is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
 import type { Clock } from "../../platform/clock.ts";
-import type { Connection, Db } from "../../platform/database.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Connection, Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Sealing } from "../../platform/sealing.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Provisioner, ProvisionerCode } from "./provisioner.ts";

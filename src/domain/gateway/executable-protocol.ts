@@ -3,7 +3,7 @@
 // Source: gateway-keys.md sections 5.3 to 5.5, with gaps 10, 19 and 21 of section 11 mended.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Ran } from "../../platform/program.ts";
+import type { Ran } from "../../platform/programs/program.ts";
 import { Secret } from "../../platform/secret.ts";
 import { parseTime, toDiagnosis } from "./diagnosis.ts";
 import {

@@ -2,8 +2,8 @@
 // are in executable-protocol.ts; how it is run, from which bytes and for how long, is given as `run`.
 // Source: gateway-keys.md section 5.
 
-import { inspectExecutable } from "../../platform/executable-checks.ts";
-import type { Invocation, Ran } from "../../platform/program.ts";
+import { inspectExecutable } from "../../platform/programs/executable-checks.ts";
+import type { Invocation, Ran } from "../../platform/programs/program.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import {
   ANSWER_BYTES_MAX,

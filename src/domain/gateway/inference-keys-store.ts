@@ -1,7 +1,7 @@
 // SQL of the keys that sign inference tokens. Which key signs, and until when an old one verifies, is for
 // signing-key-ring.ts.
 import { and, desc, isNotNull, isNull, lte } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import type { SigningKeyRow } from "../signing-key-ring.ts";
 import { gatewaySigningKeys } from "./tables.ts";
 

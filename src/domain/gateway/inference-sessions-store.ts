@@ -1,6 +1,6 @@
 // SQL of gateway sessions: what one grant may use the gateway with. Whether one counts is for inference.ts.
 import { and, eq, ne, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { gatewaySessions } from "./tables.ts";
 
 export type GatewaySessionRow = typeof gatewaySessions.$inferSelect;

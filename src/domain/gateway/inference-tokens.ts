@@ -3,7 +3,7 @@
 // times are compared. Which keys sign is inference-keys.ts.
 // Source: gateway-keys.md sections 9.1 to 9.3, with the gaps 27 and 28 of section 11 mended.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { FindStandingLogin, StandingLogin } from "../access/service.ts";
 import type { Actor } from "../actor.ts";

@@ -1,6 +1,6 @@
 // The way of workstations and of the inference proxy through the gateway: joins tokens, their keys and the resolver. The keys
 // at the gateway themselves are service.ts's.
-import type { Outbound } from "../../platform/outbound.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { FindStandingLogin } from "../access/service.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { createInferenceKeys } from "./inference-keys.ts";

@@ -1,6 +1,6 @@
 // The changes of a key's row that more than one operation makes: taking a key away that is of no use any more, queueing what
 // is to be revoked upstream, and recording both. Always in the caller's transaction.
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { invariant } from "../errors.ts";
 import type { GatewayDependencies } from "./dependencies.ts";

@@ -1,7 +1,7 @@
 // SQL of the operator's view of gateway keys, and of making all of them due. What is done with a due key is in store.ts and
 // attempts.ts.
 import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { likePattern } from "../page.ts";
 import type { KeyRow } from "./model.ts";
 import { gatewayKeys, gatewayRevocations } from "./tables.ts";

@@ -1,6 +1,6 @@
 // Gateway keys as operators look at them: pages of keys, one user's key, what waits to be revoked. Nothing of a secret is in it,
 // and nobody is contacted.
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import type { User } from "../identity/service.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";

@@ -1,6 +1,6 @@
 // Rows of gateway keys as requests look at them, kept in memory while nothing changed: a healthy key that is asked for again
 // reads none. Like every cache it is dropped when the revision moves, also by another process.
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { KeyRow } from "./model.ts";
 import * as store from "./store.ts";
 

@@ -1,6 +1,6 @@
 // How the built-in provisioner reaches the gateway: through the one door for outgoing connections, with an answer of
 // bounded size, and with nothing but the caller's signal for a deadline. What is asked is litellm-api.ts's to say.
-import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../platform/outbound.ts";
+import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../platform/outbound/outbound.ts";
 import { ProvisionerError } from "./provisioner.ts";
 
 /** A page of a hundred keys with all that a gateway keeps of them has some hundred kilobytes. */

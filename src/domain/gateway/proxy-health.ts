@@ -3,7 +3,7 @@
 // Source: gateway-keys.md section 9.6.
 import { type Static, Type } from "@sinclair/typebox";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Outbound } from "../../platform/outbound.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
 import { DomainError } from "../errors.ts";
 
 /** Name of the proxy on the list of outgoing destinations. */

@@ -1,5 +1,5 @@
 // The background work on gateway keys: looks after keys that are due, and takes away upstream what is queued for revocation.
-// A job of the service runs it (src/service.ts), in one process at a time; how an attempt goes is in attempts.ts.
+// A job of the service runs it (src/service/service.ts), in one process at a time; how an attempt goes is in attempts.ts.
 // Source: gateway-keys.md sections 3, 8.1 and 11.9.
 import type { Actor } from "../actor.ts";
 import { type Attempts, asProvisionerError } from "./attempts.ts";

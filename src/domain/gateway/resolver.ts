@@ -2,8 +2,8 @@
 // token stands. The only way on which a key leaves the service.
 // Source: gateway-keys.md section 9.4, with the gaps 3, 23 and 26 of section 11 mended.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
-import type { Sealing } from "../../platform/sealing.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { FindStandingLogin, StandingLogin } from "../access/service.ts";
 import type { Identity, User } from "../identity/service.ts";

@@ -1,7 +1,7 @@
 // Taking keys away: the row goes, and what is left of it at the gateway is queued for revocation in the same transaction
 // (gateway-keys.md section 8.1, SCIM-18). A plain function, given to identity as a dependency; nobody calls the gateway here.
 
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { KeyRow } from "./model.ts";
 import * as store from "./store.ts";

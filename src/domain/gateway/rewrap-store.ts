@@ -1,6 +1,6 @@
 // SQL of what the gateway area keeps sealed: how much of it lies under which sealing key, and the replacement of its wrapping.
 import { and, asc, count, eq, gt, isNotNull } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { SealedSigningKey } from "../sealed-secrets.ts";
 import { gatewayKeys, gatewaySigningKeys } from "./tables.ts";
 

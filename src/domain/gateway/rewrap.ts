@@ -1,6 +1,6 @@
 // Sealing anew what the gateway area keeps sealed: credentials of users, and the private keys of inference tokens. The secret
 // and its version stay, so nobody notices; when it is done, and how much at once, is for system/sealing-keys.ts.
-import type { Sealing } from "../../platform/sealing.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealAnew, sealedSigningKeys } from "../sealed-secrets.ts";
 import * as store from "./rewrap-store.ts";
 import { credentialContext } from "./sealed-credential.ts";

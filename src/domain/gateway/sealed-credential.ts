@@ -1,6 +1,6 @@
 // The stored secret of a gateway key: sealed under its user and version, so that an envelope moved to another row, or kept
 // from an earlier write, does not open (PRODUCT.md decision 9, gateway-keys.md section 11.23).
-import type { Sealing } from "../../platform/sealing.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { Secret } from "../../platform/secret.ts";
 import { DomainError } from "../errors.ts";
 import type { KeyRow } from "./model.ts";

@@ -14,7 +14,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import type { DueTimes, KeyRow } from "./model.ts";
 import { gatewayKeys, gatewayRevocations } from "./tables.ts";
 

@@ -3,7 +3,7 @@
 // Source: control-api.md sections 8.6, 9.4 and 20 item 54; client-and-auth.md section 9.
 import { type Blobs, parseDigest } from "../../platform/blobs.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
-import type { Sealing } from "../../platform/sealing.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { DomainError } from "../errors.ts";
 import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "./model.ts";
 

@@ -1,6 +1,6 @@
 // A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
 // and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
-import { referenceIn } from "../../platform/references.ts";
+import { referenceIn } from "../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import { artifactProblems } from "./artifacts.ts";
 import type { GovernanceParts } from "./dependencies.ts";

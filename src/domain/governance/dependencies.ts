@@ -1,6 +1,6 @@
 // What the governance area is given when domain.ts joins the parts, and what its own files share.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Catalog } from "../catalog/service.ts";

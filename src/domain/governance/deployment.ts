@@ -1,7 +1,7 @@
 // The deployment file as a second author: at every start, and when the operator has the file read again, its section
 // `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
 // place is kept and shown until they agree (control-api.md sections 5.4 and 20 item 33).
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
 import { carriedOver } from "./audiences.ts";

@@ -1,6 +1,6 @@
 // The deployment file that would give this policy again: the configuration file with the document as its section
 // `governance`, every secret replaced by a reference to the environment (control-api.md sections 5.5 and 20 item 11).
-import { referenceIn, referenceTo } from "../../platform/references.ts";
+import { referenceIn, referenceTo } from "../../platform/config/references.ts";
 import { pointerOf } from "../errors.ts";
 import { yamlText } from "../yaml-write.ts";
 import type { GovernanceConfig } from "./model.ts";

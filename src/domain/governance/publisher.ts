@@ -1,6 +1,6 @@
 // The one way to a new revision, whoever its author: begun from the revision that is in force, stamped and judged as a
 // whole, compared again inside the transaction that adds it. What an author may change is publishing.ts's.
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";

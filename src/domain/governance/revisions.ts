@@ -1,6 +1,6 @@
 // Reading revisions: the one in force, any other, the list. A revision never changes, so one that was read is kept;
 // which one is in force is looked up whenever governance rows may have changed.
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import { noPolicy, revisionNotFound } from "./errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "./model.ts";
 import * as store from "./store.ts";

@@ -1,6 +1,6 @@
 // SQL of policy revisions and of what the deployment file said last. A revision is only ever added.
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
 import { governanceDeployments, governanceRevisions } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 // The first start makes the organization and its protected administrator; every later start sees to it that the
 // configured address is an active, protected administrator (control-api.md section 11.2). Passwords are never replaced.
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import { invariant, type Problem } from "../errors.ts";

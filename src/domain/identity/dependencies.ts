@@ -1,8 +1,8 @@
 // What identity is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Passwords } from "../../platform/crypto/passwords.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Passwords } from "../../platform/passwords.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Role } from "./model.ts";

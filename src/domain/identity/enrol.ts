@@ -1,7 +1,7 @@
 // The way in for local accounts: one is made, or the one of the address that was removed last comes back under a new
 // subject with its history (control-api.md section 11.1). Used by account creation, invitations and the first start.
 
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditSummary } from "../audit/service.ts";
 import { invariant } from "../errors.ts";

@@ -1,6 +1,6 @@
 // SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
 import { and, count, desc, eq, gt, lte, ne, type SQL, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Invitation, Role } from "./model.ts";
 import { contains, type RowId } from "./store.ts";
 import { invitations, users } from "./tables.ts";

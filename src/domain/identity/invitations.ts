@@ -1,7 +1,7 @@
 // Invitations: an administrator fixes address and role, whoever holds the link sets the password. Only the SHA-256 of
 // the link's secret is kept (control-api.md sections 11.3 and 20.1.14); delivering the link is the caller's.
 import { toRfc3339 } from "../../platform/clock.ts";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { randomToken, sha256Hex } from "../../platform/ids.ts";
 import { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";

@@ -1,5 +1,5 @@
 // Which changes of a user cost them their gateway key: it was made for an active person of one address.
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { KeyLoss, RetireGatewayKey } from "./dependencies.ts";
 import { emailKey, type User } from "./model.ts";
 

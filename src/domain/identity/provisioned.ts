@@ -1,6 +1,6 @@
 // Accounts whose authority is an identity provider (SCIM): how they come in, follow it and go, each in the caller's
 // transaction. The provider's view of a person, and the audit entry of each change, are scim's.
-import type { Tx } from "../../platform/database.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { invariant } from "../errors.ts";
 import type { IdentityDependencies } from "./dependencies.ts";

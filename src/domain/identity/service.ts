@@ -1,7 +1,7 @@
 // Who belongs to the organization: users, invitations, the first start. Joins the files of the area and answers the
 // look-ups of other areas. How people prove who they are, and what ends with a login, is in access.
 import type { Static } from "@sinclair/typebox";
-import type { Connection } from "../../platform/database.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { Bootstrap, type BootstrapNeeds, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";

@@ -1,6 +1,6 @@
 // Making and changing users: each operation checks its guards in the order of control-api.md section 11.2 inside the write
 // transaction, so two administrators cannot demote each other, and ends the user's logins in the same transaction.
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import { invariant, type Problem } from "../errors.ts";

@@ -1,6 +1,6 @@
 // What provisioning is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";

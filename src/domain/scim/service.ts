@@ -1,7 +1,7 @@
 // Provisioning by identity providers (SCIM 2.0): joins the files of the area. Each part says in its own file what it does.
 
+import type { OpenSnapshot } from "../../platform/database/snapshot.ts";
 import type { Secret } from "../../platform/secret.ts";
-import type { OpenSnapshot } from "../../platform/snapshot.ts";
 import { createBulk } from "./bulk/bulk.ts";
 import type { ScimDependencies } from "./dependencies.ts";
 import { createDiscovery } from "./discovery/discovery.ts";

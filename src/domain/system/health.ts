@@ -4,7 +4,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Blobs } from "../../platform/blobs.ts";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Gateway } from "../gateway/service.ts";
 import * as store from "./store.ts";
 

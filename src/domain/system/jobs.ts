@@ -1,9 +1,9 @@
 // What an operator sees of the scheduled jobs, and says about them: run now, pause, resume. The service runs them and looks at
-// their rows every second (platform/scheduler.ts); nothing is run here.
+// their rows every second (platform/scheduler/scheduler.ts); nothing is run here.
 import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Db, Tx } from "../../platform/database.ts";
-import * as store from "../../platform/scheduler-store.ts";
-import type { JobOutcome, JobRow } from "../../platform/scheduler-table.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
+import * as store from "../../platform/scheduler/store.ts";
+import type { JobOutcome, JobRow } from "../../platform/scheduler/tables.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";

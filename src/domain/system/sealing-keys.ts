@@ -1,10 +1,10 @@
 // The keys that everything sealed in the database lies under: which there are and what is under each, the next one, and sealing
-// anew under it what lies under older ones. Key files are platform/sealing-keys.ts's; an old one stays until somebody takes it
+// anew under it what lies under older ones. Key files are platform/crypto/sealing-keys.ts's; an old one stays until somebody takes it
 // away, because copies of the database made before need it.
 import type { Clock } from "../../platform/clock.ts";
-import type { Connection, Db, Tx } from "../../platform/database.ts";
-import { changeJob } from "../../platform/scheduler-store.ts";
-import type { Sealing, SealingKeyView } from "../../platform/sealing.ts";
+import type { Sealing, SealingKeyView } from "../../platform/crypto/sealing.ts";
+import type { Connection, Db, Tx } from "../../platform/database/database.ts";
+import { changeJob } from "../../platform/scheduler/store.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, invariant } from "../errors.ts";

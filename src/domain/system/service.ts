@@ -1,5 +1,5 @@
 // Branding of an organization: read by everybody, replaced by its administrators (control-api.md section 13).
-import type { Db } from "../../platform/database.ts";
+import type { Db } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, type Problem } from "../errors.ts";

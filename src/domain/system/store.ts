@@ -1,6 +1,6 @@
 // SQL of branding: one row for each organization that has any; and whether the database can be read at all.
 import { eq, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Branding } from "./model.ts";
 import { branding } from "./tables.ts";
 

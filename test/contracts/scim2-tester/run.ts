@@ -5,7 +5,7 @@ import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
-import { build } from "../../../src/platform/build.ts";
+import { build } from "../../../src/platform/release/build.ts";
 import { startService } from "../../support/running-service.ts";
 
 const TOKEN = "a-token-for-scim2-tester-and-nobody-else";

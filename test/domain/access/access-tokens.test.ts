@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
-import { CLOCK_TOLERANCE_SECONDS, TOKEN_LENGTH_MAX } from "../../../src/platform/signing.ts";
+import { CLOCK_TOLERANCE_SECONDS, TOKEN_LENGTH_MAX } from "../../../src/platform/crypto/signing.ts";
 import { START_MS } from "../../support/world.ts";
 import { type AccessWorld, addGrant, BASE_URL, createAccessWorld, mintToken } from "./access-world.ts";
 

@@ -12,10 +12,10 @@ import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts
 import { createRetirement } from "../../../src/domain/gateway/retire.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import type { Tx } from "../../../src/platform/database.ts";
+import { createPasswords } from "../../../src/platform/crypto/passwords.ts";
+import { openSealing } from "../../../src/platform/crypto/sealing.ts";
+import type { Tx } from "../../../src/platform/database/database.ts";
 import { randomToken, sha256Hex } from "../../../src/platform/ids.ts";
-import { createPasswords } from "../../../src/platform/passwords.ts";
-import { openSealing } from "../../../src/platform/sealing.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createWorld, type World } from "../../support/world.ts";
 

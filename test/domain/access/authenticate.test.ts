@@ -9,7 +9,7 @@ import { USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import { CLOCK_TOLERANCE_SECONDS } from "../../../src/platform/signing.ts";
+import { CLOCK_TOLERANCE_SECONDS } from "../../../src/platform/crypto/signing.ts";
 import { START_MS } from "../../support/world.ts";
 import { type AccessWorld, addGrant, createAccessWorld, mintToken, SETTINGS } from "./access-world.ts";
 

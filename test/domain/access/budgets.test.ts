@@ -5,7 +5,7 @@ import * as budgets from "../../../src/domain/access/budgets.ts";
 import { SWEEP_BATCH_ROWS } from "../../../src/domain/access/model.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";
 import { isAtRest } from "./at-rest.ts";
 

@@ -1,7 +1,7 @@
 // Another process that revokes a grant: `bun end-grant-child.ts <database file> <grant id>`.
 import { endGrant } from "../../../src/domain/access/end-logins.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 
 const [file = "", grantId = ""] = process.argv.slice(2);
 const db = openDatabase(file);

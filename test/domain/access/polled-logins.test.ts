@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import * as store from "../../../src/domain/access/device-logins-store.ts";
 import { POLLED_LOGINS_MAX, PolledLogins } from "../../../src/domain/access/polled-logins.ts";
 import { deviceLogins } from "../../../src/domain/access/tables.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
 const codeOf = (name: string) => ({ id: name, hash: `hash of ${name}` });

@@ -1,9 +1,9 @@
 // Another process that rotates the signing keys: `bun rotate-child.ts <database file> <keys directory>`; prints the new id.
 import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { createAudit } from "../../../src/domain/audit/service.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openSealing } from "../../../src/platform/crypto/sealing.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
-import { openSealing } from "../../../src/platform/sealing.ts";
 import { heldClock } from "../../support/world.ts";
 import { SETTINGS } from "./access-world.ts";
 

@@ -7,7 +7,7 @@ import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { signingKeys } from "../../../src/domain/access/tables.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import { openSealing } from "../../../src/platform/sealing.ts";
+import { openSealing } from "../../../src/platform/crypto/sealing.ts";
 import { START_MS } from "../../support/world.ts";
 import { type AccessWorld, addGrant, createAccessWorld, mintToken, SETTINGS } from "./access-world.ts";
 import { isAtRest } from "./at-rest.ts";

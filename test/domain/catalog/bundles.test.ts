@@ -15,7 +15,7 @@ import {
 } from "../../../src/domain/catalog/service.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { type Blobs, openBlobs, parseDigest } from "../../../src/platform/blobs.ts";
-import { fileSigner, readTrustedKeys } from "../../../src/platform/file-signatures.ts";
+import { fileSigner, readTrustedKeys } from "../../../src/platform/crypto/file-signatures.ts";
 import { replaceFile } from "../../../src/platform/files.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";

@@ -18,10 +18,10 @@ import {
 import { DomainError } from "../../../src/domain/errors.ts";
 import { destinationsOf } from "../../../src/outgoing.ts";
 import { type Blobs, openBlobs, parseDigest } from "../../../src/platform/blobs.ts";
-import { loadConfig } from "../../../src/platform/config.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
-import { createOutbound } from "../../../src/platform/outbound.ts";
-import type { PublicHosts } from "../../../src/platform/public-https.ts";
+import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
+import type { PublicHosts } from "../../../src/platform/outbound/public-https.ts";
 import { tarFile, tarFolder, tarGzOf } from "../../support/tar.ts";
 import { createRawTlsServer, createTlsServer, type TlsServer } from "../../support/tls-server.ts";
 import { createWorld, type World } from "../../support/world.ts";

@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkExecutable, createExecutableProvisioner } from "../../../src/domain/gateway/executable.ts";
 import { ProvisionerError, type ProvisionRequest } from "../../../src/domain/gateway/provisioner.ts";
-import { PinnedExecutable } from "../../../src/platform/pinned-executable.ts";
+import { PinnedExecutable } from "../../../src/platform/programs/pinned-executable.ts";
 import {
   createExampleProvisioner,
   executableSettings,

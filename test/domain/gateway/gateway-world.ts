@@ -3,7 +3,7 @@ import { createRetirement } from "../../../src/domain/gateway/retire.ts";
 import { createGateway, type Gateway, type ProvisionerCall } from "../../../src/domain/gateway/service.ts";
 import type { GatewaySettings } from "../../../src/domain/gateway/settings.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
-import { openSealing, type Sealing } from "../../../src/platform/sealing.ts";
+import { openSealing, type Sealing } from "../../../src/platform/crypto/sealing.ts";
 import { createIdentityWorld, type IdentityWorld } from "../../support/identity-world.ts";
 import { Upstream } from "./upstream.ts";
 

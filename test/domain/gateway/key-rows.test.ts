@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { KeyRows } from "../../../src/domain/gateway/key-rows.ts";
 import * as store from "../../../src/domain/gateway/store.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
-import { openDatabase, type Tx } from "../../../src/platform/database.ts";
+import { openDatabase, type Tx } from "../../../src/platform/database/database.ts";
 import { actorOf } from "../../support/identity-world.ts";
 import { createGatewayWorld, type GatewayWorld } from "./gateway-world.ts";
 

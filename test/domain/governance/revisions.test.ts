@@ -9,7 +9,7 @@ import {
 import { REVISIONS_KEPT_MAX, Revisions } from "../../../src/domain/governance/revisions.ts";
 import { createGovernance, type GovernanceSettings } from "../../../src/domain/governance/service.ts";
 import { governanceRevisions } from "../../../src/domain/governance/tables.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import {
   createGovernanceWorld,
   type GovernanceWorld,

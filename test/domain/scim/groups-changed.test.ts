@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups/groups.ts";
 import { groupNamesOf } from "../../../src/domain/scim/service.ts";
-import { openSnapshot } from "../../../src/platform/snapshot.ts";
+import { openSnapshot } from "../../../src/platform/database/snapshot.ts";
 import { addScimUsers, createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "./groups-world.ts";
 
 let world: GroupsWorld;

@@ -12,7 +12,7 @@ import { createRoles, type Roles } from "../../../src/domain/scim/groups/roles.t
 import type { GroupRow, ScimAnswer, ScimCaller } from "../../../src/domain/scim/model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../../src/domain/scim/tables.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
-import { openSnapshot } from "../../../src/platform/snapshot.ts";
+import { openSnapshot } from "../../../src/platform/database/snapshot.ts";
 import { createIdentityWorld, type IdentityWorld } from "../../support/identity-world.ts";
 
 export const BASE_URL = "https://host.example";

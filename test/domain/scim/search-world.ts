@@ -10,8 +10,8 @@ import { scimGroupMembers, scimGroups } from "../../../src/domain/scim/tables.ts
 import { emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
 import { renderUsers } from "../../../src/domain/scim/users/user-views.ts";
 import { insertUser, replaceEmails } from "../../../src/domain/scim/users/users-store.ts";
-import type { Tx } from "../../../src/platform/database.ts";
-import { openSnapshot } from "../../../src/platform/snapshot.ts";
+import type { Tx } from "../../../src/platform/database/database.ts";
+import { openSnapshot } from "../../../src/platform/database/snapshot.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
 export const BASE_URL = "https://host.example";

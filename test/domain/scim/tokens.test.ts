@@ -18,7 +18,7 @@ import {
 } from "../../../src/domain/scim/tokens/token-model.ts";
 import { createScimTokens, type ScimTokens } from "../../../src/domain/scim/tokens/tokens.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { sha256Hex, systemIds } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";

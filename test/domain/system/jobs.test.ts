@@ -5,9 +5,9 @@ import type { Actor } from "../../../src/domain/actor.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { createJobs, isOverdue, JOB_OVERDUE_MS, type JobView } from "../../../src/domain/system/jobs.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
-import { openDatabase } from "../../../src/platform/database.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { createScheduler, type Job, type Scheduler } from "../../../src/platform/scheduler.ts";
+import { createScheduler, type Job, type Scheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { reasonOf } from "../../support/identity-world.ts";
 import { createWorld, type World } from "../../support/world.ts";
 

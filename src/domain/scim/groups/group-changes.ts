@@ -1,9 +1,9 @@
 // What a change of a group does, inside one transaction: its row, its members, and what follows from the difference that
 // was made: versions, roles, the audit entry. Nothing follows where nothing differs. A change of many members yields
 // between slices of them; one of few is a single step.
-import type { Connection, Tx } from "../../../platform/database.ts";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { uniqueViolation } from "../../../platform/database/storage-errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { uniqueViolation } from "../../../platform/storage-errors.ts";
 import type { Actor } from "../../actor.ts";
 import type { AuditSummary } from "../../audit/service.ts";
 import { invariant } from "../../errors.ts";

@@ -1,7 +1,7 @@
 // SQL of the people's view of groups. Order and meaning of references are in group-directory.ts.
 import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import { likePattern } from "../../page.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";

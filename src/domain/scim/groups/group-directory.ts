@@ -1,6 +1,6 @@
 // Provisioned groups as people look at them: pages of groups, one group, its members. What identity providers read and
 // change is in groups.ts.
-import type { Db } from "../../../platform/database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../errors.ts";
 import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../page.ts";
 import { fold } from "../fold.ts";

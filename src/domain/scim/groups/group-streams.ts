@@ -2,9 +2,9 @@
 // for each, and only few at a time. All slices are made before the first is handed out: whoever reads slowly, or not at
 // all, holds back text (200 bytes a member) and neither the snapshot nor the turn of another.
 import { setImmediate } from "node:timers/promises";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
+import type { OpenSnapshot, Snapshot } from "../../../platform/database/snapshot.ts";
 import { collectGarbage } from "../../../platform/garbage.ts";
-import type { OpenSnapshot, Snapshot } from "../../../platform/snapshot.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
 import { locationOf } from "../messages.ts";
 import type { Named } from "../model.ts";

@@ -1,6 +1,6 @@
 // Groups as they are answered: the members of a whole page come with one query, and with none where they are not shown.
 // Large groups are left to group-streams.ts.
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages.ts";
 import type { GroupRow, Named, ScimAnswer, ScimSettings } from "../model.ts";
 import { groupFrame } from "../render.ts";

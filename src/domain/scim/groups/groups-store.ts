@@ -1,6 +1,6 @@
 // SQL of the rows of groups. Who is in them is in members-store.ts; searching is in search.
 import { and, eq, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroups } from "../tables.ts";
 

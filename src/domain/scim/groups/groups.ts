@@ -1,7 +1,7 @@
 // Groups as an identity provider works with them: body in, answer out, each change one transaction that also holds the
 // read. What bodies mean is in read.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
-import type { Connection, Sync, Topic, Tx } from "../../../platform/database.ts";
-import type { OpenSnapshot } from "../../../platform/snapshot.ts";
+import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
+import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { inOneTurn, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";

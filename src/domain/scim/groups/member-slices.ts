@@ -1,6 +1,6 @@
 // Large changes in slices: a change of 50,000 members must not keep everybody else waiting. Each slice is a few statements
 // on sets, and between two of them the work yields.
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { memberIdSlice } from "./members-store.ts";
 

@@ -1,7 +1,7 @@
 // SQL that writes members as JSON text, for groups too large to be read row by row: their rows would fill the memory with
 // what is thrown away at once. What it writes is what render.ts writes, and a property test holds both together.
 import { and, asc, eq, gt, sql } from "drizzle-orm";
-import { type Connection, statement } from "../../../platform/database.ts";
+import { type Connection, statement } from "../../../platform/database/database.ts";
 import { scimGroupMembers, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;

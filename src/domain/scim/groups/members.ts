@@ -1,6 +1,6 @@
 // Changing who is in a group, as sets: what was asked for becomes what is new and what is gone. Versions, roles and the
 // audit log follow from that difference, in group-changes.ts.
-import type { Tx } from "../../../platform/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { forMembers, inSlices } from "./member-slices.ts";

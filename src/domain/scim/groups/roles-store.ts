@@ -1,6 +1,6 @@
 // SQL of what the role mapping asks: which groups it names, who is in them, which mapping the stored roles follow.
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUsers } from "../tables.ts";
 import { listed } from "./members-store.ts";
 

@@ -1,6 +1,6 @@
 // Roles follow groups: administrator is who is in a group that maps to it, everybody else is a member. Every function
 // works on sets. Accounts belong to identity, which says whose role really changed.
-import type { Tx } from "../../../platform/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../actor.ts";
 import type { Role } from "../../identity/service.ts";

@@ -2,7 +2,7 @@
 // and pages it, the types together. When the slices run is for scans.ts.
 import { asc, count, desc, type SQL, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
 import { ORGANIZATION } from "../filter/operands-store.ts";
 import { sortKeySql } from "../filter/order-store.ts";

@@ -1,8 +1,8 @@
 // Searches that have to look at every resource: one at a time, in slices with a turn of the event loop between them, all
 // from one moment of the database. How many resources that may be is checked in search.ts before.
 import { setImmediate } from "node:timers/promises";
-import type { Connection } from "../../../platform/database.ts";
-import type { OpenSnapshot } from "../../../platform/snapshot.ts";
+import type { Connection } from "../../../platform/database/database.ts";
+import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { ScimError } from "../errors.ts";
 import type { View } from "../view.ts";
 import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";

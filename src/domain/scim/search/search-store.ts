@@ -1,7 +1,7 @@
 // SQL of searches: pages and counts of one type, compiled once by shape. What a filter becomes is filter/where-store.ts,
 // and searches that no index helps are scan-store.ts.
 import { count, inArray, type SQL, sql } from "drizzle-orm";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
 import { ORGANIZATION } from "../filter/operands-store.ts";
 import { orderOf } from "../filter/order-store.ts";

@@ -1,6 +1,6 @@
 // Rows of a search as the JSON texts of resources, the two types behind one interface. Finding the rows is
 // search-store.ts, and what each shows of other resources is for users and groups themselves.
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import type { GroupRow, UserRow } from "../model.ts";
 import type { View } from "../view.ts";
 import type { ResourceTypeName } from "../wire.ts";

@@ -1,7 +1,7 @@
 // Lists and searches over one type or both: decides how each is answered. What an index finds is read at once; what has
 // to look at every resource goes to scans.ts. What a request means is read in search-request.ts.
-import type { Db } from "../../../platform/database.ts";
-import type { OpenSnapshot } from "../../../platform/snapshot.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { scimInvalid } from "../errors.ts";
 import { ALWAYS, type Filter } from "../filter/model.ts";
 import { isOrderIndexed } from "../filter/order-store.ts";

@@ -1,5 +1,5 @@
 // Compiled statements by what they depend on, as many as are worth keeping. For statements that are known when the
-// program is written, see `statement` in platform/database.ts.
+// program is written, see `statement` in platform/database/database.ts.
 
 /** Keeps the statements used last. */
 export class StatementCache<S> {

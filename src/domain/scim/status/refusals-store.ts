@@ -1,6 +1,6 @@
 // SQL of the refused requests that are kept.
 import { and, desc, eq, getTableColumns, lte, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { scimRefusals } from "../tables.ts";
 
 /** A refused request, as the status shows it. */

@@ -1,6 +1,6 @@
 // SQL of the counts that the status shows.
 import { and, count, eq, type SQL } from "drizzle-orm";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 
 /** @returns how many resources the organization has */

@@ -1,5 +1,5 @@
 // How provisioning stands (scim.md SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
-import type { Db } from "../../../platform/database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 import type { ScimTokens, ScimTokenView } from "../tokens/tokens.ts";
 import type { Refusal, Refusals } from "./refusals.ts";
 import * as store from "./status-store.ts";

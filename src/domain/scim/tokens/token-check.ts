@@ -2,7 +2,7 @@
 // the header is the HTTP face's; making and revoking tokens is in tokens.ts.
 import { timingSafeEqual } from "node:crypto";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
-import type { Db } from "../../../platform/database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import { ScimError } from "../errors.ts";

@@ -1,7 +1,7 @@
 // The tokens of identity providers: one in the configuration, and any number that the operator makes, lists and revokes.
 // What is checked when one is presented is in token-check.ts.
 import { toRfc3339 } from "../../../platform/clock.ts";
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Actor } from "../../actor.ts";

@@ -1,6 +1,6 @@
 // Users as answers: looks up what a user shows of other resources, for a whole page at once and only if it is shown
 // (scim.md SCIM-70, SCIM-121), and hands it to render.ts.
-import type { Connection } from "../../../platform/database.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages.ts";
 import type { ScimAnswer, UserRow } from "../model.ts";
 import { userJson } from "../render.ts";

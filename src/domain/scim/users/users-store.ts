@@ -1,6 +1,6 @@
 // SQL of the rows of users and of their e-mails. Who is in which group is members-store.ts; searching is in search.
 import { and, asc, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
-import { type Connection, statement, type Tx } from "../../../platform/database.ts";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named, UserRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";

@@ -1,6 +1,6 @@
 // Users of an identity provider and the accounts behind them: reading, making, changing and removing, each change one
 // transaction that also holds the read. What bodies mean is in read.ts and patch, what becomes of accounts in identity.
-import type { Connection, Tx } from "../../../platform/database.ts";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../errors.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { arrangedUser } from "../document.ts";

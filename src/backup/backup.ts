@@ -1,0 +1,168 @@
+// Makes a backup of a data directory, beside the running service or without one, and takes away those that the schedule keeps
+// no longer. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { runTask, type TaskOptions } from "../backup-task.ts";
+import { databaseDamaged, noRoom } from "../domain/backup/errors.ts";
+import { type BackupKind, fileNameOf, kindOfFile, type Manifest } from "../domain/backup/model.ts";
+import type { MadeBackup } from "../domain/backup/service.ts";
+import { DomainError } from "../domain/errors.ts";
+import { type Clock, toRfc3339 } from "../platform/clock.ts";
+import type { Config } from "../platform/config/config.ts";
+import type { DataDirectory } from "../platform/data-directory.ts";
+import { openConnection } from "../platform/database/connection.ts";
+import { copyBytesOf, type Inspected, sweepPartials } from "../platform/database/copy.ts";
+import type { Connection } from "../platform/database/database.ts";
+import { drizzleOver } from "../platform/database/drizzle.ts";
+import { fileSizeOf, roomOf } from "../platform/disk.ts";
+import { asFileError } from "../platform/files.ts";
+import { VERSION } from "../platform/version.ts";
+
+export interface BackupRequest extends TaskOptions {
+  kind: BackupKind;
+  directory: DataDirectory;
+  clock: Clock;
+  /** absolute; nothing may be there. Without it a name in `folder` is made */
+  target?: string | undefined;
+  folder: string;
+  /** tells which keys open what is sealed in that database */
+  keyIdsIn(connection: Connection): readonly string[];
+}
+
+export interface Backup extends MadeBackup {
+  manifest: Manifest;
+}
+
+/** @returns the folder of backups: that of the configuration, or the one in the data directory */
+export const backupFolder = (config: Config, directory: DataDirectory): string =>
+  config.get("backup.directory") ?? directory.backups;
+
+/**
+ * Makes one backup: SQLite's own copy, its full check, then one file with the digest of everything.
+ * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason, and then nothing is left
+ */
+export async function makeBackup(request: BackupRequest): Promise<Backup> {
+  const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
+  const createdAtMs = clock.nowMs();
+  const target = request.target ?? freeName(request, createdAtMs);
+  refuseExisting(target);
+  makeReady(dirname(target));
+  const databaseBytes = refuseWithoutRoom(directory, dirname(target));
+  const copy = `${target}.${process.pid}.copy.partial`;
+  const partial = `${target}.${process.pid}.partial`;
+  const startedAtMs = performance.now();
+  try {
+    const { schema, rows } = await copyDatabase(request, { copy, databaseBytes });
+    const facts = {
+      created_at: toRfc3339(createdAtMs),
+      version: VERSION,
+      schema,
+      rows,
+      sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],
+    };
+    const packing = { database: copy, artifacts: directory.artifacts, target, partial, facts };
+    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress });
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const databaseSha256 = manifest.database.sha256;
+    return { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256, manifest };
+  } finally {
+    for (const path of [copy, `${copy}-journal`, partial]) rmSync(path, { force: true });
+  }
+}
+
+const WATCH_EVERY_MS = 100;
+
+/** SQLite says nothing while it copies, but its file grows. */
+async function copyDatabase(
+  { directory, signal, onProgress }: BackupRequest,
+  { copy, databaseBytes }: { copy: string; databaseBytes: number },
+): Promise<Inspected> {
+  const look = () => onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes);
+  const watching = setInterval(look, WATCH_EVERY_MS);
+  try {
+    const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal });
+    if (inspected.problems.length > 0) throw databaseDamaged(inspected.problems);
+    return inspected;
+  } finally {
+    clearInterval(watching);
+  }
+}
+
+/**
+ * Removes scheduled backups beyond the newest `keep`.
+ * @param made the one that was just made: it stays, also where a clock that went back gave it an older name than others
+ * @returns the paths of those removed
+ */
+export function removeOldBackups(folder: string, { keep, made }: { keep: number; made: string }): string[] {
+  const old = readdirSync(folder)
+    .filter((name) => kindOfFile(name) === "scheduled")
+    .sort()
+    .slice(0, -keep)
+    .map((name) => join(folder, name))
+    .filter((path) => path !== made);
+  for (const path of old) rmSync(path, { force: true });
+  return old;
+}
+
+function makeReady(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    sweepPartials(folder);
+  } catch (error) {
+    throw isFileInTheWay(error) ? notAFolder(folder) : asFileError(error, folder);
+  }
+}
+
+const isFileInTheWay = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOTDIR");
+
+const notAFolder = (folder: string): DomainError =>
+  new DomainError("invalid", "file.not_a_folder", `${folder} is not a folder`, {
+    hint: "a backup goes into a folder: name one, or a file in it",
+  });
+
+function freeName({ kind, folder }: BackupRequest, atMs: number): string {
+  for (let again = 0; ; again++) {
+    const path = join(folder, fileNameOf(kind, { atMs, again }));
+    if (!existsSync(path)) return path;
+  }
+}
+
+/** @throws DomainError `backup.exists` */
+export function refuseExisting(target: string): void {
+  if (!existsSync(target)) return;
+  throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
+    hint: "name another file, or none: then a free name is chosen",
+  });
+}
+
+/**
+ * The copy of the database and the packed one are there at the same moment.
+ * @returns how large the copy will be, in bytes
+ */
+function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
+  const connection = openConnection(database, { readonly: true });
+  const databaseBytes = copyBytesOf(connection);
+  connection.close();
+  const needed = 2 * databaseBytes + folderBytes(artifacts);
+  const { availableBytes: available } = roomOf(folder);
+  if (available < needed) throw noRoom(folder, { needed, available });
+  return databaseBytes;
+}
+
+const folderBytes = (folder: string): number =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    : 0;
+
+function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {
+  const connection = openConnection(copy, { readonly: true });
+  try {
+    return keyIdsIn(drizzleOver(connection));
+  } finally {
+    connection.close();
+  }
+}

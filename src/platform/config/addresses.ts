@@ -1,0 +1,118 @@
+// The setting types for network addresses: where to listen, the public origin, ranges of trusted proxies.
+// Other types are in config/types.ts. Nothing here opens a connection or asks a name server.
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { resolve } from "node:path";
+import { type SettingType, scalarText } from "./types.ts";
+
+/** Where the server listens. `host` has no brackets; port 0 lets the system choose. */
+export type Listen =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
+
+/** A range in the form `BlockList.addSubnet` takes; one address is a range with the longest prefix. */
+export interface AddressRange {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+export const PORT_MAX = 65_535;
+/** room in `sun_path` before its closing zero byte, unix(7) */
+export const UNIX_PATH_BYTES_MAX = 107;
+
+const UNIX = "unix:";
+const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/;
+const HOST_NAME = /^(?![\d.]+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/i;
+const ORIGIN = /^https?:\/\/[^/?#@\\\s]+\/?$/i;
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** `host:port`, `[ipv6]:port`, or `unix:` and a path of at most UNIX_PATH_BYTES_MAX bytes. */
+export const listenAddress: SettingType<Listen> = {
+  placeholder: "address",
+  read: (raw, folder) => {
+    const given = scalarText(raw) ?? "";
+    const value = given.startsWith(UNIX) ? unixSocket(given.slice(UNIX.length), folder) : hostAndPort(given);
+    return value === undefined
+      ? {
+          wrong: `must be host:port (port 0 to ${PORT_MAX}), [ipv6]:port, or unix:/path (at most ${UNIX_PATH_BYTES_MAX} bytes)`,
+        }
+      : { value, text: listenText(value) };
+  },
+};
+
+/** `https://host[:port]`, or `http://` for this machine alone; read as an origin without a slash at its end. */
+export const publicOrigin: SettingType<string> = {
+  placeholder: "url",
+  read: (raw, folder) => {
+    const reading = anyOrigin.read(raw, folder);
+    if ("wrong" in reading) return reading;
+    const { protocol, hostname } = new URL(reading.value);
+    return protocol === "https:" || isLoopback(hostname)
+      ? reading
+      : { wrong: "must be https (http is only for localhost)" };
+  },
+};
+
+/** `https://host[:port]` or `http://host[:port]`, for what carries no secret; read without a slash at its end. */
+export const anyOrigin: SettingType<string> = {
+  placeholder: "url",
+  read: (raw) => {
+    const given = scalarText(raw) ?? "";
+    if (!ORIGIN.test(given) || !URL.canParse(given))
+      return {
+        wrong:
+          "must be an origin such as https://quartermaster.example.org, without path, query or credentials",
+      };
+    const { origin } = new URL(given);
+    return { value: origin, text: origin };
+  },
+};
+
+/** An IP address, or a range in CIDR notation. */
+export const addressRange: SettingType<AddressRange> = {
+  placeholder: "range",
+  read: (raw) => {
+    const value = rangeOf(scalarText(raw) ?? "");
+    return value === undefined
+      ? { wrong: "must be an IP address or a range such as 10.0.0.0/8" }
+      : { value, text: `${value.address}/${value.prefix}` };
+  },
+};
+
+function unixSocket(given: string, folder: string): Listen | undefined {
+  const path = resolve(folder, given);
+  return given === "" || Buffer.byteLength(path) > UNIX_PATH_BYTES_MAX ? undefined : { kind: "unix", path };
+}
+
+function hostAndPort(given: string): Listen | undefined {
+  const [, bracketed, bare, digits] = HOST_AND_PORT.exec(given) ?? [];
+  const port = Number(digits);
+  const host = bracketed ?? bare ?? "";
+  const isHost = bracketed === undefined ? isIPv4(host) || HOST_NAME.test(host) : isIPv6(host);
+  return isHost && port <= PORT_MAX ? { kind: "tcp", host, port } : undefined;
+}
+
+function listenText(listen: Listen): string {
+  if (listen.kind === "unix") return `${UNIX}${listen.path}`;
+  const host = isIPv6(listen.host) ? `[${listen.host}]` : listen.host;
+  return `${host}:${listen.port}`;
+}
+
+/** `hostname` as URL normalises it: shortened IPv4 is already written out, IPv6 stands in brackets */
+function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (host === "localhost") return true;
+  return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? "ipv6" : "ipv4");
+}
+
+function rangeOf(given: string): AddressRange | undefined {
+  const [, address = "", digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(given) ?? [];
+  if (isIP(address) === 0 || address.includes("%")) return undefined;
+  const family = isIPv4(address) ? "ipv4" : "ipv6";
+  const prefixMax = family === "ipv4" ? 32 : 128;
+  const prefix = digits === undefined ? prefixMax : Number(digits);
+  return prefix <= prefixMax ? { address, prefix, family } : undefined;
+}

@@ -1,0 +1,208 @@
+// Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems at once.
+// Knows no process.*: flags, environment and working folder are arguments. Prints nothing.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { closest } from "fastest-levenshtein";
+import { DomainError, type Problem } from "../../domain/errors.ts";
+import { Secret } from "../secret.ts";
+import { type ConfigFile, readConfigFile } from "./file.ts";
+import { isGatewayDetail, missingBeside, unwiseTogether } from "./rules.ts";
+import {
+  type ConfigInputs,
+  folderIn,
+  type Origin,
+  type Resolution,
+  resolveSetting,
+  type Sources,
+  variableIn,
+} from "./sources.ts";
+import {
+  keysOf,
+  SECTIONS,
+  SETTING_NAMES,
+  type SectionName,
+  type SettingName,
+  settingOf,
+  type Values,
+  variableOf,
+} from "./table.ts";
+
+const CONFIG_VARIABLE = "QUARTERMASTER_CONFIG";
+const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(keysOf).map(variableOf)];
+
+/** The settings in force. Its members are private, so that printing it shows no secret, not even one in a section. */
+export class Config {
+  readonly #resolutions: ReadonlyMap<SettingName, Resolution>;
+  readonly #file: ConfigFile | undefined;
+  readonly #inputs: ConfigInputs;
+  readonly #warnings: readonly string[];
+
+  constructor(
+    resolutions: ReadonlyMap<SettingName, Resolution>,
+    source: ConfigInputs & Pick<Sources, "file" | "warnings">,
+  ) {
+    this.#resolutions = resolutions;
+    this.#file = source.file;
+    this.#inputs = source;
+    this.#warnings = source.warnings;
+  }
+
+  /** @returns the value, in the type the table gives the setting */
+  get<Name extends SettingName>(name: Name): Values[Name] {
+    // Each resolution was made by the type of this very setting; a map of all of them cannot say so.
+    return this.#resolutions.get(name)?.value as Values[Name];
+  }
+
+  /** @returns whether any source has the setting, whatever the default */
+  has(name: SettingName): boolean {
+    return this.rowOf(name).origin !== "default";
+  }
+
+  /** @returns text of an environment variable that a setting names; blank counts as absent */
+  variable(name: string): string | undefined {
+    return variableIn(this.#inputs.env, name);
+  }
+
+  /**
+   * @returns the value that the setting has with the file as it is now; the value in force stays what it was
+   * @throws DomainError `config.invalid`
+   */
+  reread<Name extends SettingName>(name: Name): Values[Name] {
+    const path = this.file;
+    const { file, problems } = path === undefined ? {} : readConfigFile(path, "--config");
+    const sources: Sources = { ...this.#inputs, file, problems: [...(problems ?? [])], warnings: [] };
+    const { value } = resolveSetting(name, sources);
+    if (sources.problems.length > 0) throw invalid(sources.problems, path);
+    return value as Values[Name];
+  }
+
+  /**
+   * @returns the settings as the very same sources have them now
+   * @throws DomainError `config.invalid`
+   */
+  reloaded(): Config {
+    return loadConfig(this.#inputs);
+  }
+
+  /** @returns names of the settings whose value is another than in `former` */
+  changedSince(former: Config): readonly SettingName[] {
+    return SETTING_NAMES.filter((name) => !isSame(this.get(name), former.get(name)));
+  }
+
+  /** @returns one row of `config show` */
+  rowOf(name: SettingName): ConfigRow {
+    const { text = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
+    return { key: name, value: text, origin, doc: settingOf(name).doc };
+  }
+
+  /** absolute path of the file in force */
+  get file(): string | undefined {
+    return this.#file?.path;
+  }
+
+  /** sentences for the operator about what works but is unwise */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** the sections that are handed on as the file has them; undefined where absent */
+  get sections(): Readonly<Record<SectionName, unknown>> {
+    const [governance, packageCatalog] = SECTIONS;
+    return {
+      [governance]: this.#file?.valueOf(governance),
+      [packageCatalog]: this.#file?.valueOf(packageCatalog),
+    };
+  }
+
+  /** @returns the 1-based line of an RFC 6901 pointer into the file (`/gateway/url`) or of its nearest ancestor */
+  lineOf(pointer: string): number | undefined {
+    return this.#file?.lineOf(pointer);
+  }
+}
+
+/** Secrets hide their text from any other comparison. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  one instanceof Secret && other instanceof Secret
+    ? one.reveal() === other.reveal()
+    : isDeepStrictEqual(one, other);
+
+export interface ConfigRow {
+  readonly key: SettingName;
+  /** `set` or `unset` for a secret; `unset` where there is no value */
+  readonly value: string;
+  readonly origin: Origin;
+  readonly doc: string;
+}
+
+/**
+ * Reads every setting from flags, environment, credentials and the configuration file.
+ * @throws DomainError `config.invalid` with one problem for everything that is wrong in any source
+ * @source operator-experience.md CLI-11, CLI-12, SVC-5
+ */
+export function loadConfig(inputs: ConfigInputs): Config {
+  const named = configPath(inputs);
+  const { file, problems = [] } = named === undefined ? {} : readConfigFile(named.path, named.spelling);
+  const sources: Sources = { ...inputs, file, problems: [...problems], warnings: [] };
+  const resolutions = resolveAll(sources);
+  const config = new Config(resolutions, sources);
+  sources.problems.push(...unknownVariables(sources));
+  // A file that could not be read may hold what is missing.
+  if (named === undefined || file !== undefined) sources.problems.push(...missingBeside(config));
+  if (sources.problems.length > 0) throw invalid(sources.problems, named?.path);
+  sources.warnings.push(...unwiseTogether(config, file));
+  return config;
+}
+
+/** While gateway mode is off nothing of its details counts, not even what is wrong with them. */
+function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
+  const isOff = resolveSetting("gateway.type", { ...sources, problems: [] }).origin === "default";
+  const ignored = { ...sources, problems: [], warnings: [] };
+  return new Map(
+    SETTING_NAMES.map((name) => [
+      name,
+      resolveSetting(name, isOff && isGatewayDetail(name) ? ignored : sources),
+    ]),
+  );
+}
+
+/** @returns one row per setting, in the order of the table, for `config show` */
+export const describe = (config: Config): readonly ConfigRow[] =>
+  SETTING_NAMES.map((name) => config.rowOf(name));
+
+/** @returns the file that is in force (absolute) and how it was named; undefined where no file is */
+export function configPath({
+  flags,
+  env,
+  cwd,
+}: ConfigInputs): { path: string; spelling: string } | undefined {
+  const { config } = flags;
+  if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
+  const variable = variableIn(env, CONFIG_VARIABLE);
+  if (variable !== undefined) return { path: resolve(cwd, variable), spelling: CONFIG_VARIABLE };
+  const folder = folderIn(env, "CONFIGURATION_DIRECTORY");
+  const path = resolve(cwd, join(folder ?? "", "quartermaster.yaml"));
+  return folder !== undefined && existsSync(path)
+    ? { path, spelling: "$CONFIGURATION_DIRECTORY" }
+    : undefined;
+}
+
+/** A variable the file itself refers to is known, whatever its name. */
+function unknownVariables({ env, file }: Sources): readonly Problem[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith("QUARTERMASTER_") && variableIn(env, name) !== undefined)
+    .filter((name) => !VARIABLES.includes(name) && !file?.references.has(name))
+    .map((name) => ({
+      pointer: "",
+      detail: `${name}: no such setting; the nearest is ${closest(name, VARIABLES)}`,
+    }));
+}
+
+function invalid(problems: readonly Problem[], path: string | undefined): DomainError {
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  const where = path === undefined ? "" : ` (file: ${path})`;
+  return new DomainError("invalid", "config.invalid", `The configuration has ${count}${where}.`, {
+    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+    problems,
+  });
+}

@@ -1,0 +1,68 @@
+// Reads one small file for the configuration: regular files only, never past a limit, text in UTF-8.
+// What the text means is for config/file.ts (YAML) and config/sources.ts (secrets).
+import { isUtf8 } from "node:buffer";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+
+export interface SmallFile {
+  readonly text: string;
+  /** anyone on this machine may read it */
+  readonly isWorldReadable: boolean;
+}
+
+/** Why there is no text; `line` is 1-based, given where one line is at fault. */
+export interface Unreadable {
+  readonly wrong: string;
+  readonly isMissing?: boolean;
+  readonly line?: number;
+}
+
+const OTHERS_MAY_READ = 0o004;
+const LINE_FEED = 0x0a;
+
+/**
+ * @param path absolute
+ * @returns the text without a byte order mark, or the reason in words that follow the file's name ("does not exist")
+ */
+export function readSmallFile(path: string, sizeBytesMax: number): SmallFile | Unreadable {
+  let descriptor: number;
+  try {
+    // Without O_NONBLOCK a named pipe in this place would stop the start for ever.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return reasonOf(error);
+  }
+  try {
+    return readOpen(descriptor, sizeBytesMax);
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readOpen(descriptor: number, sizeBytesMax: number): SmallFile | Unreadable {
+  const status = fstatSync(descriptor);
+  if (!status.isFile()) return { wrong: "is not a regular file" };
+  if (status.size > sizeBytesMax) return { wrong: `is larger than ${sizeBytesMax} bytes` };
+  const bytes = readFileSync(descriptor);
+  if (!isUtf8(bytes)) return { wrong: "is not UTF-8 text", line: firstBrokenLine(bytes) };
+  return {
+    text: new TextDecoder().decode(bytes),
+    isWorldReadable: (status.mode & OTHERS_MAY_READ) !== 0,
+  };
+}
+
+function firstBrokenLine(bytes: Uint8Array): number {
+  let start = 0;
+  for (let line = 1; ; line++) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end === -1 || !isUtf8(bytes.subarray(start, end))) return line;
+    start = end + 1;
+  }
+}
+
+function reasonOf(error: unknown): Unreadable {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  if (code === "ENOENT" || code === "ENOTDIR") return { wrong: "does not exist", isMissing: true };
+  return { wrong: `cannot be read by this user (${code})` };
+}

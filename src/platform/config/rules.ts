@@ -1,0 +1,82 @@
+// Rules between settings: what must be given together, and what works but is not what somebody meant. Each setting alone is
+// for config/table.ts; loading them is for config.ts.
+import { type Problem, pointerOf } from "../../domain/errors.ts";
+import type { Config } from "./config.ts";
+import type { ConfigFile } from "./file.ts";
+import { KEYS_WITHOUT_EFFECT, SETTING_NAMES, type SettingName } from "./table.ts";
+
+/** The provisioner that is part of the service; every other type is an executable. */
+export const BUILTIN_PROVISIONER = "builtin-litellm";
+
+/** @returns whether the setting counts only while gateway mode is on */
+export const isGatewayDetail = (name: SettingName): boolean =>
+  name.startsWith("gateway.") && name !== "gateway.type";
+
+/** @returns a problem for each setting that others in force need and that is not there */
+export const missingBeside = (config: Config): readonly Problem[] => [
+  ...missingHalf(config, ["server.tls_cert", "server.tls_key"]),
+  ...(config.has("gateway.type") ? missingForGateway(config) : []),
+];
+
+/** @returns sentences for the operator */
+export function unwiseTogether(config: Config, file: ConfigFile | undefined): readonly string[] {
+  if (!config.has("gateway.type")) {
+    const ignored = SETTING_NAMES.filter((name) => isGatewayDetail(name) && config.has(name));
+    return ignored.length === 0
+      ? []
+      : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`];
+  }
+  const unused = KEYS_WITHOUT_EFFECT.filter((key) => file?.valueOf(key) !== undefined);
+  return unused.length === 0
+    ? []
+    : [`these do nothing here, for the service keeps keys of its own: ${unused.join(", ")}`];
+}
+
+/** One of two that are given together or not at all. */
+function missingHalf(config: Config, pair: readonly [SettingName, SettingName]): readonly Problem[] {
+  const missing = pair.filter((name) => !config.has(name));
+  return missing.length !== 1
+    ? []
+    : missing.map((name) => missingSetting(name, `${pair.join(" and ")} are given together or not at all`));
+}
+
+/** @source gateway-keys.md sections 5.1 and 10 */
+function missingForGateway(config: Config): readonly Problem[] {
+  const isExecutable =
+    config.has("gateway.provisioner.executable_path") || config.has("gateway.provisioner.executable_sha256");
+  const needed: readonly SettingName[] = [
+    "gateway.url",
+    "gateway.inference_proxy_url",
+    "gateway.provisioner.type",
+    isExecutable ? "gateway.provisioner.policy_revision" : "gateway.provisioner.admin_key",
+  ];
+  return [
+    ...needed
+      .filter((name) => !config.has(name))
+      .map((name) => missingSetting(name, "gateway mode needs it")),
+    ...missingHalf(config, ["gateway.provisioner.executable_path", "gateway.provisioner.executable_sha256"]),
+    ...(isExecutable ? missingVariables(config) : unknownProvisioner(config)),
+  ];
+}
+
+const missingSetting = (name: SettingName, why: string): Problem => problem(name, `missing; ${why}`);
+
+const problem = (name: SettingName, detail: string): Problem => ({
+  pointer: pointerOf(name.split(".")),
+  detail: `${name}: ${detail}`,
+});
+
+function unknownProvisioner(config: Config): readonly Problem[] {
+  const name = "gateway.provisioner.type";
+  const type = config.get(name);
+  return type === undefined || type === BUILTIN_PROVISIONER
+    ? []
+    : [problem(name, `must be ${BUILTIN_PROVISIONER}, or come with gateway.provisioner.executable_path`)];
+}
+
+function missingVariables(config: Config): readonly Problem[] {
+  const name = "gateway.provisioner.executable_environment";
+  return (config.get(name) ?? [])
+    .filter((variable) => config.variable(variable) === undefined)
+    .map((variable) => problem(name, `names ${variable}, which is not set`));
+}

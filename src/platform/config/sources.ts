@@ -1,0 +1,188 @@
+// Where the value of one setting comes from. Ordinary settings: flag, environment, file, default. Secrets: credential of the
+// service manager, secret file, environment (with a warning), file. Types are in config/types.ts, the file in config/file.ts.
+import { join, resolve } from "node:path";
+import { type Problem, pointerOf } from "../../domain/errors.ts";
+import type { ConfigFile } from "./file.ts";
+import { readSmallFile } from "./read.ts";
+import { referenceIn } from "./references.ts";
+import { attributeOf, fileKeyOf, flagOf, type SettingName, settingOf, variableOf } from "./table.ts";
+import { path as pathType } from "./types.ts";
+
+export const SECRET_FILE_BYTES_MAX = 64 * 1024;
+
+/** Everything outside the program that settings may come from. */
+export interface ConfigInputs {
+  /** what commander hands over: members such as `serverListen`; members that are no setting are left alone */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** absolute; relative paths of flags and environment start here */
+  readonly cwd: string;
+}
+
+export type Origin = "flag" | "environment" | "credential" | "secret file" | `file:${number}` | "default";
+
+export interface Resolution {
+  readonly value: unknown;
+  /** for `config show`; `set` for a secret */
+  readonly text: string;
+  readonly origin: Origin;
+}
+
+/** The inputs with the file read; what is wrong and what is unwise is gathered in the two lists. */
+export interface Sources extends ConfigInputs {
+  readonly file: ConfigFile | undefined;
+  readonly problems: Problem[];
+  readonly warnings: string[];
+}
+
+/** Something given for a setting: `raw`, unless `wrong` says why it could not even be read. */
+interface Candidate {
+  /** dotted; for a secret file it ends in `_file` */
+  readonly key: string;
+  /** what the user wrote: `--server-listen`, `QUARTERMASTER_SERVER_LISTEN`, `server.listen` */
+  readonly spelling: string;
+  readonly origin: Origin;
+  readonly folder: string;
+  readonly line?: number;
+  readonly raw?: unknown;
+  readonly wrong?: string;
+  /** environment variable the value itself stood in */
+  readonly variable?: string;
+}
+
+/** @returns the variable's text; blank counts as absent */
+export function variableIn(env: ConfigInputs["env"], name: string): string | undefined {
+  const value = env[name];
+  return value === undefined || value.trim() === "" ? undefined : value;
+}
+
+/** @returns a folder the service manager names; of a colon list, the first (systemd.exec(5), RuntimeDirectory=) */
+export const folderIn = (env: ConfigInputs["env"], name: string): string | undefined =>
+  variableIn(env, name)?.split(":")[0];
+
+/** Takes the first source that has the setting; a value that is wrong there is a problem, never a reason to look further. */
+export function resolveSetting(name: SettingName, sources: Sources): Resolution {
+  const candidate =
+    settingOf(name).credential === undefined ? ordinary(name, sources) : secret(name, sources);
+  return candidate === undefined ? fallback(name, sources) : settle(name, candidate, sources);
+}
+
+function settle(name: SettingName, candidate: Candidate, sources: Sources): Resolution {
+  const { origin, raw, wrong, folder } = candidate;
+  const reading = wrong === undefined ? settingOf(name).type.read(raw, folder) : { wrong };
+  if (!("wrong" in reading)) return { ...reading, origin };
+  sources.problems.push({
+    pointer: pointerOf(candidate.key.split(".")),
+    detail: `${candidate.spelling}: ${reading.wrong}`,
+    ...(candidate.line === undefined ? {} : { line: candidate.line }),
+  });
+  return { value: undefined, text: "unset", origin };
+}
+
+function fallback(name: SettingName, sources: Sources): Resolution {
+  const setting = settingOf(name);
+  const variable = setting.defaultVariable;
+  const raw = (variable && folderIn(sources.env, variable)) ?? setting.default;
+  if (raw === undefined) return { value: undefined, text: "unset", origin: "default" };
+  const spelling = variable ?? name;
+  return settle(name, { key: name, spelling, origin: "default", folder: sources.cwd, raw }, sources);
+}
+
+const ordinary = (key: string, sources: Sources): Candidate | undefined =>
+  fromFlag(key, sources) ?? fromEnvironment(key, sources) ?? fromFile(key, sources);
+
+function fromFlag(key: string, { flags, cwd }: Sources): Candidate | undefined {
+  const raw = flags[attributeOf(key)];
+  return raw === undefined ? undefined : { key, spelling: flagOf(key), origin: "flag", folder: cwd, raw };
+}
+
+function fromEnvironment(key: string, { env, cwd }: Sources): Candidate | undefined {
+  const variable = variableOf(key);
+  const raw = variableIn(env, variable);
+  return raw === undefined
+    ? undefined
+    : { key, spelling: variable, origin: "environment", folder: cwd, raw, variable };
+}
+
+function fromFile(key: string, { file, env }: Sources): Candidate | undefined {
+  const given = file?.valueOf(key);
+  if (file === undefined || given === undefined) return undefined;
+  const line = file.lineOf(pointerOf(key.split(".")));
+  const variable = referenceIn(given);
+  const missing = new Set<string>();
+  return {
+    key,
+    spelling: key,
+    origin: `file:${line}`,
+    folder: file.folder,
+    line,
+    raw: expand(given, env, missing),
+    ...(variable === undefined ? {} : { variable }),
+    ...(missing.size === 0 ? {} : { wrong: `refers to ${[...missing].join(", ")}, which is not set` }),
+  };
+}
+
+/** Puts in the environment's text for each reference, also inside lists and mappings. */
+function expand(raw: unknown, env: ConfigInputs["env"], missing: Set<string>): unknown {
+  if (Array.isArray(raw)) return raw.map((item) => expand(item, env, missing));
+  if (typeof raw === "object" && raw !== null)
+    return Object.fromEntries(Object.entries(raw).map(([key, item]) => [key, expand(item, env, missing)]));
+  const variable = referenceIn(raw);
+  if (variable === undefined) return raw;
+  const value = variableIn(env, variable);
+  if (value === undefined) missing.add(variable);
+  return value;
+}
+
+function secret(name: SettingName, sources: Sources): Candidate | undefined {
+  const inFile = ordinary(fileKeyOf(name), sources);
+  return (
+    fromCredential(name, sources) ??
+    (inFile && fromSecretFile(inFile)) ??
+    plainSecret(name, fromEnvironment(name, sources) ?? fromFile(name, sources), sources)
+  );
+}
+
+/** systemd.exec(5), LoadCredential=; a credential that was not passed has no file */
+function fromCredential(name: SettingName, { env, cwd }: Sources): Candidate | undefined {
+  const credential = settingOf(name).credential;
+  const folder = variableIn(env, "CREDENTIALS_DIRECTORY");
+  if (credential === undefined || folder === undefined) return undefined;
+  const content = secretIn(resolve(cwd, join(folder, credential)));
+  if ("wrong" in content && content.isMissing) return undefined;
+  return { key: name, spelling: `credential ${credential}`, origin: "credential", folder, ...content };
+}
+
+function fromSecretFile(named: Candidate): Candidate {
+  const reading = named.wrong === undefined ? pathType.read(named.raw, named.folder) : { wrong: named.wrong };
+  const content = "wrong" in reading ? reading : secretIn(reading.value);
+  return { ...named, origin: "secret file", ...content };
+}
+
+function secretIn(path: string): { raw: string } | { wrong: string; isMissing: boolean } {
+  const small = readSmallFile(path, SECRET_FILE_BYTES_MAX);
+  if ("wrong" in small) return { wrong: `${path} ${small.wrong}`, isMissing: small.isMissing === true };
+  return small.isWorldReadable
+    ? { wrong: `everyone on this machine can read ${path}; run: chmod 600 ${path}`, isMissing: false }
+    : { raw: small.text.replace(/\r?\n$/, "") };
+}
+
+function plainSecret(
+  name: SettingName,
+  plain: Candidate | undefined,
+  { file, warnings }: Sources,
+): Candidate | undefined {
+  if (plain?.variable !== undefined) {
+    const better = `${variableOf(fileKeyOf(name))} or the systemd credential ${settingOf(name).credential}`;
+    warnings.push(
+      `${plain.variable} passes a secret in the environment, where other processes may see it; use ${better}`,
+    );
+    return plain;
+  }
+  return plain && file?.isWorldReadable
+    ? {
+        ...plain,
+        wrong: `everyone on this machine can read this secret; run: chmod 600 ${file.path}`,
+      }
+    : plain;
+}

@@ -1,0 +1,217 @@
+// The types a setting can have: each reads text (flag, environment, secret file) or a YAML value, and says what would be right.
+// No message repeats the value it refuses: it may be a secret in the wrong place. Network addresses are in config/addresses.ts.
+import { resolve } from "node:path";
+import { Secret } from "../secret.ts";
+
+/** The value and its printable text, or what the value must be ("must be ..."). */
+export type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };
+
+export interface SettingType<T> {
+  /** what follows the flag in help texts */
+  readonly placeholder: string;
+  /** `folder` is absolute: relative paths start there */
+  readonly read: (raw: unknown, folder: string) => Reading<T>;
+}
+
+export const TEXT_LENGTH_MAX = 200;
+export const PATH_BYTES_MAX = 4095;
+export const EMAIL_LENGTH_MAX = 254;
+export const LIST_ITEMS_MAX = 256;
+export const MAP_ENTRIES_MAX = 1000;
+
+const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+$/;
+const TRUE = new Set(["1", "true", "yes", "on"]);
+const FALSE = new Set(["0", "false", "no", "off"]);
+
+/** @returns trimmed text of a scalar; undefined for lists, mappings and null */
+export const scalarText = (raw: unknown): string | undefined =>
+  typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean"
+    ? String(raw).trim()
+    : undefined;
+
+/** One line of text, 1 to TEXT_LENGTH_MAX characters. A bare YAML number is refused: `007` would lose its zeros. */
+export const text: SettingType<string> = {
+  placeholder: "text",
+  read: (raw) => {
+    const value = typeof raw === "string" ? raw.trim() : "";
+    return value === "" || value.length > TEXT_LENGTH_MAX || /\p{Cc}/u.test(value)
+      ? {
+          wrong: `must be one line of text, 1 to ${TEXT_LENGTH_MAX} characters (in the file: put numbers in quotes)`,
+        }
+      : { value, text: value };
+  },
+};
+
+/** A path of the file system, made absolute. Whether it exists is for whoever opens it. */
+export const path: SettingType<string> = {
+  placeholder: "path",
+  read: (raw, folder) => {
+    if (typeof raw !== "string" || raw.trim() === "" || raw.includes("\0"))
+      return { wrong: "must be a path" };
+    const value = resolve(folder, raw);
+    return Buffer.byteLength(value) > PATH_BYTES_MAX
+      ? { wrong: `must be a path of at most ${PATH_BYTES_MAX} bytes` }
+      : { value, text: value };
+  },
+};
+
+/** A whole number from min to max, both included. */
+export const integer = (range: { min: number; max: number }): SettingType<number> => ({
+  placeholder: "number",
+  read: (raw) => {
+    const digits = scalarText(raw) ?? "";
+    const value = /^-?\d+$/.test(digits) ? Number(digits) : Number.NaN;
+    return value >= range.min && value <= range.max
+      ? { value, text: String(value) }
+      : { wrong: `must be a whole number from ${range.min} to ${range.max}` };
+  },
+});
+
+/** A number from 0 to `max`, with decimals or without. */
+export const amount = ({ max }: { max: number }): SettingType<number> => ({
+  placeholder: "number",
+  read: (raw) => {
+    const digits = scalarText(raw) ?? "";
+    const value = /^\d+(?:\.\d+)?$/.test(digits) ? Number(digits) : Number.NaN;
+    return value <= max
+      ? { value, text: String(value) }
+      : { wrong: `must be a number from 0 to ${max}, such as 12.5` };
+  },
+});
+
+/** Text of a fixed form. `form` completes "must be ...". */
+export const formed = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
+  ({
+    placeholder,
+    read: (raw) => {
+      const value = scalarText(raw) ?? "";
+      return pattern.test(value) ? { value, text: value } : { wrong: `must be ${form}` };
+    },
+  }) satisfies SettingType<string>;
+
+/** 1, true, yes, on and 0, false, no, off, in any case. */
+export const boolean: SettingType<boolean> = {
+  placeholder: "yes|no",
+  read: (raw) => {
+    const word = scalarText(raw)?.toLowerCase() ?? "";
+    return TRUE.has(word) || FALSE.has(word)
+      ? { value: TRUE.has(word), text: String(TRUE.has(word)) }
+      : { wrong: "must be yes or no (also true/false, on/off, 1/0)" };
+  },
+};
+
+/** One of the given words. */
+export const choice = <const Words extends readonly string[]>(
+  ...words: Words
+): SettingType<Words[number]> => ({
+  placeholder: words.join("|"),
+  read: (raw) => {
+    const given = scalarText(raw);
+    const value = words.find((word) => word === given);
+    return value === undefined ? { wrong: `must be one of ${words.join(", ")}` } : { value, text: value };
+  },
+});
+
+/** An e-mail address; case is kept. Only the shape is checked, delivery is not our business here. */
+export const email: SettingType<string> = {
+  placeholder: "email",
+  read: (raw) => {
+    const value = scalarText(raw) ?? "";
+    return EMAIL.test(value) && value.length <= EMAIL_LENGTH_MAX
+      ? { value, text: value }
+      : {
+          wrong: `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,
+        };
+  },
+};
+
+/** A secret of at least `lengthMin` characters, kept exactly as given. Its text is `set`. */
+export const secret = (lengthMin = 1): SettingType<Secret> => ({
+  placeholder: "path",
+  read: (raw) => {
+    if (typeof raw !== "string") return { wrong: "must be text (in the file: put numbers in quotes)" };
+    if (raw.trim() === "") return { wrong: "must not be empty" };
+    return raw.length < lengthMin
+      ? { wrong: `must have at least ${lengthMin} characters` }
+      : { value: new Secret(raw), text: "set" };
+  },
+});
+
+/** Items between commas, or a YAML list; up to LIST_ITEMS_MAX. Every wrong item is named by its position, from 1. */
+export const list = <T>(item: SettingType<T>): SettingType<readonly T[]> => ({
+  placeholder: `${item.placeholder},...`,
+  read: (raw, folder) => {
+    const items = itemsOf(raw);
+    if (items === undefined) return { wrong: "must be a list, or items between commas" };
+    if (items.length > LIST_ITEMS_MAX) return { wrong: `must have at most ${LIST_ITEMS_MAX} items` };
+    const entries = items.map((given, index) => [`item ${index + 1}`, given] as const);
+    return combine(entries, (given) => item.read(given, folder), {
+      value: (values) => values.map(([, value]) => value),
+      text: (texts) => texts.map(([, given]) => given).join(","),
+    });
+  },
+});
+
+/** A JSON object as text, or a YAML mapping; up to MAP_ENTRIES_MAX entries. Every wrong entry is named by its key. */
+export const map = <T>(item: SettingType<T>): SettingType<ReadonlyMap<string, T>> => ({
+  placeholder: "json",
+  read: (raw, folder) => {
+    const entries = entriesOf(raw);
+    if (entries === undefined) return { wrong: "must be a mapping, or a JSON object as text" };
+    if (entries.length > MAP_ENTRIES_MAX) return { wrong: `must have at most ${MAP_ENTRIES_MAX} entries` };
+    return combine(entries, (given) => item.read(given, folder), {
+      value: (values) => new Map(values),
+      text: (texts) => JSON.stringify(Object.fromEntries(texts)),
+    });
+  },
+});
+
+function itemsOf(raw: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(raw)) return raw;
+  return scalarText(raw)
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] | undefined {
+  const given = typeof raw === "string" ? parseJson(raw) : raw;
+  return typeof given === "object" && given !== null && !Array.isArray(given)
+    ? Object.entries(given)
+    : undefined;
+}
+
+/** Text that is not JSON reads as undefined: the parser's own message would repeat a piece of it. */
+function parseJson(source: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads named members; either all of them are right, or the wrong ones are listed together. */
+function combine<T, Whole>(
+  entries: readonly (readonly [string, unknown])[],
+  read: (raw: unknown) => Reading<T>,
+  join: {
+    value: (values: readonly (readonly [string, T])[]) => Whole;
+    text: (texts: readonly (readonly [string, string])[]) => string;
+  },
+): Reading<Whole> {
+  const values: [string, T][] = [];
+  const texts: [string, string][] = [];
+  const wrong: string[] = [];
+  for (const [name, raw] of entries) {
+    const reading = read(raw);
+    if ("wrong" in reading) {
+      wrong.push(`${name} ${reading.wrong}`);
+      continue;
+    }
+    values.push([name, reading.value]);
+    texts.push([name, reading.text]);
+  }
+  return wrong.length > 0
+    ? { wrong: wrong.join("; ") }
+    : { value: join.value(values), text: join.text(texts) };
+}

@@ -1,0 +1,82 @@
+// Ed25519 signatures over files that travel between machines: catalog bundles and releases. `openssl pkeyutl -rawin` makes
+// and checks the same ones. Keys are PEM; which signer is to be trusted, the operator says by naming a file.
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { DomainError } from "../../domain/errors.ts";
+import type { Secret } from "../secret.ts";
+
+export const SIGNATURE_BYTES = 64;
+/** of one file; old keys of a signer stand beside the new one */
+export const TRUSTED_KEYS_MAX = 16;
+const KIND = "ed25519";
+const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g;
+
+/** A public key by which signatures are checked. */
+export interface TrustedKey {
+  /** SHA-256 of its DER (SubjectPublicKeyInfo), in hexadecimal */
+  keyId: string;
+  isSigned(bytes: Uint8Array, signature: Uint8Array): boolean;
+}
+
+export interface FileSigner {
+  keyId: string;
+  /** PEM, with a line break at its end */
+  publicKey: string;
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+/**
+ * @param privateKey PKCS #8 in PEM
+ * @param source names it in an error
+ * @throws DomainError `signing.not_ed25519`
+ */
+export function fileSigner(privateKey: Secret, source: string): FileSigner {
+  const key = ed25519(
+    () => createPrivateKey(privateKey.reveal()),
+    `${source} holds no Ed25519 private key in PEM`,
+  );
+  const publicKey = createPublicKey(key);
+  return {
+    keyId: keyIdOf(publicKey),
+    publicKey: publicKey.export({ type: "spki", format: "pem" }).toString(),
+    sign: (bytes) => sign(null, bytes, key),
+  };
+}
+
+/**
+ * @param text one or more public keys in PEM
+ * @param source names it in an error
+ * @throws DomainError `signing.not_ed25519` for none, for too many, or for one of another kind
+ */
+export function readTrustedKeys(text: string, source: string): TrustedKey[] {
+  const blocks = text.match(PUBLIC_KEY) ?? [];
+  if (blocks.length > TRUSTED_KEYS_MAX)
+    throw notEd25519(`${source} holds more than ${TRUSTED_KEYS_MAX} keys`);
+  const wrong = `${source} holds no Ed25519 public key in PEM, or another kind of key beside it`;
+  if (blocks.length === 0) throw notEd25519(wrong);
+  return blocks.map((pem) => {
+    const key = ed25519(() => createPublicKey(pem), wrong);
+    return { keyId: keyIdOf(key), isSigned: (bytes, signature) => verify(null, bytes, key, signature) };
+  });
+}
+
+const keyIdOf = (key: KeyObject): string =>
+  createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest("hex");
+
+/** The library's own message may quote what it could not read: it is dropped. */
+function ed25519(read: () => KeyObject, wrong: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = read();
+  } catch {
+    throw notEd25519(wrong);
+  }
+  if (key.asymmetricKeyType === KIND) return key;
+  throw notEd25519(wrong);
+}
+
+const notEd25519 = (message: string): DomainError =>
+  new DomainError("invalid", "signing.not_ed25519", message, {
+    hint: "make a pair with: openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout",
+  });

@@ -1,0 +1,140 @@
+// The file in which keys leave the machine: encrypted under a passphrase, apart from any backup. A key is made of the
+// passphrase by scrypt (RFC 7914), the content is AES-256-GCM. What the keys open is for sealing.ts.
+import { createCipheriv, createDecipheriv, scryptSync } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { DomainError } from "../../domain/errors.ts";
+import type { Ids } from "../ids.ts";
+import type { Secret } from "../secret.ts";
+
+export const PASSPHRASE_LENGTH_MIN = 12;
+export const KEY_FILE_BYTES_MAX = 4 * 1024 * 1024;
+/** Takes 128 MB and about half a second: what OWASP asks for at least. */
+const COST = { n: 131_072, r: 8, p: 1 };
+/** What a file may ask of whoever opens it. */
+const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** One sealing key as the file holds it. */
+export interface KeptKey {
+  /** of its file in the directory of keys */
+  name: string;
+  /** first digits of its digest, which stand in front of everything sealed under it */
+  id: string;
+  /** 32 bytes in base64 */
+  key: string;
+}
+
+/** All that the file holds. */
+export interface KeptKeys {
+  sealing: readonly KeptKey[];
+  /** PEM of the key that signs bundles; null without one */
+  bundleSigning: string | null;
+}
+
+const KeptKeysSchema = Type.Object({
+  sealing: Type.Array(
+    Type.Object({
+      name: Type.String({ pattern: "^[0-9A-Za-z][0-9A-Za-z_-]{0,99}\\.sealing-key$" }),
+      id: Type.String({ pattern: "^[0-9a-f]{12}$" }),
+      key: Type.String({ maxLength: 100 }),
+    }),
+    { maxItems: 10_000 },
+  ),
+  bundleSigning: Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()]),
+});
+
+const FileSchema = Type.Object({
+  format: Type.Literal("quartermaster-keys-1"),
+  n: Type.Integer({ minimum: 2, maximum: COST_MAX.n }),
+  r: Type.Integer({ minimum: 1, maximum: COST_MAX.r }),
+  p: Type.Integer({ minimum: 1, maximum: COST_MAX.p }),
+  salt: Type.String(),
+  nonce: Type.String(),
+  sealed: Type.String(),
+});
+
+/** @throws DomainError `passphrase.too_short` */
+export function refuseShortPassphrase(passphrase: Secret): void {
+  if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) throw tooShort();
+}
+
+/**
+ * @returns the text of a file that only the passphrase opens
+ * @throws DomainError `passphrase.too_short`
+ */
+export function encryptKeys(keys: KeptKeys, { passphrase, ids }: { passphrase: Secret; ids: Ids }): string {
+  refuseShortPassphrase(passphrase);
+  const salt = Buffer.from(ids.bytes(SALT_BYTES));
+  const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
+  const cipher = createCipheriv("aes-256-gcm", derived(passphrase, { ...COST, salt }), nonce);
+  const sealed = Buffer.concat([
+    cipher.update(JSON.stringify(keys), "utf8"),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  const base64 = { salt: text(salt), nonce: text(nonce), sealed: text(sealed) };
+  return `${JSON.stringify({ format: "quartermaster-keys-1", ...COST, ...base64 }, null, 1)}\n`;
+}
+
+/**
+ * @param file what `encryptKeys` has made
+ * @throws DomainError `keys.unreadable` for another file, `keys.wrong_passphrase` also where the file was changed
+ */
+export function decryptKeys(file: string, passphrase: Secret): KeptKeys {
+  const { salt, nonce, sealed, ...cost } = readFile(file);
+  try {
+    const key = derived(passphrase, { ...cost, salt: bytes(salt) });
+    const body = bytes(sealed);
+    const opener = createDecipheriv("aes-256-gcm", key, bytes(nonce), { authTagLength: TAG_BYTES });
+    opener.setAuthTag(body.subarray(body.length - TAG_BYTES));
+    const middle = body.subarray(0, body.length - TAG_BYTES);
+    const keys: unknown = JSON.parse(Buffer.concat([opener.update(middle), opener.final()]).toString());
+    if (Value.Check(KeptKeysSchema, keys)) return keys;
+  } catch (cause) {
+    throw new DomainError("unverified", "keys.wrong_passphrase", "the file of keys does not open", {
+      hint: "check the passphrase; a file that was changed does not open with the right one either",
+      cause,
+    });
+  }
+  throw unreadable();
+}
+
+function readFile(file: string): Static<typeof FileSchema> {
+  try {
+    const json: unknown = JSON.parse(file);
+    if (Value.Check(FileSchema, json)) return json;
+  } catch {
+    // not even JSON
+  }
+  throw unreadable();
+}
+
+const derived = (
+  passphrase: Secret,
+  { n: N, r, p, salt }: { n: number; r: number; p: number; salt: Uint8Array },
+): Buffer =>
+  scryptSync(passphrase.reveal().normalize("NFC"), salt, 32, {
+    N,
+    r,
+    p,
+    maxmem: 256 * COST_MAX.r * COST_MAX.n,
+  });
+
+const text = (raw: Uint8Array): string => Buffer.from(raw).toString("base64");
+const bytes = (encoded: string): Buffer => Buffer.from(encoded, "base64");
+
+const unreadable = (): DomainError =>
+  new DomainError("unverified", "keys.unreadable", "this is no file of keys that this program can read", {
+    hint: "name the .qmk file that `backup create --with-keys` wrote",
+  });
+
+const tooShort = (): DomainError =>
+  new DomainError(
+    "invalid",
+    "passphrase.too_short",
+    `the passphrase has fewer than ${PASSPHRASE_LENGTH_MIN} characters`,
+    { hint: "everything that is sealed in the database opens with these keys: choose a long one" },
+  );

@@ -1,0 +1,170 @@
+// The files that hold sealing keys: reading them, making the first, adding the next. Another process may add one at any time,
+// so the directory is looked at again before each use. What is done with a key is sealing.ts's.
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { DomainError } from "../../domain/errors.ts";
+import { flushToDisk } from "../data-directory.ts";
+import type { Ids } from "../ids.ts";
+
+/** A key that is at hand. */
+export interface SealingKey {
+  /** first digits of its digest; stands in front of everything sealed under it */
+  id: string;
+  bytes: Buffer;
+  /** undefined for the key of the configuration */
+  path: string | undefined;
+}
+
+const KEY_BYTES = 32;
+const SUFFIX = ".sealing-key";
+const NUMBER_DIGITS = 4;
+/** Names that the program gives; files sort by name, and the last one seals. */
+const NUMBERED = new RegExp(`^\\d{${NUMBER_DIGITS}}$`);
+const NONE = "0".repeat(NUMBER_DIGITS);
+/** Keys that follow each other in one directory. */
+const KEY_NUMBER_MAX = 10 ** NUMBER_DIGITS - 1;
+
+export class SealingKeyFiles {
+  #names = "";
+  #keys: readonly SealingKey[];
+
+  /** @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read */
+  constructor(
+    private readonly directory: string,
+    private readonly ids: Ids,
+  ) {
+    this.#keys = this.#read(this.#list());
+  }
+
+  /** @returns the keys that lie in the directory now, oldest first */
+  look(): readonly SealingKey[] {
+    const names = this.#list();
+    if (names.join() === this.#names) return this.#keys;
+    try {
+      return this.#read(names);
+    } catch {
+      return this.#keys; // somebody is in the midst of adding or removing a file; the next look reads it again
+    }
+  }
+
+  /** @returns the key of that id; the directory is looked at only for one that is not known */
+  find(id: string): SealingKey | undefined {
+    const isWanted = (key: SealingKey): boolean => key.id === id;
+    return this.#keys.find(isWanted) ?? this.look().find(isWanted);
+  }
+
+  /** Makes the first key, unless another process was faster: both use what the file holds. */
+  first(): SealingKey {
+    const path = this.#pathOf(1);
+    try {
+      this.#make(path);
+    } catch (error) {
+      if (!existsSync(path)) throw error;
+    }
+    this.#flush();
+    return keyIn(path);
+  }
+
+  /** @throws DomainError `sealing.names_foreign` where no name of ours follows the newest */
+  nextPath(): string {
+    const newest = this.#list().at(-1)?.slice(0, -SUFFIX.length) ?? NONE;
+    const number = Number(newest) + 1;
+    if (!NUMBERED.test(newest) || number > KEY_NUMBER_MAX) throw foreignNames(newest);
+    return this.#pathOf(number);
+  }
+
+  /** Makes a key of that path. */
+  add(path: string): SealingKey {
+    this.#make(path);
+    this.#flush();
+    return keyIn(path);
+  }
+
+  /** Adds a key that was kept elsewhere, under its former name where that is free; one that is there stays. */
+  adopt(name: string, bytes: Uint8Array): void {
+    const { id } = decodeKey(Buffer.from(bytes).toString("base64"), name);
+    if (this.look().some((key) => key.id === id)) return;
+    const path = join(this.directory, name);
+    // Sorts before the name that is taken, so that the key with that name goes on sealing.
+    const other = join(this.directory, `${name.slice(0, -SUFFIX.length)}-${id}${SUFFIX}`);
+    this.#make(existsSync(path) ? other : path, bytes);
+    this.#flush();
+  }
+
+  #list(): string[] {
+    if (!existsSync(this.directory)) return [];
+    return readdirSync(this.directory)
+      .filter((name) => name.endsWith(SUFFIX))
+      .sort();
+  }
+
+  #read(names: readonly string[]): readonly SealingKey[] {
+    this.#keys = names.map((name) => keyIn(join(this.directory, name)));
+    this.#names = names.join();
+    return this.#keys;
+  }
+
+  #pathOf(number: number): string {
+    return join(this.directory, `${String(number).padStart(NUMBER_DIGITS, "0")}${SUFFIX}`);
+  }
+
+  /** A name is given to one key once, and to a whole one. */
+  #make(path: string, bytes = this.ids.bytes(KEY_BYTES)): void {
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    const draft = join(this.directory, `${this.ids.uuid()}.draft`);
+    const encoded = Buffer.from(bytes).toString("base64");
+    try {
+      writeFileSync(draft, `${encoded}\n`, { mode: 0o600, flag: "wx", flush: true });
+      linkSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  /** The name of a key must not be lost after something was sealed under it. */
+  #flush(): void {
+    for (const place of [this.directory, dirname(this.directory)]) flushToDisk(place);
+  }
+}
+
+/**
+ * @param text 32 bytes in base64
+ * @param source for the error: where it was found
+ * @throws DomainError `sealing.key_invalid`
+ */
+export function decodeKey(text: string, source: string): Omit<SealingKey, "path"> {
+  const bytes = Buffer.from(text.trim(), "base64");
+  if (bytes.length === KEY_BYTES)
+    return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 12), bytes };
+  const message = `the sealing key in ${source} is not ${KEY_BYTES} bytes in base64`;
+  throw new DomainError("invalid", "sealing.key_invalid", message, {
+    hint: "make one with: openssl rand -base64 32",
+  });
+}
+
+function keyIn(path: string): SealingKey {
+  if ((statSync(path).mode & 0o077) === 0) return { ...decodeKey(readFileSync(path, "utf8"), path), path };
+  throw new DomainError("invalid", "sealing.key_invalid", `${path} can be read by other users`, {
+    hint: `chmod 600 '${path}'`,
+  });
+}
+
+const foreignNames = (newest: string): DomainError =>
+  new DomainError(
+    "conflict",
+    "sealing.names_foreign",
+    `the newest key file is ${newest}${SUFFIX}, and no name that this program gives follows it`,
+    {
+      hint: "make the next key by hand: openssl rand -base64 32 into a file of mode 600 whose name sorts after it",
+    },
+  );

@@ -1,0 +1,133 @@
+// Seals short secrets that must be read back (PRODUCT.md decision 9): AES-256-GCM under a key that is not in the
+// database, with the key's id in front and the caller's context as associated data. Where keys lie is sealing-keys.ts's.
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import { DomainError } from "../../domain/errors.ts";
+import type { Ids } from "../ids.ts";
+import type { Secret } from "../secret.ts";
+import { decodeKey, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
+import { isSameMac, macOf } from "./sealing-macs.ts";
+
+export interface Sealing {
+  /** @param context what the secret belongs to; the same text is needed to open it */
+  seal(secret: string, context: string): string;
+  /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
+  open(sealed: string, context: string): string;
+  /** @returns a mark of the text for a purpose, which nobody else can make; base64url */
+  mac(text: string, purpose: string): string;
+  /** @returns whether the mark was made for this text and purpose, under any key that is at hand */
+  isMac(mac: string, text: string, purpose: string): boolean;
+  /** @returns the id of the key that a secret was sealed under */
+  keyIdOf(sealed: string): string;
+  /** @returns the key that seals now: that of the configuration, or else the newest file */
+  activeKey(): SealingKeyView;
+  /** @returns every key that opens, oldest first */
+  keys(): readonly SealingKeyView[];
+  /**
+   * @returns the file that `addKey` would make
+   * @throws DomainError what `addKey` would throw
+   */
+  nextPath(): string;
+  /**
+   * Makes a key file that seals from now on, in every process.
+   * @throws DomainError `sealing.key_provided`, `sealing.names_foreign`
+   */
+  addKey(): SealingKeyView;
+}
+
+/** A key without its bytes. */
+export type SealingKeyView = Omit<SealingKey, "bytes">;
+
+export interface SealingOptions {
+  /** directory of the key files, made when missing */
+  directory: string;
+  ids: Ids;
+  /** key given by the operator, 32 bytes in base64; replaces the key file for new secrets */
+  provided?: Secret | undefined;
+  /** false where there is data already: keys that are missing there were lost, and looking puts no other in their place */
+  isNew?: boolean;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Loads every sealing key, and makes one on the first start. A key that is added later, by whichever process, is noticed
+ * before the next use.
+ * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read
+ */
+export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {
+  const files = new SealingKeyFiles(directory, ids);
+  const given = provided && { ...decodeKey(provided.reveal(), "keys.sealing_key"), path: undefined };
+  if (!given && isNew && files.look().length === 0) files.first();
+  const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
+  const all = (): SealingKey[] => {
+    const others = files.look().filter(({ id }) => id !== given?.id);
+    return [...others, ...(given ? [given] : [])];
+  };
+  const find = (id: string): SealingKey | undefined => (given?.id === id ? given : files.find(id));
+  const nextPath = (): string => {
+    if (given) throw keyProvided();
+    return files.nextPath();
+  };
+  return {
+    seal: (secret, context) => sealUnder(active(), { secret, context, nonce: ids.bytes(NONCE_BYTES) }),
+    open: (sealed, context) => openSealed(find(keyIdOf(sealed)), { sealed, context }),
+    mac: (text, purpose) => macOf(active().bytes, { text, purpose }),
+    isMac: (mac, text, purpose) => all().some(({ bytes }) => isSameMac(mac, macOf(bytes, { text, purpose }))),
+    keyIdOf,
+    activeKey: () => viewOf(active()),
+    keys: () => all().map(viewOf),
+    nextPath,
+    addKey: () => viewOf(files.add(nextPath())),
+  };
+}
+
+const viewOf = ({ id, path }: SealingKey): SealingKeyView => ({ id, path });
+
+const keyIdOf = (sealed: string): string => sealed.slice(0, sealed.indexOf("."));
+
+const keyProvided = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "sealing.key_provided",
+    "the sealing key comes from the configuration (keys.sealing_key), which this program does not change",
+    {
+      hint: "write the old key into a file of mode 600 in the keys directory, such as 0001.sealing-key, give the new one as keys.sealing_key, and start the service again: it seals everything anew",
+    },
+  );
+
+function sealUnder(
+  { id, bytes }: SealingKey,
+  { secret, context, nonce }: { secret: string; context: string; nonce: Uint8Array },
+): string {
+  const cipher = createCipheriv("aes-256-gcm", bytes, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const body = Buffer.concat([nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  return `${id}.${body.toString("base64url")}`;
+}
+
+function openSealed(
+  key: SealingKey | undefined,
+  { sealed, context }: { sealed: string; context: string },
+): string {
+  const [id, encoded = ""] = sealed.split(".");
+  if (!key) {
+    throw new DomainError("unavailable", "sealing.key_missing", `the sealing key ${id} is missing`, {
+      hint: "put the key file back into the keys directory, or give the key with keys.sealing_key",
+    });
+  }
+  const body = Buffer.from(encoded, "base64url");
+  try {
+    const opener = createDecipheriv("aes-256-gcm", key.bytes, body.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    opener.setAAD(Buffer.from(context));
+    opener.setAuthTag(body.subarray(body.length - TAG_BYTES));
+    const middle = body.subarray(NONCE_BYTES, body.length - TAG_BYTES);
+    return Buffer.concat([opener.update(middle), opener.final()]).toString("utf8");
+  } catch (cause) {
+    throw new DomainError("unavailable", "sealing.damaged", "a sealed secret does not open with its key", {
+      cause,
+    });
+  }
+}

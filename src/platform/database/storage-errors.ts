@@ -1,0 +1,57 @@
+// What SQLite reports, in the terms of the product: a violated constraint by its columns, the machine's failures as
+// DomainErrors with a next step.
+import { SQLiteError } from "bun:sqlite";
+import { DomainError } from "../../domain/errors.ts";
+
+/** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
+export function uniqueViolation(error: unknown): string | undefined {
+  const failure = sqliteErrorIn(error);
+  if (failure?.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
+  return failure.message.replace("UNIQUE constraint failed: ", "");
+}
+
+/** @returns the error of SQLite; drizzle wraps what its raw `sql` statements throw, and hands on what its builders throw */
+export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
+  if (error instanceof SQLiteError) return error;
+  return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
+}
+
+const DISK_FULL = {
+  reason: "storage.full",
+  message: "the disk is full, nothing was changed; make some room",
+};
+
+/** What helps where the file is damaged. */
+export const RESTORE =
+  "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
+const REACHABLE =
+  "its owner must be able to read and write the data directory; quartermaster doctor says what is wrong";
+
+const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: string }> = {
+  SQLITE_FULL: DISK_FULL,
+  SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first to open a database needs room beside it
+  SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
+  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only", hint: REACHABLE },
+  SQLITE_CANTOPEN: {
+    reason: "storage.failed",
+    message: "the database file cannot be opened",
+    hint: REACHABLE,
+  },
+  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database", hint: RESTORE },
+  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged", hint: RESTORE },
+  SQLITE_IOERR: {
+    reason: "storage.failed",
+    message: "the disk reported an error",
+    hint: "look into the log of the kernel: journalctl -k",
+  },
+};
+
+/** @returns a DomainError for what the machine did wrong, any other error as it is */
+export function asStorageError(error: unknown): unknown {
+  const code = sqliteErrorIn(error)?.code;
+  const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));
+  const known = name === undefined ? undefined : STORAGE_ERRORS[name];
+  if (!known) return error;
+  const { reason, message, hint } = known;
+  return new DomainError("unavailable", reason, message, { cause: error, ...(hint && { hint }) });
+}

@@ -1,0 +1,191 @@
+// Writes in the order in which they were asked for: short ones share a transaction and its commit, a long one has its own
+// and stops for others wherever it yields. What the rows mean, and which caches a write makes stale, is for others.
+import type { Database } from "bun:sqlite";
+import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import { collectGarbage } from "../garbage.ts";
+import type { Steps } from "../steps.ts";
+import { drizzleOver } from "./drizzle.ts";
+import { asStorageError } from "./storage-errors.ts";
+
+/** Writes that share one COMMIT at most; more wait for the next one. */
+export const WRITE_BATCH_MAX = 64;
+
+/** Steps of a long write that leave their rows and texts behind before these are collected. */
+const STEPS_PER_COLLECTION = 16;
+
+/** What to do in a transaction, in one step or in many. */
+export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLiteDatabase): Steps<T> };
+
+/** Tells the caller how it ended. */
+type Answer = () => void;
+
+interface ShortJob {
+  run(tx: BunSQLiteDatabase): Answer;
+  fail(error: unknown): void;
+}
+
+interface LongJob {
+  steps(tx: BunSQLiteDatabase): Steps<Answer>;
+  fail(error: unknown): void;
+}
+
+export class WriteQueue {
+  readonly #tx: BunSQLiteDatabase;
+  #jobs: (ShortJob | LongJob)[] = [];
+  /** a flush is on its way, or goes on over several turns */
+  #isDue = false;
+  #patience: Timer | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(private readonly writer: Database) {
+    this.#tx = drizzleOver(writer);
+  }
+
+  /**
+   * @param options `committed` is called before the promise resolves; `patienceMs` is how long the work may wait for company
+   * @throws what the work throws; DomainError `storage.*`
+   */
+  add<T>(work: Work<T>, options: { committed: () => void; patienceMs: number }): Promise<T> {
+    return new Promise<T>((resolve, fail) => {
+      const answerOf = (value: T): Answer => {
+        refusePromise(value);
+        return () => {
+          options.committed();
+          resolve(value);
+        };
+      };
+      this.#jobs.push(jobOf(work, { answerOf, fail }));
+      this.#schedule(options.patienceMs);
+    });
+  }
+
+  /** Resolves when every write has ended. */
+  async emptied(): Promise<void> {
+    if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** The first job that waits for nobody takes the patient ones along. */
+  #schedule(patienceMs: number): void {
+    if (this.#isDue || this.#jobs.length === 0) return;
+    if (patienceMs > 0 && this.#jobs.length < WRITE_BATCH_MAX) {
+      this.#patience ??= setTimeout(() => this.#schedule(0), patienceMs);
+      return;
+    }
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    this.#isDue = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const batch: ShortJob[] = [];
+    for (const job of this.#jobs) {
+      if (batch.length === WRITE_BATCH_MAX || "steps" in job) break;
+      batch.push(job);
+    }
+    const [first] = this.#jobs;
+    if (first && "steps" in first) this.#proceed(this.#commitInSteps(first));
+    else this.#end(this.#commit(batch));
+  }
+
+  #proceed(steps: Steps<Answer>, taken = 1): void {
+    const step = steps.next();
+    if (step.done) this.#end([step.value]);
+    else setImmediate(() => this.#proceed(steps, taken + 1));
+    if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) setImmediate(collectGarbage);
+  }
+
+  /** @param answers one for each of the first jobs, which have ended */
+  #end(answers: readonly Answer[]): void {
+    this.#isDue = false;
+    this.#jobs.splice(0, answers.length);
+    this.#schedule(0);
+    for (const answer of answers) answer();
+    if (this.#jobs.length === 0) for (const wake of this.#idle.splice(0)) wake();
+  }
+
+  /** @returns what to tell each caller; nobody hears "done" before COMMIT returned */
+  #commit(batch: readonly ShortJob[]): Answer[] {
+    try {
+      this.#run("BEGIN IMMEDIATE");
+      const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
+      this.#run("COMMIT");
+      return answers;
+    } catch (error) {
+      const failure = this.#undone(error);
+      return batch.map((job) => () => job.fail(failure));
+    }
+  }
+
+  /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
+  #runJob(job: ShortJob, isolated: boolean): Answer {
+    if (isolated) this.#run("SAVEPOINT job");
+    try {
+      const answer = job.run(this.#tx);
+      if (isolated) this.#run("RELEASE job");
+      return answer;
+    } catch (error) {
+      // SQLite ends the transaction by itself after some failures (full disk): then every job of the batch failed.
+      if (!this.writer.inTransaction) throw error;
+      this.#run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
+      this.#run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
+      const failure = asStorageError(error);
+      return () => job.fail(failure);
+    }
+  }
+
+  /** @returns what to tell the caller, as `#commit` */
+  *#commitInSteps(job: LongJob): Steps<Answer> {
+    try {
+      this.#run("BEGIN IMMEDIATE");
+      const answer = yield* job.steps(this.#tx);
+      this.#commitPages();
+      return answer;
+    } catch (error) {
+      const failure = this.#undone(error);
+      return () => job.fail(failure);
+    }
+  }
+
+  /** Into the log only: from there into the file takes as long again, so that is left to the next commit, in a turn of its own. */
+  #commitPages(): void {
+    const limit = this.writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
+    this.#run("PRAGMA wal_autocheckpoint=0");
+    try {
+      this.#run("COMMIT");
+    } finally {
+      this.#run(`PRAGMA wal_autocheckpoint=${limit?.wal_autocheckpoint ?? 0}`);
+    }
+  }
+
+  #undone(error: unknown): unknown {
+    if (this.writer.inTransaction) this.#run("ROLLBACK");
+    return asStorageError(error);
+  }
+
+  /** Compiled once: around a small write these statements would cost more to compile than it takes to run. */
+  #run(control: string): void {
+    this.writer.query(control).run();
+  }
+}
+
+function jobOf<T>(
+  work: Work<T>,
+  { answerOf, fail }: { answerOf: (value: T) => Answer; fail: (error: unknown) => void },
+): ShortJob | LongJob {
+  if ("once" in work) return { run: (tx) => answerOf(work.once(tx)), fail };
+  return {
+    *steps(tx) {
+      return answerOf(yield* work.steps(tx));
+    },
+    fail,
+  };
+}
+
+function refusePromise(value: unknown): void {
+  if (typeof value !== "object" || value === null || !("then" in value)) return;
+  if (value instanceof Promise) value.catch(() => {}); // nobody awaits it; the error below reports the mistake
+  throw new TypeError(
+    "a write must not return a promise, or a statement that was not run: it would commit too early",
+  );
+}

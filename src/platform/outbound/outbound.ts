@@ -1,0 +1,143 @@
+// The only door for outgoing connections (operator-experience.md AIR-2). Nothing is reachable unless configuration
+// put it on the list; why a destination is there is the configuration's to say, what is sent is the caller's.
+// A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way to one peer,
+// never on the way to public hosts (public-https.ts).
+import { DomainError, invariant } from "../../domain/errors.ts";
+import { publicUrl } from "./public-hosts.ts";
+import type { PublicHosts, PublicRequest } from "./public-https.ts";
+
+export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
+
+/** Origin of the destination that stands for every public host, for `download` only. */
+export const ANY_PUBLIC_HOST = "https://*";
+
+/** One peer the operator allowed. */
+export interface Destination {
+  name: string;
+  /** scheme, host and port, such as `https://gateway.example:8443` */
+  origin: string;
+  /** what it is for, one line for `config show --outgoing` */
+  why: string;
+}
+
+export interface OutboundRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export interface DownloadRequest
+  extends Pick<PublicRequest, "headers" | "bytesMax">,
+    Pick<OutboundRequest, "timeoutMs" | "signal"> {}
+
+export interface Outbound {
+  /**
+   * @param pathOrUrl a path at the destination, or a whole URL with its origin
+   * @throws DomainError `forbidden` outbound.not_allowed; `unavailable` outbound.redirected, outbound.failed
+   */
+  fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
+  /**
+   * Fetches from any public host, once a destination of that kind is on the list; begins when it is read.
+   * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
+   */
+  download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
+  /** @returns every destination that can be reached */
+  list(): readonly Destination[];
+}
+
+export interface OutboundOptions {
+  allowed: readonly Destination[];
+  publicHosts?: PublicHosts;
+}
+
+/** @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name */
+export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbound {
+  const destinations = byName(allowed);
+  return {
+    list: () => [...destinations.values()],
+    async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
+      if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
+      const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };
+      // Its HTTP client is loaded when it is wanted: most commands end before that would be done.
+      const { download, PUBLIC_HOSTS } = await import("./public-https.ts");
+      yield* download(publicUrl(url), request, publicHosts ?? PUBLIC_HOSTS);
+    },
+    async fetch(destinationName, pathOrUrl, request) {
+      const { timeoutMs, signal, ...message } = request;
+      const bounded = boundedSignal(request);
+      const url = allowedUrl(destinations.get(destinationName), pathOrUrl, destinationName);
+      const response = await fetch(url, {
+        ...message,
+        redirect: "manual",
+        signal: bounded,
+      }).catch((cause: unknown) => {
+        throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
+      });
+      if (!isRedirect(response.status)) return response;
+      await response.body?.cancel();
+      throw unavailable(
+        "outbound.redirected",
+        `${destinationName} answered with a redirect, which is not followed`,
+      );
+    },
+  };
+}
+
+function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" | "signal">): AbortSignal {
+  invariant(
+    timeoutMs >= 1 && timeoutMs <= OUTBOUND_TIMEOUT_MAX_MS,
+    "an outgoing request has a bounded timeout",
+  );
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+}
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
+
+const unavailable = (reason: string, message: string, cause?: unknown): DomainError =>
+  new DomainError("unavailable", reason, message, {
+    hint: "Check the destination's address and that it is up: quartermaster config show --outgoing",
+    cause,
+  });
+
+/** The origin is compared after parsing: `//host/path` and a whole URL both could lead elsewhere. */
+function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
+  if (!destination || destination.origin === ANY_PUBLIC_HOST) throw notAllowed(name);
+  const url = URL.parse(pathOrUrl, destination.origin);
+  if (url && url.origin === destination.origin && url.username === "" && url.password === "") return url;
+  throw notAllowed(name);
+}
+
+const notAllowed = (name: string): DomainError =>
+  new DomainError("forbidden", "outbound.not_allowed", `No outgoing connection to ${name} is allowed there`, {
+    hint: "List what is allowed with: quartermaster config show --outgoing",
+  });
+
+function byName(allowed: readonly Destination[]): Map<string, Destination> {
+  const destinations = new Map(allowed.map((destination) => [destination.name, destination]));
+  const problems = allowed.flatMap(({ name, origin }, index) => [
+    ...(isOrigin(origin)
+      ? []
+      : [{ pointer: `/${index}/origin`, detail: "is not an origin such as https://host:443" }]),
+    ...(allowed.findIndex((other) => other.name === name) === index
+      ? []
+      : [{ pointer: `/${index}/name`, detail: `repeats the name ${name}` }]),
+  ]);
+  if (problems.length === 0) return destinations;
+  throw new DomainError(
+    "invalid",
+    "outbound.bad_destination",
+    "The list of outgoing destinations is not valid",
+    {
+      problems,
+    },
+  );
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && ["http:", "https:"].includes(url.protocol) && url.origin === text;
+}

@@ -1,0 +1,85 @@
+// What counts as public: the URLs, host names and addresses that the door for public hosts leads to (public-https.ts).
+// Pure rules: nothing here asks a name server or connects.
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+import { DomainError } from "../../domain/errors.ts";
+
+/** The smallest range around an address decides about it. An IPv6 address in none of them is not public. */
+const RANGES: readonly (readonly [range: string, isPublic: boolean])[] = [
+  ["0.0.0.0/0", true],
+  ["0.0.0.0/8", false],
+  ["10.0.0.0/8", false],
+  ["100.64.0.0/10", false],
+  ["127.0.0.0/8", false],
+  ["169.254.0.0/16", false],
+  ["172.16.0.0/12", false],
+  ["192.0.0.0/24", false],
+  ["192.0.0.9/32", true],
+  ["192.0.0.10/32", true],
+  ["192.0.2.0/24", false],
+  ["192.88.99.0/24", false],
+  ["192.168.0.0/16", false],
+  ["198.18.0.0/15", false],
+  ["198.51.100.0/24", false],
+  ["203.0.113.0/24", false],
+  ["224.0.0.0/4", false],
+  ["240.0.0.0/4", false],
+  ["2000::/3", true],
+  ["2001::/23", false],
+  ["2001:1::1/128", true],
+  ["2001:1::2/128", true],
+  ["2001:1::3/128", true],
+  ["2001:3::/32", true],
+  ["2001:4:112::/48", true],
+  ["2001:20::/28", true],
+  ["2001:30::/28", true],
+  ["2001:db8::/32", false],
+  ["2002::/16", false],
+  ["3fff::/20", false],
+];
+
+const SMALLEST_FIRST = RANGES.map(([text, isPublic]) => ({ range: ipaddr.parseCIDR(text), isPublic })).sort(
+  ({ range: [, left] }, { range: [, right] }) => right - left,
+);
+
+/** In hexadecimal alone, without a zone: the library takes `::8.8.8.8` for an IPv4 address in IPv6 clothes, which it is not. */
+function spelledOut(text: string): string | undefined {
+  if (!isIPv6(text)) return isIPv4(text) ? text : undefined;
+  return URL.parse(`https://[${text}]`)?.hostname.slice(1, -1);
+}
+
+/**
+ * @param text an address as a resolver or a URL spells it; an IPv4 address in IPv6 clothes is judged as what it is
+ * @returns whether the whole internet can reach it; false for what is no address
+ * @source control-api.md section 9.1; the special-purpose registries of RFC 6890
+ */
+export function isPublicAddress(text: string): boolean {
+  const spelled = spelledOut(text);
+  if (spelled === undefined) return false;
+  const address = ipaddr.process(spelled);
+  const around = SMALLEST_FIRST.find(
+    ({ range: [network, bits] }) => network.kind() === address.kind() && address.match(network, bits),
+  );
+  return around?.isPublic ?? false;
+}
+
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local)\.?$/;
+
+/**
+ * Reads the URL of something that everybody may fetch. Whether its addresses are public shows when it is fetched.
+ * @throws DomainError `invalid` outbound.bad_url with everything that is wrong, without repeating the text
+ * @source control-api.md section 9.1
+ */
+export function publicUrl(text: string): URL {
+  const url = URL.parse(text);
+  const wrong = url ? wrongIn(url, text) : ["be a whole https URL"];
+  if (url && wrong.length === 0) return url;
+  throw new DomainError("invalid", "outbound.bad_url", `the address must ${wrong.join(", ")}`);
+}
+
+const wrongIn = (url: URL, text: string): string[] => [
+  ...(url.protocol === "https:" ? [] : ["begin with https://"]),
+  ...(url.username === "" && url.password === "" ? [] : ["hold no user name and no password"]),
+  ...(text.includes("#") ? ["have no fragment"] : []),
+  ...(LOCAL_NAME.test(url.hostname) ? ["name a public host"] : []),
+];

@@ -1,0 +1,134 @@
+// The part of the door for outgoing connections (outbound.ts) that leads to public hosts: https straight to an address
+// that was checked, without redirects, and never through a proxy of the environment. Which URLs and addresses are public
+// is for public-hosts.ts.
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { DomainError } from "../../domain/errors.ts";
+import { isPublicAddress } from "./public-hosts.ts";
+
+/** What the door takes for public. Tests bring their own, so that a server of theirs counts as public; no setting does. */
+export interface PublicHosts {
+  isPublic(address: string): boolean;
+  /** @returns every address of the name */
+  resolve(host: string): Promise<readonly LookupAddress[]>;
+  /** certificates that are trusted, in PEM; those of the runtime when left out */
+  ca?: string;
+}
+
+export const PUBLIC_HOSTS: PublicHosts = {
+  isPublic: isPublicAddress,
+  resolve: (host) => lookup(host, { all: true }),
+};
+
+export interface PublicRequest {
+  headers?: Readonly<Record<string, string>>;
+  /** refuses the answer when its body has, or says it has, more than this */
+  bytesMax: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Fetches what a URL names, as it is sent: a content coding is not undone. Nothing happens before the first piece is
+ * wanted, and the connection ends with the last one or with whoever stops reading.
+ * @param url as `publicUrl` gives it
+ * @throws DomainError `invalid` `outbound.*`, whose text names neither host nor address
+ * @source control-api.md section 9.1
+ */
+export async function* download(
+  url: URL,
+  { headers, bytesMax, signal }: PublicRequest,
+  hosts: PublicHosts,
+): AsyncGenerator<Uint8Array> {
+  refuseLiteral(url, hosts);
+  const request = httpsRequest(url, {
+    headers: { ...headers, "user-agent": "quartermaster", "accept-encoding": "identity" },
+    agent: false,
+    rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+    lookup: checkedLookup(hosts),
+    signal,
+    ...(hosts.ca !== undefined && { ca: hosts.ca }),
+  });
+  try {
+    const response = await answerTo(request);
+    refuseUnfit(response, bytesMax);
+    let bytes = 0;
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      yield chunk;
+    }
+  } catch (error) {
+    throw refusalOf(error, signal);
+  } finally {
+    request.destroy();
+  }
+}
+
+/** The connection is made to what this returns and to nothing else, so a name that changes its mind gains nothing. */
+const checkedLookup =
+  ({ resolve, isPublic }: PublicHosts): LookupFunction =>
+  (host, _options, done) => {
+    resolve(host)
+      .then((found) => {
+        if (found.length === 0) throw refusal("unresolved", UNRESOLVED);
+        if (!found.every(({ address }) => isPublic(address))) throw notPublic();
+        return [...found];
+      })
+      .then(
+        (checked) => done(null, checked),
+        (error) => done(error, []),
+      );
+  };
+
+/** An address in the URL is not looked up. */
+function refuseLiteral({ hostname }: URL, { isPublic }: PublicHosts): void {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
+}
+
+/** What fails after the answer has begun is told to whoever reads it; the listeners keep it from ending the process. */
+const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request.on("error", reject);
+    request.on("response", (response) => {
+      response.on("error", reject);
+      resolve(response);
+    });
+    request.end();
+  });
+
+function refuseUnfit({ statusCode = 0, headers }: IncomingMessage, bytesMax: number): void {
+  if (statusCode >= 300 && statusCode < 400) {
+    throw refusal("redirected", "the host answered with a redirect, which is not followed");
+  }
+  if (statusCode !== 200) throw refusal("refused", `the host answered with the status ${statusCode}`);
+  if (Number(headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+}
+
+const CERTIFICATE_FAULT = /CERT|VERIFY/;
+const NAME_FAULT = /^(?:ENOTFOUND|ENODATA|EAI_\w+)$/;
+const UNRESOLVED = "the name of the host has no address";
+
+/** The text names only the kind of failure: the cause may name addresses. */
+function refusalOf(error: unknown, signal: AbortSignal): DomainError {
+  if (error instanceof DomainError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (signal.aborted)
+    return refusal("too_slow", "the host did not send everything in the time there is", error);
+  if (NAME_FAULT.test(code)) return refusal("unresolved", UNRESOLVED, error);
+  if (CERTIFICATE_FAULT.test(code)) {
+    return refusal("untrusted", "the certificate of the host is not trusted, or not for its name", error);
+  }
+  return refusal("failed", "the connection to the host failed", error);
+}
+
+const notPublic = () => refusal("not_public", "the host has an address that is not public");
+
+const tooLarge = (bytesMax: number) =>
+  refusal("too_large", `the host has more than ${bytesMax} bytes to send`);
+
+const refusal = (what: string, message: string, cause?: unknown): DomainError =>
+  new DomainError("invalid", `outbound.${what}`, message, { cause });

@@ -1,0 +1,100 @@
+// Whether an executable of the operator's is the one that was pinned, and whether nobody else can change it: everything that
+// is wrong at once. Running it is for pinned-executable.ts.
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { dirname, isAbsolute } from "node:path";
+import { sha256Hex } from "../ids.ts";
+
+export interface Pin {
+  path: string;
+  /** 64 lowercase hexadecimal digits */
+  sha256: string;
+}
+
+export interface PinProblem {
+  about: keyof Pin;
+  detail: string;
+}
+
+export const EXECUTABLE_BYTES_MAX = 256 * 1024 * 1024;
+
+const ANY_EXECUTE = 0o111n;
+const OTHERS_WRITE = 0o022n;
+
+/** @returns everything that forbids running it; empty when it may be run */
+export const inspectExecutable = (pin: Pin): PinProblem[] => readPinned(pin).problems;
+
+/**
+ * @returns the bytes, to be used only where there are no problems. Symbolic links are followed.
+ * @source gateway-keys.md section 5.1, with gap 17 of section 11 mended
+ */
+export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems: PinProblem[] } {
+  const problems: PinProblem[] = [];
+  const isDigest = /^[0-9a-f]{64}$/.test(sha256);
+  if (!isDigest) problems.push({ about: "sha256", detail: "must be 64 lowercase hexadecimal digits" });
+  const wrong = (...details: string[]) => {
+    problems.push(...details.map((detail) => ({ about: "path", detail }) as const));
+    return { bytes: new Uint8Array(), problems };
+  };
+  if (!isAbsolute(path)) return wrong("must be an absolute path");
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a named pipe must not hold us up
+    const status = fstatSync(file, { bigint: true });
+    if (!status.isFile()) return wrong(`${path} is not a regular file`);
+    if (status.size > EXECUTABLE_BYTES_MAX) {
+      return wrong(`${path} has ${status.size} bytes; at most ${EXECUTABLE_BYTES_MAX} are run`);
+    }
+    wrong(...unsafeBits(path, status), ...unsafeFolders(path));
+    const bytes = readFileSync(file);
+    const actual = sha256Hex(bytes);
+    if (isDigest && actual !== sha256) {
+      problems.push({ about: "sha256", detail: `${path} has the digest ${actual}, not ${sha256}` });
+    }
+    return { bytes, problems };
+  } catch (error) {
+    return wrong(`${path} cannot be read (${codeOf(error)})`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function unsafeBits(path: string, status: BigIntStats): string[] {
+  const isExecutable = (status.mode & ANY_EXECUTE) !== 0n;
+  return [
+    ...(isExecutable ? [] : [`${path} is not executable; run: chmod u+x ${path}`]),
+    ...openToOthers(path, status),
+  ];
+}
+
+/** Both the folder the link is in and the folder of the file it leads to. */
+function unsafeFolders(path: string): string[] {
+  const folders = new Set([dirname(path), dirname(realpathSync(path))]);
+  return [...folders].flatMap((folder) => openToOthers(folder, statSync(folder, { bigint: true })));
+}
+
+function openToOthers(path: string, { uid, mode }: BigIntStats): string[] {
+  const self = ownId();
+  const isTrusted = uid === 0n || uid === self;
+  return [
+    ...(isTrusted ? [] : [`${path} belongs to user id ${uid}; it must belong to root or to user id ${self}`]),
+    ...((mode & OTHERS_WRITE) === 0n
+      ? []
+      : [`${path} can be changed by others than its owner; run: chmod go-w ${path}`]),
+  ];
+}
+
+/** @returns the user whose rights this process has */
+export const ownId = (): bigint => BigInt(process.geteuid?.() ?? 0);
+
+/** @returns what the system calls an error, such as `ENOENT` */
+export const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;

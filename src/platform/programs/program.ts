@@ -1,0 +1,139 @@
+// Runs one program to its end: no shell, no arguments, an environment of its own, bounded output, one deadline, and nothing
+// left of its process group afterwards. Which bytes are executed is verified in pinned-executable.ts.
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DomainError } from "../../domain/errors.ts";
+
+export interface Invocation {
+  /** the whole of it; nothing is inherited */
+  environment: Readonly<Record<string, string>>;
+  /** standard input */
+  input: string;
+  /** a program that prints more is killed */
+  outputBytesMax: number;
+}
+
+export interface Program extends Invocation {
+  /** absolute */
+  path: string;
+  /** private folder in which the input lies until the program has it */
+  directory: string;
+}
+
+export interface Ran {
+  /** null when a signal ended it */
+  exitCode: number | null;
+  output: Uint8Array;
+  /** written to standard error and dropped: it may hold secrets */
+  errorBytes: number;
+}
+
+/** Belongs to nobody and is never unmounted or removed. */
+const WORKING_DIRECTORY = "/";
+/** How long output is waited for after the end, where a descendant outside the process group holds the pipe open. */
+export const LINGER_MS = 1_000;
+
+/**
+ * @param signal the deadline; it covers everything
+ * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`
+ * @source gateway-keys.md section 5.2, with gap 18 of section 11 mended
+ */
+export async function runProgram(program: Program, signal: AbortSignal): Promise<Ran> {
+  if (signal.aborted) throw tooSlow();
+  const child = start(program);
+  const stop = () => killGroup(child.pid);
+  const output = collect(child.stdout, { bytesMax: program.outputBytesMax, onExcess: stop });
+  const errors = collect(child.stderr, { bytesMax: 0 });
+  const letGo = () => void Promise.all([output.cancel(), errors.cancel()]);
+  const giveUp = () => {
+    stop();
+    letGo();
+  };
+  signal.addEventListener("abort", giveUp, { once: true });
+  await child.exited;
+  stop(); // whoever it has left in its group
+  const lingering = setTimeout(letGo, LINGER_MS);
+  const [{ bytes, kept }, { bytes: errorBytes }] = await Promise.all([output.read, errors.read]);
+  clearTimeout(lingering);
+  signal.removeEventListener("abort", giveUp);
+  if (signal.aborted) throw tooSlow();
+  if (bytes > program.outputBytesMax) throw tooMuch(program);
+  return { exitCode: child.signalCode === null ? child.exitCode : null, output: kept, errorBytes };
+}
+
+function start({ path, environment, input, directory }: Program) {
+  let stdin: number | undefined;
+  try {
+    stdin = nameless(join(directory, `input-${process.pid}`), input);
+    // Detached makes it the leader of a session and process group of its own.
+    return Bun.spawn([path], {
+      cwd: WORKING_DIRECTORY,
+      env: { ...environment },
+      detached: true,
+      stdin,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+  } catch (error) {
+    throw notStarted(path, error);
+  } finally {
+    if (stdin !== undefined) closeSync(stdin);
+  }
+}
+
+/** A file without a name: a program may open /dev/stdin again or never read it, and no write can fail or block. */
+function nameless(path: string, text: string): number {
+  rmSync(path, { force: true }); // of a process with the same id that died here
+  writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+  try {
+    return openSync(path, "r");
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // ESRCH: nobody is left in it, which is what we want
+  }
+}
+
+interface Bounds {
+  bytesMax: number;
+  onExcess?: () => void;
+}
+
+function collect(stream: ReadableStream<Uint8Array>, { bytesMax, onExcess }: Bounds) {
+  const reader = stream.getReader();
+  const read = async (): Promise<{ bytes: number; kept: Uint8Array }> => {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      bytes += chunk.value.length;
+      if (bytes <= bytesMax) parts.push(chunk.value);
+      else onExcess?.();
+    }
+    return { bytes, kept: Buffer.concat(parts) };
+  };
+  return { read: read(), cancel: () => reader.cancel() };
+}
+
+const tooSlow = (): DomainError =>
+  new DomainError("unavailable", "program.too_slow", "it did not end in time, and was killed");
+
+const tooMuch = ({ outputBytesMax }: Program): DomainError =>
+  new DomainError(
+    "unavailable",
+    "program.output_too_large",
+    `it printed more than ${outputBytesMax} bytes, and was killed`,
+  );
+
+function notStarted(path: string, cause: unknown): DomainError {
+  const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+  return new DomainError("unavailable", "program.not_started", `${path} cannot be started${why}`, {
+    hint: "check that the interpreter its first line names is installed",
+    cause,
+  });
+}

@@ -1,0 +1,242 @@
+// Runs named jobs when they are due, each in one process at a time (operator-experience.md SVC-12).
+// Due times and leases are rows, so a restart or a second process goes on where another left off; what a job does
+// belongs to its area. The wall clock may jump: nothing here waits for a far time, every turn compares afresh.
+import { invariant } from "../../domain/errors.ts";
+import { type Clock, DAY_MS, SECOND_MS } from "../clock.ts";
+import type { Db } from "../database/database.ts";
+import type { Ids } from "../ids.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { createJobMetrics, type JobMetrics } from "./figures.ts";
+import { createTakeover, isSound, leaseUntilMs } from "./lease.ts";
+import * as store from "./store.ts";
+import type { JobOutcome, JobRow } from "./tables.ts";
+
+export const TURN_MS = SECOND_MS;
+export const TIME_LIMIT_MAX_MS = DAY_MS;
+/** How long `stop` waits for runs that were told to end. */
+export const STOP_WAIT_MS = 10 * SECOND_MS;
+export const JOB_ERROR_LENGTH_MAX = 500;
+
+export interface Job {
+  name: string;
+  /** from the end of one run to the next */
+  everyMs: number;
+  /** up to this much is added at random, so that jobs and installations spread out */
+  jitterMs: number;
+  /** then the signal aborts; 1 to TIME_LIMIT_MAX_MS */
+  timeLimitMs: number;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface Scheduler {
+  /** Adds a job; a turn plans its first run within `jitterMs`, a later turn begins it. A name used twice or a bad time limit is a bug and throws. */
+  register(job: Job): void;
+  /** Takes a turn now and every second. */
+  start(): void;
+  /** Aborts the runs, waits for them at most STOP_WAIT_MS, and gives their leases back. */
+  stop(): Promise<void>;
+  /** Takes one turn and waits for the runs it started. */
+  runDue(): Promise<void>;
+  /** @returns UTC milliseconds of the last turn that read the jobs and looked at each; 0 before the first */
+  lastBeatMs(): number;
+}
+
+export interface SchedulerOptions {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics?: Metrics;
+}
+
+/** @returns a scheduler without jobs that does nothing until `start` or `runDue` */
+export const createScheduler = (options: SchedulerOptions): Scheduler => new LeaseScheduler(options);
+
+interface Run {
+  lease: store.Lease;
+  readonly abort: AbortController;
+  /** why it was told to end, if it was */
+  endedBy?: JobOutcome;
+  done: Promise<void>;
+}
+
+class LeaseScheduler implements Scheduler {
+  readonly #jobs = new Map<string, Job>();
+  readonly #running = new Map<string, Run>();
+  readonly #metrics: JobMetrics;
+  readonly #canTake = createTakeover();
+  /** jobs that the last turn could not attend to */
+  readonly #unattended = new Set<string>();
+  #beatMs = 0;
+  #timer: Timer | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #stopping = false;
+
+  constructor(private readonly own: SchedulerOptions) {
+    this.#metrics = createJobMetrics(own.metrics);
+  }
+
+  register(job: Job): void {
+    invariant(!this.#jobs.has(job.name), `job ${job.name} is registered once`);
+    invariant(this.#jobs.size < store.JOBS_MAX, `at most ${store.JOBS_MAX} jobs`);
+    const bounded = job.timeLimitMs >= 1 && job.timeLimitMs <= TIME_LIMIT_MAX_MS;
+    invariant(bounded, `job ${job.name} has a time limit up to ${TIME_LIMIT_MAX_MS} ms`);
+    this.#jobs.set(job.name, job);
+    this.#metrics.add(job);
+  }
+
+  start(): void {
+    const again = (): void => {
+      this.#turn = this.#takeTurn()
+        .catch((error: unknown) => this.own.log.error("scheduler.turn_failed", { error }))
+        .finally(() => {
+          if (!this.#stopping) this.#timer = setTimeout(again, TURN_MS);
+        });
+    };
+    again();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    await this.#turn;
+    const runs = [...this.#running.values()];
+    for (const run of runs) end(run, "stopped");
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, STOP_WAIT_MS);
+    await Promise.race([Promise.all(runs.map((run) => run.done)), patience.promise]);
+    clearTimeout(timer);
+  }
+
+  async runDue(): Promise<void> {
+    await Promise.all((await this.#takeTurn()).map((run) => run.done));
+  }
+
+  lastBeatMs(): number {
+    return this.#beatMs;
+  }
+
+  async #takeTurn(): Promise<Run[]> {
+    const rows = store.listJobs(this.own.db.read, [...this.#jobs.keys()]);
+    const started: Run[] = [];
+    for (const job of this.#jobs.values()) {
+      const row = rows.get(job.name);
+      if (this.#beatMs === 0 && row) this.#metrics.recall(row);
+      const run = await this.#tryToAttend(job, row);
+      if (run) started.push(run);
+    }
+    this.#beatMs = this.own.clock.nowMs();
+    return started;
+  }
+
+  /** A full disk must not make the scheduler look stuck: a restart would not find more room. It is logged once. */
+  async #tryToAttend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
+    try {
+      const run = await this.#attend(job, row);
+      this.#unattended.delete(job.name);
+      return run;
+    } catch (error) {
+      if (!this.#unattended.has(job.name))
+        this.own.log.error("scheduler.job_unattended", { job: job.name, error });
+      this.#unattended.add(job.name);
+      return undefined;
+    }
+  }
+
+  /** @returns the run, if it was time for one */
+  async #attend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
+    const { clock, db } = this.own;
+    const nowMs = clock.nowMs();
+    const running = this.#running.get(job.name);
+    if (running) await this.#keepLease(job, running);
+    else if (!row) await db.write((tx) => store.addJob(tx, job.name, nowMs + this.#jitterMs(job)), "jobs");
+    else if (row.nextRunAtMs > nowMs + job.everyMs + job.jitterMs) {
+      // Planned before the clock went back: waiting for that time could take years.
+      await db.write((tx) => store.moveDueTime(tx, row, this.#nextRunAtMs(job)), "jobs");
+    } else if (
+      this.#canTake(row, { ...job, nowMs }) &&
+      row.nextRunAtMs <= nowMs &&
+      !row.paused &&
+      !this.#stopping
+    ) {
+      return this.#take(job, row);
+    }
+    return undefined;
+  }
+
+  async #take(job: Job, row: JobRow): Promise<Run | undefined> {
+    const nowMs = this.own.clock.nowMs();
+    const lease = { owner: this.own.ids.uuid(), untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
+    const taken = await this.own.db.write((tx) => store.takeLease(tx, row, { lease, nowMs }), "jobs");
+    return taken ? this.#begin(job, lease) : undefined;
+  }
+
+  /** A jump of the clock makes our lease look dead to others; renew it unless the run should be over anyway. */
+  async #keepLease(job: Job, run: Run): Promise<void> {
+    const nowMs = this.own.clock.nowMs();
+    if (run.endedBy || isSound(run.lease.untilMs, { ...job, nowMs })) return;
+    const lease = { owner: run.lease.owner, untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
+    const kept = await this.own.db.write((tx) => store.renewLease(tx, job.name, lease), "jobs");
+    if (kept) run.lease = lease;
+    else run.abort.abort();
+  }
+
+  #begin(job: Job, lease: store.Lease): Run {
+    const run: Run = { lease, abort: new AbortController(), done: Promise.resolve() };
+    this.#running.set(job.name, run);
+    run.done = this.#perform(job, run).finally(() => this.#running.delete(job.name));
+    return run;
+  }
+
+  /** Never rejects: what a job throws is recorded, what the database throws is logged and the lease runs out. */
+  async #perform(job: Job, run: Run): Promise<void> {
+    const log = this.own.log.child({ job: job.name });
+    const limit = setTimeout(() => end(run, "timed_out"), job.timeLimitMs);
+    let error: unknown;
+    try {
+      await job.run(run.abort.signal);
+    } catch (thrown) {
+      error = thrown ?? new Error("a job threw nothing");
+    } finally {
+      clearTimeout(limit);
+    }
+    const outcome = run.endedBy ?? (error === undefined ? "succeeded" : "failed");
+    if (outcome === "failed") log.error("job.failed", { error });
+    if (outcome === "timed_out") log.warning("job.timed_out", { time_limit_ms: job.timeLimitMs });
+    await this.#record(job, run, { outcome, error }).catch((failure: unknown) =>
+      log.error("job.not_recorded", { outcome, error: failure }),
+    );
+  }
+
+  async #record(job: Job, run: Run, ended: { outcome: JobOutcome; error: unknown }): Promise<void> {
+    const finishedAtMs = this.own.clock.nowMs();
+    const result: store.RunResult = {
+      finishedAtMs,
+      outcome: ended.outcome,
+      error: ended.error === undefined ? null : String(ended.error).slice(0, JOB_ERROR_LENGTH_MAX),
+      ...(ended.outcome === "stopped" ? {} : { nextRunAtMs: this.#nextRunAtMs(job) }),
+    };
+    const { owner } = run.lease;
+    const recorded = await this.own.db.write(
+      (tx) => store.finishRun(tx, job.name, { owner, result }),
+      "jobs",
+    );
+    if (recorded) this.#metrics.ended(job.name, ended.outcome, finishedAtMs);
+    else this.own.log.warning("job.superseded", { job: job.name, outcome: ended.outcome });
+  }
+
+  #nextRunAtMs(job: Job): number {
+    return this.own.clock.nowMs() + job.everyMs + this.#jitterMs(job);
+  }
+
+  #jitterMs(job: Job): number {
+    const fraction = Buffer.from(this.own.ids.bytes(4)).readUInt32BE() / 2 ** 32;
+    return Math.floor(fraction * job.jitterMs);
+  }
+}
+
+function end(run: Run, reason: JobOutcome): void {
+  run.endedBy ??= reason;
+  run.abort.abort();
+}

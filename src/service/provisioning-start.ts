@@ -1,0 +1,50 @@
+// What a start and a reload do for provisioning: give everybody the role of a changed mapping, and say what will not work.
+import type { Actor } from "../domain/actor.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { Installation } from "../installation.ts";
+import { isReachablePlainly } from "../origin.ts";
+import type { Config } from "../platform/config/config.ts";
+import type { Log } from "../platform/log.ts";
+
+/** @source scim.md SCIM-3, SCIM-9, SCIM-23 and SCIM-24 */
+export async function beginProvisioning(
+  { domain }: Installation,
+  { actor, log, baseUrl }: { actor: Actor; log: Log; baseUrl: string },
+): Promise<void> {
+  const { tokens } = domain.scim;
+  await followMapping(domain, { actor, log });
+  const isConfigured = tokens.hasActive();
+  if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
+    log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
+  }
+  if (isConfigured && isReachablePlainly(baseUrl)) {
+    log.warning("scim.plain_http", {
+      next: "set server.public_url to the https origin under which providers reach the service",
+    });
+  }
+}
+
+/** Takes the mapping that the configuration has now, while the service runs; a bad one is logged and changes nothing. */
+export async function reloadMapping(
+  { domain, mapRoles }: Installation,
+  { config, actor, log }: { config: Config; actor: Actor; log: Log },
+): Promise<void> {
+  try {
+    mapRoles(config.reread("scim.group_role_mappings"));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("scim.mapping_kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("scim.mapping_problem", { ...problem });
+    return;
+  }
+  await followMapping(domain, { actor, log });
+}
+
+async function followMapping(
+  { scim: { roles } }: Installation["domain"],
+  { actor, log }: { actor: Actor; log: Log },
+): Promise<void> {
+  const changed = await roles.applyMapping(actor);
+  if (changed > 0) log.info("scim.mapping_applied", { roles_changed: changed });
+  for (const warning of roles.warnings(actor.organizationId)) log.warning("scim.mapping", { warning });
+}

@@ -1,0 +1,251 @@
+// The running service: one data directory, its background work and its listener, started and stopped in order.
+// What it says to a person is the command's (cli/commands/serve.ts).
+import { addBackupFigures, registerBackupJob } from "../backup/work.ts";
+import { readCatalogFile } from "../catalog-file.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { SeedPlan } from "../domain/catalog/service.ts";
+import { DomainError } from "../domain/errors.ts";
+import type { BootstrapResult } from "../domain/identity/service.ts";
+import { REWRAP_JOB } from "../domain/system/sealing-keys.ts";
+import { refuseUnfitExecutable } from "../gateway/mode.ts";
+import { watchKeys, watchProvisioner } from "../gateway/watch.ts";
+import { beginGatewayWork, drainAttempts, registerGatewayJob } from "../gateway/work.ts";
+import { applyGovernance, configurationIn, logGovernance, reloadGovernance } from "../governance-file.ts";
+import { type Installation, openInstallation } from "../installation.ts";
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/clock.ts";
+import type { Config } from "../platform/config/config.ts";
+import { type DataDirectory, lockForServer, openDataDirectory } from "../platform/data-directory.ts";
+import { finishSwap } from "../platform/database/data-swap.ts";
+import type { Ids } from "../platform/ids.ts";
+import type { AdjustableLog, Log } from "../platform/log.ts";
+import { createMetrics, type Metrics } from "../platform/metrics.ts";
+import { createScheduler, type Scheduler } from "../platform/scheduler/scheduler.ts";
+import { BUILD_TIME } from "../platform/version.ts";
+import { type Listener, listen } from "../server/listen.ts";
+import { addAuditFigures } from "../server/metrics-audit.ts";
+import { addInstallationFigures } from "../server/metrics-installation.ts";
+import { createReadiness } from "../server/readiness.ts";
+import { startingResponse } from "../server/refusal.ts";
+import { createServer, type Server } from "../server/server.ts";
+import { beginInstallation } from "../setup.ts";
+import { addClientFigures, registerClientJobs } from "./client-work.ts";
+import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
+import { reloadSettings, tlsOf } from "./settings-reload.ts";
+import { refuseEarlyClock, refuseUnreachable } from "./start-checks.ts";
+import type { Vitals } from "./supervision.ts";
+import { vitalsOf } from "./vitals.ts";
+
+export interface ServiceOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  log: AdjustableLog;
+  /** Told as soon as it is durable: a generated password must be shown even when a later step fails. */
+  onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
+}
+
+export interface Service {
+  /** our origin */
+  baseUrl: string;
+  /** where it listens */
+  address: string;
+  installation: Installation;
+  bootstrap: BootstrapResult;
+  /** what the catalog file changed; undefined without a catalog file */
+  seeded: SeedPlan | undefined;
+  vitals: Vitals;
+  /** Reads settings, TLS files, catalog, policy and the roles of groups again; what is bad is logged and changes nothing. */
+  reload(): Promise<void>;
+  /** Ends running requests and jobs, then closes the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
+ * data, so that an address in use leaves no installation behind.
+ * @throws DomainError `clock.*`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, log } = options;
+  refuseEarlyClock(clock, BUILD_TIME);
+  refuseUnreachable(config);
+  refuseUnfitExecutable(config);
+  const directory = openDataDirectory(config.get("data_dir"));
+  await using undo = new AsyncDisposableStack();
+  const lock = lockForServer(directory, clock);
+  undo.defer(() => lock.release());
+  if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
+  const door = openDoor(config, log);
+  undo.defer(() => door.listener.stop());
+  const service = await startBehind(door, directory, { ...options, undo });
+  const onStop = undo.move();
+  return { ...service, stop: () => onStop.disposeAsync() };
+}
+
+/** The socket, and what answers behind it: a refusal until the service is there. */
+interface Door {
+  listener: Listener;
+  baseUrl(): string;
+  open(server: Server): void;
+}
+
+function openDoor(config: Config, log: Log): Door {
+  let answer: Server["handle"] = (request) => startingResponse(request);
+  const listener = listen((request, addressOf) => answer(request, addressOf), {
+    listen: config.get("server.listen"),
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+    report: (error) => log.error("http.escaped", { error }),
+  });
+  const baseUrl = config.get("server.public_url") ?? listener.address;
+  return {
+    listener,
+    baseUrl: () => baseUrl,
+    open(server) {
+      answer = server.handle;
+    },
+  };
+}
+
+async function startBehind(
+  door: Door,
+  directory: DataDirectory,
+  { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
+): Promise<Omit<Service, "stop">> {
+  const { config, clock, ids, log } = options;
+  const { baseUrl, listener } = door;
+  const metrics = createMetrics();
+  const observeProvisioner = watchProvisioner({ metrics, log });
+  const machine = { config, clock, ids, baseUrl, observeProvisioner };
+  const installation = await openInstallation(directory, machine);
+  undo.defer(() => installation.close());
+  const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
+  const { bootstrap, actor } = await beginInstallation(installation, { config, onBootstrap });
+  await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
+  const seeded = await seedFromFile(installation, { config, actor });
+  logGovernance(log, await applyGovernance(installation, { config, actor }));
+  await beginGatewayWork(installation.domain, log);
+  watchKeys(metrics, installation.domain.gateway);
+
+  const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
+  const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
+  registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
+  registerClientJobs(scheduler, installation.domain, { actor, log, config });
+  registerBackupJob(scheduler, installation, { actor, clock, config, log });
+  addBackupFigures(metrics, installation.domain);
+  addClientFigures(metrics, installation.domain, { actor, clock });
+  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
+  door.open(server);
+  scheduler.start();
+  undo.defer(() => drainAttempts(installation.domain));
+  undo.defer(() => scheduler.stop());
+  // Undone in reverse: requests end first, then jobs and what they left to be done, then the database closes.
+  undo.defer(() => listener.stop());
+  undo.defer(() => server.endStreams());
+  const reload = async () => {
+    reloadSettings({ config, log, listener });
+    await reloadCatalog(installation, { config, actor, log });
+    await reloadGovernance(installation, { config, actor, log });
+    await reloadMapping(installation, { config, actor, log });
+  };
+  const vitals = vitalsOf(installation, scheduler);
+  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
+}
+
+interface Parts extends ServiceOptions {
+  metrics: Metrics;
+  scheduler: Scheduler;
+  baseUrl(): string;
+}
+
+function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
+  const { config, clock, ids, log, metrics, scheduler, baseUrl } = parts;
+  const readiness = createReadiness({
+    db,
+    clock,
+    databaseFile: directory.database,
+    checkKeys: () => domain.access.keys.signer(),
+    lastBeatMs: () => scheduler.lastBeatMs(),
+  });
+  addInstallationFigures(metrics, { directory, readiness });
+  const metricsToken = config.get("metrics.token");
+  const configuration = () => configurationIn(config);
+  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
+}
+
+interface Seeding {
+  config: Config;
+  actor: Actor;
+}
+
+/** The catalog's own file, or else the section of the configuration file. */
+async function seedFromFile(
+  { domain }: Installation,
+  { config, actor }: Seeding,
+): Promise<SeedPlan | undefined> {
+  const section = config.sections.package_catalog === undefined ? undefined : config.file;
+  const path = config.get("catalog.file") ?? section;
+  if (path === undefined) return undefined;
+  return await domain.catalog.seed.apply(actor, { ...(await readCatalogFile(path)), prune: false });
+}
+
+async function reloadCatalog(
+  installation: Installation,
+  { log, ...seeding }: Seeding & { log: Log },
+): Promise<void> {
+  try {
+    const plan = await seedFromFile(installation, seeding);
+    if (!plan) return log.info("catalog.no_file");
+    const { added, changed, unchanged } = plan;
+    log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("catalog.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("catalog.problem", { ...problem });
+  }
+}
+
+const SWEEP_EVERY_MS = 10 * MINUTE_MS;
+const ROTATION_CHECK_EVERY_MS = HOUR_MS;
+const REWRAP_CHECK_EVERY_MS = MINUTE_MS;
+const JOB_TIME_LIMIT_MS = MINUTE_MS;
+const JITTER_MS = 30 * SECOND_MS;
+
+function registerJobs(
+  scheduler: Scheduler,
+  { domain }: Installation,
+  own: { actor: Actor; log: Log; deviceLoginsExpired(total: number): void },
+): void {
+  const { actor, log } = own;
+  const shared = { jitterMs: JITTER_MS, timeLimitMs: JOB_TIME_LIMIT_MS };
+  scheduler.register({
+    ...shared,
+    name: "access-sweep",
+    everyMs: SWEEP_EVERY_MS,
+    async run(signal) {
+      const { expiredDeviceLogins } = await domain.access.sweep(signal);
+      own.deviceLoginsExpired(expiredDeviceLogins);
+    },
+  });
+  scheduler.register({
+    ...shared,
+    name: "signing-key-rotation",
+    everyMs: ROTATION_CHECK_EVERY_MS,
+    async run() {
+      for (const keys of [domain.access.keys, domain.inference.signingKeys]) {
+        await keys?.rotateIfDue(actor);
+        await keys?.dropDead();
+      }
+    },
+  });
+  scheduler.register({
+    ...shared,
+    name: REWRAP_JOB,
+    everyMs: REWRAP_CHECK_EVERY_MS,
+    async run(signal) {
+      const done = await domain.sealingKeys.rewrap(actor, signal);
+      if (done.rewrapped > 0) log.info("sealing.rewrapped", { ...done });
+    },
+  });
+  registerGatewayJob(scheduler, domain);
+}
