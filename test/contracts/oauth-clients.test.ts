@@ -125,8 +125,9 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
   });
 });
 
+/** At the same time: these clients wait between polls by the clock on the wall, a second at least. */
 describe.each(["oauth2", "oidc"] as const)("openid-client with %s discovery", (algorithm) => {
-  test("logs in while it polls by itself, refreshes and revokes", async () => {
+  test.concurrent("logs in while it polls by itself, refreshes and revokes", async () => {
     await using server = await start();
     const caller = await server.signedIn("member");
     const config = await openid.discovery(server.issuer, "blue-cli", undefined, openid.None(), {
@@ -147,7 +148,7 @@ describe.each(["oauth2", "oidc"] as const)("openid-client with %s discovery", (a
     expect(dead.status).toBe(401);
   });
 
-  test("hears that a person refused", async () => {
+  test.concurrent("hears that a person refused", async () => {
     await using server = await start();
     const caller = await server.signedIn("member");
     const config = await openid.discovery(server.issuer, "blue-cli", undefined, openid.None(), {

@@ -20,7 +20,7 @@ import {
   signIn,
 } from "../domain/access/login-world.ts";
 
-const SEQUENCES = 100;
+const SEQUENCES = 50;
 const [STEPS_MIN, STEPS_MAX] = [20, 40];
 /** on a busy machine; a quiet one takes a few seconds */
 const TIME_LIMIT_MS = 60_000;

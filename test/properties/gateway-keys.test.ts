@@ -12,7 +12,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { createGatewayWorld, type GatewayWorld, retire } from "../domain/gateway/gateway-world.ts";
 import { actorOf, reasonOf } from "../support/identity-world.ts";
 
-const SEQUENCES = 25;
+const SEQUENCES = 15;
 const [STEPS_MIN, STEPS_MAX] = [10, 40];
 const USERS = 3;
 /** rounds of an hour that bring everything in order: waits are an hour and a fifth, a replacement window a day */

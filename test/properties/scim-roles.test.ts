@@ -21,7 +21,7 @@ import {
   versionsOf,
 } from "../domain/scim/groups-world.ts";
 
-const SEQUENCES = 30;
+const SEQUENCES = 15;
 const STEPS_MAX = 40;
 const TIME_LIMIT_MS = 60_000;
 const PEOPLE = 4;
@@ -245,7 +245,7 @@ test(
 );
 
 const CROWD = 2 * STEP_MEMBERS + 300;
-const CROWD_SEQUENCES = 12;
+const CROWD_SEQUENCES = 6;
 
 /** Part of the crowd, by their places; what goes beyond its end wraps around. */
 const part = fc.record({

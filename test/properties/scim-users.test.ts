@@ -14,7 +14,7 @@ import { emailColumns, userColumns } from "../../src/domain/scim/users/user-colu
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
 import { createIdentityWorld, type IdentityWorld, PASSWORD } from "../support/identity-world.ts";
 
-const SEQUENCES = 25;
+const SEQUENCES = 15;
 const STEPS_MAX = 40;
 const TIME_LIMIT_MS = 60_000;
 
