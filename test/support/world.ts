@@ -1,6 +1,6 @@
 // The small real world a test runs in: a temporary directory, a migrated database file in it, a clock that only
 // moves when told, the system's ids, and one organization. Areas and their services are joined by each test.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Actor } from "../../src/domain/actor.ts";
@@ -52,8 +52,25 @@ export function heldClock(startMs: number = START_MS): HeldClock {
   };
 }
 
+const PREFIX = "quartermaster-test-";
+
 /** @returns a new empty directory; the caller removes it */
-export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), PREFIX));
+
+/** A file system in memory, where the machine has a roomy one: a world is written and synced more than it is read. */
+const MEMORY = "/dev/shm";
+const MEMORY_BYTES_MIN = 2 ** 30;
+
+const placeOfWorlds = hasRoom(MEMORY) ? MEMORY : tmpdir();
+
+function hasRoom(place: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(place);
+    return bavail * bsize >= MEMORY_BYTES_MIN;
+  } catch {
+    return false; // there is none, or it is not ours
+  }
+}
 
 export interface WorldOptions {
   startMs?: number;
@@ -63,7 +80,7 @@ export interface WorldOptions {
 
 /** Opens a world of its own for one test: `await using world = await createWorld()`. */
 export async function createWorld({ startMs, copy }: WorldOptions = {}): Promise<World> {
-  const directory = temporaryDirectory();
+  const directory = mkdtempSync(join(placeOfWorlds, PREFIX));
   const file = join(directory, "quartermaster.db");
   const clock = heldClock(startMs);
   const place = copy ?? copyOfEmpty();
