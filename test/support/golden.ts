@@ -8,6 +8,9 @@ import type { CliResult } from "./cli.ts";
 const FOLDER = join(import.meta.dir, "../cli/golden");
 const MUST_WRITE = process.env.QUARTERMASTER_UPDATE_GOLDEN === "1";
 
+/** How wide these columns are depends on where this machine has its temporary files. */
+const AS_WIDE_AS_A_PATH = /\b(VALUE|PATH) {2,}/g;
+
 /** What was typed and what came of it. */
 export interface Step extends CliResult {
   line: string;
@@ -21,6 +24,7 @@ export function expectGolden(
 ): void {
   let text = steps.map(stepText).join("\n");
   for (const [from, to] of replace) text = text.replaceAll(from, to);
+  text = text.replaceAll(AS_WIDE_AS_A_PATH, "$1  ");
   const file = join(FOLDER, `${name}.txt`);
   if (MUST_WRITE) {
     mkdirSync(dirname(file), { recursive: true });

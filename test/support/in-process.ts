@@ -1,6 +1,6 @@
 // Runs command lines in this very process on a data directory of their own, with a clock that stands still and ids that
 // count, so that all of what is printed can be compared. Signals and terminals need a real child: cli.ts.
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Context } from "../../cli/context.ts";
@@ -9,7 +9,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { type Ids, sha256Hex, systemIds } from "../../src/platform/ids.ts";
 import type { CliResult } from "./cli.ts";
 import { remember } from "./copies.ts";
-import { type HeldClock, heldClock, temporaryDirectory } from "./world.ts";
+import { type HeldClock, heldClock, PREFIX, placeOfWorlds } from "./world.ts";
 
 export interface Bench extends Disposable {
   /** of the files of the test; the data directory is `data` in it */
@@ -33,7 +33,7 @@ export interface BenchOptions {
 export const createBench = (): Bench => benchWith(countingIds());
 
 function benchWith(ids: Ids): Bench {
-  const folder = temporaryDirectory();
+  const folder = mkdtempSync(join(placeOfWorlds, PREFIX));
   const data = join(folder, "data");
   const clock = heldClock();
   const runLine = (line: string, options: BenchOptions = {}): Promise<CliResult> =>

@@ -52,7 +52,7 @@ export function heldClock(startMs: number = START_MS): HeldClock {
   };
 }
 
-const PREFIX = "quartermaster-test-";
+export const PREFIX = "quartermaster-test-";
 
 /** @returns a new empty directory; the caller removes it */
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), PREFIX));
@@ -61,7 +61,8 @@ export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), PREFI
 const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 2 ** 30;
 
-const placeOfWorlds = hasRoom(MEMORY) ? MEMORY : tmpdir();
+/** Where tests keep what they write much to. */
+export const placeOfWorlds = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
 function hasRoom(place: string): boolean {
   try {
