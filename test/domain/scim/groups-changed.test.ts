@@ -1,5 +1,5 @@
 // Who is told that users' groups are not what they were: for each change exactly those users, and nobody where nothing differs.
-import { beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createScimGroups, type ScimGroups } from "../../../src/domain/scim/groups/groups.ts";
 import { groupNamesOf } from "../../../src/domain/scim/service.ts";
 import { openSnapshot } from "../../../src/platform/database/snapshot.ts";
@@ -12,7 +12,6 @@ let ada: string;
 let grace: string;
 
 beforeEach(async () => {
-  await world?.dispose();
   world = await createGroupsWorld();
   told = [];
   groups = createScimGroups({
@@ -21,6 +20,7 @@ beforeEach(async () => {
     roles: world.roles,
     openSnapshot: () => openSnapshot(world.file),
   });
+  afterEach(() => world.dispose());
   [ada = "", grace = ""] = await addScimUsers(world, 2);
 });
 

@@ -1,5 +1,5 @@
 // Groups over a real database: what a request changes, what follows from it, and what must not follow from nothing.
-import { beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
@@ -26,10 +26,10 @@ let grace: string;
 let edsger: string;
 
 beforeEach(async () => {
-  await world?.dispose();
   world = await createGroupsWorld();
   [ada = "", grace = "", edsger = ""] = await addScimUsers(world, 3);
 });
+afterEach(() => world.dispose());
 
 const create = (body: object, asked = {}): Promise<ScimAnswer> =>
   world.groups.create(world.caller, body, asked);

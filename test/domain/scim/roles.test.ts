@@ -1,6 +1,6 @@
 // Roles as groups make them: whom a change touches, what it leaves behind in logins and audit log, and what a changed
 // mapping does at the next start.
-import { beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { STEP_MEMBERS } from "../../../src/domain/scim/groups/member-slices.ts";
 import {
   addScimUsers,
@@ -21,10 +21,10 @@ let ada: string;
 let grace: string;
 
 beforeEach(async () => {
-  await world?.dispose();
   world = await createGroupsWorld(MAPPING);
   [ada = "", grace = ""] = await addScimUsers(world, 2);
 });
+afterEach(() => world.dispose());
 
 const create = async (displayName: string, ids: readonly string[], externalId?: string): Promise<string> => {
   const body = { displayName, externalId, members: membersOf(ids) };
