@@ -17,6 +17,9 @@ export const ENTRY_COLUMNS: readonly Column<AuditRow>[] = [
   { header: "AFTER", value: ({ after }) => after, isWide: true },
 ];
 
+/** An entry is written in the transaction of what it tells: what failed or was refused has changed nothing, and has none. */
+const OUTCOME = "succeeded";
+
 export const entryDocument = (entry: AuditRow) => ({
   id: entry.id,
   at: toRfc3339(entry.atMs),
@@ -27,6 +30,7 @@ export const entryDocument = (entry: AuditRow) => ({
   request_id: entry.requestId,
   action: entry.action,
   target: entry.target,
+  outcome: OUTCOME,
   before: summaryIn(entry.before),
   after: summaryIn(entry.after),
   previous_digest: digestText(entry.previousDigest),
