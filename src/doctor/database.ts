@@ -3,11 +3,9 @@
 import type { Database } from "bun:sqlite";
 import { openConnection } from "../platform/database/connection.ts";
 import { programSchema, schemaIn } from "../platform/database/schema.ts";
+import { brokenReferencesIn, damagesIn, FAULTS_MAX } from "../platform/database/soundness.ts";
 import { asStorageError, RESTORE } from "../platform/database/storage-errors.ts";
 import type { Check, Finding } from "./finding.ts";
-
-/** Problems that SQLite is asked for; one is told. */
-const PROBLEMS_MAX = 100;
 
 /** @throws DomainError `schema.newer`, `schema.altered`, `storage.*` */
 export function checkSchema(check: Check, file: string): Finding {
@@ -22,10 +20,7 @@ export function checkSchema(check: Check, file: string): Finding {
 /** Reads every page. */
 export const checkIntegrity = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
-    const rows = connection
-      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
-      .all();
-    const problems = rows.map((row) => row.integrity_check).filter((text) => text !== "ok");
+    const problems = damagesIn(connection);
     return problems.length === 0
       ? check.ok("SQLite finds every page as it should be")
       : check.failed(`SQLite finds ${amountOf(problems)} wrong, first: ${problems[0]}`, RESTORE);
@@ -34,16 +29,14 @@ export const checkIntegrity = (check: Check, file: string): Finding =>
 /** Looks every reference up. */
 export const checkForeignKeys = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
-    const sql = `SELECT "table", parent FROM pragma_foreign_key_check LIMIT ${PROBLEMS_MAX}`;
-    const rows = connection.query<{ table: string; parent: string }, []>(sql).all();
-    const [first] = rows;
-    if (first === undefined) return check.ok("every row that a row refers to is there");
-    const detail = `references to rows that are not there: ${amountOf(rows)}, first from ${first.table} to ${first.parent}`;
+    const broken = brokenReferencesIn(connection);
+    if (broken.length === 0) return check.ok("every row that a row refers to is there");
+    const detail = `references to rows that are not there: ${amountOf(broken)}, first ${broken[0]}`;
     return check.failed(detail, RESTORE);
   });
 
 const amountOf = ({ length }: readonly unknown[]): string =>
-  length >= PROBLEMS_MAX ? `${PROBLEMS_MAX} or more` : String(length);
+  length >= FAULTS_MAX ? `${FAULTS_MAX} or more` : String(length);
 
 function inFile<T>(file: string, work: (connection: Database) => T): T {
   const connection = openConnection(file, { readonly: true });

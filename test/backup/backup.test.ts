@@ -1,5 +1,6 @@
 // The file of a backup: that it is whole, that nothing in it can change unnoticed, and what is left when making one is cut short.
 // Commands on it are in cli/backup.test.ts, putting one in force in restore.test.ts.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
@@ -277,6 +278,17 @@ describe("making a backup", () => {
     await making.catch(() => {});
     expect(existsSync(join(folder, "damaged.qmb"))).toBe(false);
   });
+});
+
+test("DAT-1 a backup of a database with a reference to a row that is not there is refused, and says from where to where", async () => {
+  const directory = placesIn(join(bench.folder, "dangling"));
+  mkdirSync(directory.path);
+  copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+  using connection = new Database(directory.database);
+  connection.run("PRAGMA foreign_keys=OFF");
+  connection.run("DELETE FROM organizations");
+  const making = make({ directory, target: join(folder, "dangling.qmb") });
+  await expect(making).rejects.toThrow(/a reference to a row that is not there, from \w+ to organizations/);
 });
 
 /** Runs a shell script with a small disk on /mnt, in a mount namespace of its own. */

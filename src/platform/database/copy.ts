@@ -4,20 +4,18 @@ import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "./connection.ts";
+import { brokenReferencesIn, damagesIn } from "./soundness.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 export interface Inspected {
   sizeBytes: number;
-  /** of SQLite's integrity check; none for a sound file */
+  /** what SQLite finds wrong in its pages, or else in its references; none for a sound file */
   problems: readonly string[];
   /** number of the last migration; 0 without any */
   schema: number;
   /** how many rows each table has */
   rows: Readonly<Record<string, number>>;
 }
-
-/** Faults that are told of one file. */
-const PROBLEMS_MAX = 20;
 
 /**
  * Copies a database as it is at this moment, without what was deleted, while others go on writing.
@@ -42,17 +40,13 @@ export function copyBytesOf(connection: Database): number {
 }
 
 /**
- * Reads a whole database file: SQLite's full check, and the rows of every table, whoever made it.
+ * Reads a whole database file: SQLite's full check, its references, and the rows of every table, whoever made it.
  * @throws DomainError `storage.failed` for a file that is no database at all
  */
 export function inspectDatabase(file: string): Inspected {
   const connection = openConnection(file, { readonly: true });
   try {
-    const problems = connection
-      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
-      .all()
-      .map((row) => row.integrity_check)
-      .filter((text) => text !== "ok");
+    const problems = problemsIn(connection);
     const sizeBytes = statSync(file).size;
     if (problems.length > 0) return { sizeBytes, problems, schema: 0, rows: {} };
     return { sizeBytes, problems, schema: schemaIn(connection), rows: rowsIn(connection) };
@@ -61,6 +55,13 @@ export function inspectDatabase(file: string): Inspected {
   } finally {
     connection.close();
   }
+}
+
+/** References are looked up only where every page can be read. */
+function problemsIn(connection: Database): string[] {
+  const damages = damagesIn(connection);
+  if (damages.length > 0) return damages;
+  return brokenReferencesIn(connection).map((place) => `a reference to a row that is not there, ${place}`);
 }
 
 const tablesIn = (connection: Database): string[] =>
