@@ -48,6 +48,26 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
+const NEW_ONE = { userName: "a@x.example", active: true, emails: undefined, externalId: undefined };
+/** Random sequences may miss a rare outcome: this one meets them all. */
+const TO_EVERY_OUTCOME: Step[] = [
+  { op: "create", given: NEW_ONE },
+  { op: "create", given: NEW_ONE },
+  { op: "create", given: { ...NEW_ONE, userName: "B@x.example" } },
+  { op: "replace", which: 0, given: NEW_ONE },
+  { op: "replace", which: 0, given: { ...NEW_ONE, externalId: "1" } },
+  { op: "replace", which: 1, given: NEW_ONE },
+  { op: "rename", which: 1, userName: "a@x.example" },
+  { op: "rename", which: 1, userName: "c@x.example" },
+  { op: "move", which: 1, address: "boss@x.example" },
+  { op: "move", which: 1, address: "B@x.example" },
+  { op: "switch", which: 0, active: false },
+  { op: "remove", which: 0 },
+  { op: "enrolLocally", address: "c@x.example" },
+  { op: "removeLocally", which: 3 },
+];
+
+/** How often each outcome was met. */
 const met = new Map<string, number>();
 const meet = (outcome: string) => met.set(outcome, (met.get(outcome) ?? 0) + 1);
 
@@ -215,7 +235,7 @@ test(
           for (const each of steps) await run.take(each);
         },
       ),
-      { numRuns: SEQUENCES },
+      { numRuns: SEQUENCES, examples: [[TO_EVERY_OUTCOME]] },
     );
     const operations = [
       "create",
