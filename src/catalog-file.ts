@@ -1,11 +1,10 @@
 // Catalogs on this machine's disk: a file for seeding with the archives that it names beside it, and a bundle.
 // Both faces use the former: the service at start and on SIGHUP, and `catalog seed`.
-import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/model.ts";
 import type { BundleFile, SeedRequest } from "./domain/catalog/service.ts";
-import { openFile, readFile } from "./platform/files.ts";
+import { openFile, readFile, readPieces } from "./platform/files.ts";
 
 /**
  * @returns what `catalog.seed` needs to know of the file; a relative source_ref starts from the file's own folder
@@ -30,7 +29,6 @@ export async function openBundleFile(path: string, name: string): Promise<Bundle
   return {
     name,
     sizeBytes,
-    read: (range) =>
-      createReadStream(path, range && { start: range.offset, end: range.offset + range.length - 1 }),
+    read: (range) => readPieces(path, range),
   };
 }

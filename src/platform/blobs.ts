@@ -1,10 +1,11 @@
 // Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under
 // its digest only when all of its bytes are on the disk, so what is listed is whole even after a power cut.
 // Which files are still needed, who may read them and what they must contain is decided by the domain.
-import { constants, createReadStream } from "node:fs";
+import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
+import { readPieces } from "./files.ts";
 
 declare const digestBrand: unique symbol;
 
@@ -86,7 +87,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
   const size = async (digest: Digest) => (await statOrMissing(path(digest)))?.size;
   return {
     path,
-    read: (digest) => createReadStream(path(digest)),
+    read: (digest) => readPieces(path(digest)),
     size,
     has: async (digest) => (await size(digest)) !== undefined,
     put: (source, options) => put({ directory, path }, source, options),
@@ -112,7 +113,7 @@ async function put(
   try {
     const written = await writeTemporary(temporary, source, options);
     refuseMismatch(written.digest, options.expectedDigest);
-    await options.check?.(createReadStream(temporary));
+    await options.check?.(readPieces(temporary));
     options.signal?.throwIfAborted();
     const target = path(written.digest);
     if (await statOrMissing(target)) return { ...written, isNew: false };
@@ -157,7 +158,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 
 async function* readFile(path: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(path);
+    yield* readPieces(path);
   } catch (error) {
     throw new DomainError("invalid", "artifact.unreadable", `cannot read ${path} (${codeOf(error)})`, {
       hint: "name a regular file that this user may read",
@@ -196,7 +197,7 @@ async function syncFolder(folder: string): Promise<void> {
 async function verify(path: string, digest: Digest, signal: AbortSignal | undefined) {
   if (!(await statOrMissing(path))) return "missing";
   const hasher = new Bun.CryptoHasher("sha256");
-  for await (const chunk of createReadStream(path)) {
+  for await (const chunk of readPieces(path)) {
     signal?.throwIfAborted();
     hasher.update(chunk);
   }

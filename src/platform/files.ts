@@ -15,7 +15,19 @@ export interface OpenedFile {
  * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
  */
 export async function openFile(path: string): Promise<OpenedFile> {
-  return { sizeBytes: await sizeOfFile(path), bytes: createReadStream(path) };
+  return { sizeBytes: await sizeOfFile(path), bytes: readPieces(path) };
+}
+
+/**
+ * Reads a file piece by piece. It is opened when the first piece is asked for: a stream opens it at once, and where nobody
+ * comes to read that, it stays open, or fails with nobody there to hear of it.
+ * @param range a part of the file, in bytes
+ */
+export async function* readPieces(
+  path: string,
+  range?: { offset: number; length: number },
+): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, range && { start: range.offset, end: range.offset + range.length - 1 });
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../../src/platform/files.ts";
+import { readPieces, replaceFile } from "../../src/platform/files.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 let folder: string;
@@ -47,4 +47,13 @@ test("a folder, a device and a missing folder are refused, and nothing is left b
     message: `there is no folder ${at("none")}`,
   });
   expect(readdirSync(folder)).toEqual(["folder"]);
+});
+
+test("a file is opened when its first piece is asked for, and never where nobody asks", async () => {
+  const pieces = readPieces(at("late.bin"), { offset: 1, length: 3 });
+  const unread = readPieces(at("missing.bin"));
+  await Bun.sleep(10);
+  writeFileSync(at("late.bin"), "01234");
+  expect(Buffer.concat(await Array.fromAsync(pieces)).toString()).toBe("123");
+  expect(await unread.return(undefined)).toEqual({ done: true, value: undefined });
 });
