@@ -7,7 +7,14 @@ import { HttpError } from "./problem.ts";
  * @throws HttpError 413; 400 for what is no UTF-8, or ended before it was whole
  */
 export async function readText(request: Request, bytesMax: number): Promise<string> {
-  const bytes = await readBounded(request, bytesMax).catch(refuseCutShort);
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
+  let bytes: Uint8Array;
+  try {
+    bytes = await (declared >= 0 ? request.bytes() : readStream(request, bytesMax));
+  } catch (error) {
+    throw cutShort(error);
+  }
   try {
     return utf8.decode(bytes);
   } catch {
@@ -17,11 +24,8 @@ export async function readText(request: Request, bytesMax: number): Promise<stri
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A stream costs more than all else of a small request: it is for bodies that do not say how long they are. */
-async function readBounded(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > bytesMax) throw tooLarge(bytesMax);
-  if (declared >= 0) return await request.bytes();
+/** It costs more than all else of a small request: it is for bodies that do not say how long they are. */
+async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -33,9 +37,9 @@ async function readBounded(request: Request, bytesMax: number): Promise<Uint8Arr
 }
 
 /** The caller went away, or what came was no HTTP any more: nobody hears the answer, and it is no failure of ours. */
-function refuseCutShort(error: unknown): never {
-  if (!(error instanceof Error) || error.name !== "AbortError") throw error;
-  throw new HttpError(400, "request.cut_short", "the body ended before it was whole");
+function cutShort(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== "AbortError") return error;
+  return new HttpError(400, "request.cut_short", "the body ended before it was whole");
 }
 
 const tooLarge = (bytesMax: number) =>

@@ -1,4 +1,5 @@
 // Reads request bodies, bounded and after the guard: the caller of a route is known before the first byte is looked at.
+import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { HttpError } from "./problem.ts";
@@ -62,14 +63,19 @@ async function readJsonOrNothing(request: Request): Promise<unknown> {
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */
 function refuseOtherMediaTypes(request: Request, wanted: string): void {
-  const { mediaType, isUtf8 } = contentTypeOf(request);
-  const isJson = wanted === MEDIA_TYPES.json && /^application\/[\w.-]+\+json$/.test(mediaType);
-  if ((mediaType !== wanted && !isJson) || !isUtf8) {
+  if (request.headers.get("content-type") !== wanted && !isWritten(request, wanted)) {
     throw new HttpError(415, "request.media_type", `send the body as ${wanted} in UTF-8`, {
       headers: { accept: wanted },
     });
   }
   refuseEncoded(request);
+}
+
+/** @returns whether the media type is written in another way than nearly everybody writes it */
+function isWritten(request: Request, wanted: string): boolean {
+  const { mediaType, isUtf8 } = contentTypeOf(request);
+  const isJson = wanted === MEDIA_TYPES.json && /^application\/[\w.-]+\+json$/.test(mediaType);
+  return isUtf8 && (mediaType === wanted || isJson);
 }
 
 function parseJson(text: string): unknown {
@@ -81,17 +87,22 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** One more than may be there. */
+const FORM_LIMITS = { maxKeys: FORM_FIELDS_MAX + 1 };
+
 /** RFC 6749 section 3.1: a parameter must not be given twice; one without a value counts as left out. */
 function parseForm(text: string): Record<string, string> {
-  const fields: Record<string, string> = Object.create(null);
+  const given = parseFields(text, "&", "=", FORM_LIMITS); // URLSearchParams takes three times as long
+  const fields: Record<string, string> = {};
   let count = 0;
-  for (const [name, value] of new URLSearchParams(text)) {
-    count += 1;
-    if (count > FORM_FIELDS_MAX)
-      throw new HttpError(400, "request.malformed", `more than ${FORM_FIELDS_MAX} form fields`);
-    if (name in fields)
+  for (const name in given) {
+    const value = given[name];
+    if (typeof value === "object")
       throw new HttpError(400, "request.malformed", `the field ${name.slice(0, 100)} is there twice`);
-    if (value !== "") fields[name] = value;
+    count += 1;
+    if (value) fields[name] = value;
   }
-  return { ...fields };
+  if (count > FORM_FIELDS_MAX)
+    throw new HttpError(400, "request.malformed", `more than ${FORM_FIELDS_MAX} form fields`);
+  return fields;
 }

@@ -27,15 +27,16 @@ export class OAuthError extends DomainError {
   }
 }
 
-const POLL_REFUSALS = {
-  slow_down: "polled too early; wait for the whole interval",
-  expired_token: "the device login has expired; start again",
-  authorization_pending: "nobody has decided on the device login yet",
-  access_denied: "the device login was refused",
+/** Made once: an error takes longer to make than a poll to answer. RFC 8628 section 3.5 */
+export const POLL_REFUSALS = {
+  slow_down: new OAuthError("slow_down", "polled too early; wait for the whole interval"),
+  expired_token: new OAuthError("expired_token", "the device login has expired; start again"),
+  authorization_pending: new OAuthError(
+    "authorization_pending",
+    "nobody has decided on the device login yet",
+  ),
+  access_denied: new OAuthError("access_denied", "the device login was refused"),
 } as const;
-
-/** RFC 8628 section 3.5 */
-export const pollRefusal = (code: keyof typeof POLL_REFUSALS) => new OAuthError(code, POLL_REFUSALS[code]);
 
 export const deadDeviceCode = () =>
   new OAuthError(

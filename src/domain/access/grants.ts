@@ -17,13 +17,12 @@ import {
   deadRefreshToken,
   exhaustedRefreshToken,
   notRevocable,
-  pollRefusal,
+  POLL_REFUSALS,
 } from "./errors.ts";
 import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
 import * as store from "./grants-store.ts";
-import { DEVICE_LOGIN, deviceLoginIdIn, POLL_TIMES_MAX, stateAt } from "./model.ts";
-import { PollTimes } from "./poll-times.ts";
-import { PolledLogins } from "./polled-logins.ts";
+import { DEVICE_LOGIN, deviceLoginIdIn, stateAt } from "./model.ts";
+import { acceptPoll, type Polled, PolledLogins } from "./polled-logins.ts";
 import {
   firstRefreshToken,
   isTimeToClear,
@@ -98,7 +97,6 @@ interface Issued {
 
 /** Grants and their tokens; made once, in domain.ts. */
 export class Grants {
-  readonly #polls = new PollTimes(POLL_TIMES_MAX);
   readonly #logins: PolledLogins;
 
   constructor(private readonly own: GrantsDependencies) {
@@ -118,15 +116,19 @@ export class Grants {
     const clientId = needClient(request.clientId);
     const id = deviceLoginIdIn(deviceCode);
     const hash = sha256Hex(deviceCode);
-    const login = id === undefined ? undefined : this.#logins.find({ id, hash });
-    if (login?.clientId !== clientId) throw deadDeviceCode();
-    this.#answerPoll(login);
+    const polled = id === undefined ? undefined : this.#logins.find({ id, hash });
+    if (polled?.login.clientId !== clientId) throw deadDeviceCode();
+    this.#answerPoll(polled);
+    return await this.#exchange(polled.login, request);
+  }
+
+  async #exchange(login: PolledLogin, request: RedeemRequest): Promise<TokenAnswer> {
     const resource = needResource(request.resource, login.resource ?? this.own.settings.baseUrl());
     const issued = await this.own.db.write(
       (tx) => this.#redeem(tx, login, { resource, caller: request.caller }),
       "access",
     );
-    this.#polls.forget(login.id);
+    this.#logins.forget(login.deviceCodeHash);
     return this.#sign(issued);
   }
 
@@ -184,13 +186,13 @@ export class Grants {
   }
 
   /** @throws OAuthError unless the table says that a poll is answered with tokens */
-  #answerPoll(login: PolledLogin): void {
+  #answerPoll(polled: Polled): void {
     const nowMs = this.own.clock.nowMs();
-    const { poll } = DEVICE_LOGIN[stateAt(login, nowMs)];
+    const { poll } = DEVICE_LOGIN[stateAt(polled.login, nowMs)];
     if (poll === "invalid_grant") throw deadDeviceCode();
     const intervalMs = this.own.settings.pollIntervalSeconds * SECOND_MS;
-    if (!this.#polls.accept(login.id, { nowMs, intervalMs })) throw pollRefusal("slow_down");
-    if (poll !== "tokens") throw pollRefusal(poll);
+    if (!acceptPoll(polled, { nowMs, intervalMs })) throw POLL_REFUSALS.slow_down;
+    if (poll !== "tokens") throw POLL_REFUSALS[poll];
   }
 
   #redeem(

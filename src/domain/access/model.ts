@@ -60,8 +60,6 @@ export function stateAt(row: { state: StoredState; expiresAtMs: number }, nowMs:
 export const DEVICE_LOGINS_PENDING_MAX = 100_000;
 /** New user codes drawn when one is taken; a second draw is already rare. */
 export const USER_CODE_DRAWS_MAX = 5;
-/** Device logins whose last poll is remembered; forgetting one lets one poll through early. */
-export const POLL_TIMES_MAX = 100_000;
 
 export const LOGINS_PER_PAGE_MAX = 100;
 

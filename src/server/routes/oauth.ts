@@ -89,11 +89,13 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.token}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        return await answerPoll(request, async () => {
+        try {
           const answer = await grantTokens(grants, request, body);
           countTokens(body.grant_type);
-          return answer;
-        });
+          return unkept(answer);
+        } catch (error) {
+          return pollProblem(error, request);
+        }
       },
       {
         requires: "nobody",
@@ -126,13 +128,9 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
 }
 
 /** Most polls end in a refusal that is no failure: the framework's way of errors would cost as much as all the rest. */
-async function answerPoll(request: Request, work: () => Promise<TokenAnswer>): Promise<Response> {
-  try {
-    return unkept(await work());
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    return oauthProblemResponse(error, { request, path: `${ISSUER_PATH}${ENDPOINT_PATHS.token}` });
-  }
+function pollProblem(error: unknown, request: Request): Response {
+  if (!(error instanceof OAuthError)) throw error;
+  return oauthProblemResponse(error, { request, path: `${ISSUER_PATH}${ENDPOINT_PATHS.token}` });
 }
 
 /** @throws OAuthError `invalid_request` or `unsupported_grant_type`, and those of redeem and refresh */
