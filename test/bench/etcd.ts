@@ -2,7 +2,7 @@
 // a folder of the benchmark, and every write synced before its answer, as it comes.
 import { join } from "node:path";
 import type { EtcdPlan, EtcdResult } from "./etcd-load.ts";
-import { cleanEnvironment, type Running, script } from "./processes.ts";
+import { cleanEnvironment, onItsCore, type Running, script } from "./processes.ts";
 
 const START_LIMIT_MS = 10_000;
 
@@ -17,7 +17,7 @@ export async function startEtcd(directory: string): Promise<Running | undefined>
   const member = ["--initial-cluster", `default=${peer}`, "--logger", "zap"];
   const command = [executable, "--data-dir", join(directory, "etcd"), ...addresses, ...peers, ...member];
   const log = Bun.file(join(directory, "etcd.log"));
-  const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: log, stderr: log });
+  const child = Bun.spawn(onItsCore("measured", command), { env: cleanEnvironment(), stdout: log, stderr: log });
   const stop = async () => {
     child.kill();
     await child.exited;
@@ -48,7 +48,7 @@ async function isHealthySoon(origin: string): Promise<boolean> {
 
 /** Runs one plan in a process of its own. @throws when a Put was refused, or a connection broke */
 export async function loadEtcd(plan: EtcdPlan): Promise<EtcdResult> {
-  const child = Bun.spawn(script("etcd-load.ts"), {
+  const child = Bun.spawn(onItsCore("measuring", script("etcd-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",

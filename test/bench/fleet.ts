@@ -126,7 +126,7 @@ async function runFleet(
 
 /** Runs one plan in a process of its own. */
 async function spawnFleet(plan: FleetPlan): Promise<FleetResult> {
-  const child = Bun.spawn(script("fleet-load.ts"), {
+  const child = Bun.spawn(onItsCore("measuring", script("fleet-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",

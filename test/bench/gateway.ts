@@ -41,7 +41,7 @@ interface Stage extends AsyncDisposable {
 
 async function setStage(callMs: number): Promise<Stage> {
   const directory = temporaryDirectory();
-  const gateway = await startServer(script("gateway-peer.ts", String(callMs)));
+  const gateway = await startServer(script("gateway-peer.ts", String(callMs)), "measuring");
   const config = join(directory.path, "quartermaster.yaml");
   writeFileSync(
     config,

@@ -1,6 +1,6 @@
 // The processes of a benchmark: servers that say where they listen, and the load generator beside them. Each is ended
 // by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoadPlan, LoadResult } from "./load.ts";
 
@@ -40,14 +40,30 @@ export const quartermaster = (...args: string[]): string[] => [
   ...args,
 ];
 
+/** Which part of a benchmark a process is: the one that is measured, or what it is measured with. */
+export type Role = "measured" | "measuring";
+
+const CORES: Record<Role, string> = { measured: "0", measuring: "1" };
+
+/**
+ * Servers share one core, whatever threads they have, and load comes from the other: so no two of them differ by what the
+ * system happened to put beside them, and a figure is what one core does.
+ * @returns the command, kept to its core where the machine has two and util-linux
+ * @source performance.md, its second sentence
+ */
+export function onItsCore(role: Role, command: readonly string[]): string[] {
+  const taskset = availableParallelism() > 1 ? Bun.which("taskset") : null;
+  return taskset ? [taskset, "--cpu-list", CORES[role], ...command] : [...command];
+}
+
 /**
  * Starts a server and waits until it prints its origin on loopback. Its log goes to a file, as a service's goes to a
  * journal: a pipe would have to be read here, beside what is measured.
  * @throws when it ends or stays silent instead; what it said is in the error
  */
-export async function startServer(command: string[]): Promise<Running> {
+export async function startServer(command: string[], role: Role = "measured"): Promise<Running> {
   const log = Bun.file(join(tmpdir(), `quartermaster-bench-${crypto.randomUUID()}.log`));
-  const child = Bun.spawn(command, { env: cleanEnvironment(), stdout: "pipe", stderr: log });
+  const child = Bun.spawn(onItsCore(role, command), { env: cleanEnvironment(), stdout: "pipe", stderr: log });
   const stop = async () => {
     child.kill();
     await child.exited;
@@ -77,7 +93,7 @@ export function cleanEnvironment(): Record<string, string | undefined> {
 
 /** Runs one plan in a process of its own. */
 export async function spawnLoad(plan: LoadPlan): Promise<LoadResult> {
-  const child = Bun.spawn(script("load.ts"), {
+  const child = Bun.spawn(onItsCore("measuring", script("load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",
