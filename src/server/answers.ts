@@ -41,11 +41,19 @@ export function json(
   return response;
 }
 
-/** @returns the same for HTTP/1.0 caches too, as RFC 6749 section 5.1 wants it for tokens and codes */
-export const unkept = (body: unknown): Response => json(body, { headers: { pragma: "no-cache" } });
+const UNKEPT_HEADERS = preparedHeaders({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  pragma: "no-cache",
+});
 
-export const noContent = (): Response =>
-  new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+/** @returns the same for HTTP/1.0 caches too, as RFC 6749 section 5.1 wants it for tokens and codes */
+export const unkept = (body: unknown): Response =>
+  new Response(JSON.stringify(body), { headers: UNKEPT_HEADERS });
+
+const NO_CONTENT_HEADERS = preparedHeaders({ "cache-control": "no-store" });
+
+export const noContent = (): Response => new Response(null, { status: 204, headers: NO_CONTENT_HEADERS });
 
 export const plainText = (text: string, status = 200): Response =>
   new Response(text, {

@@ -43,7 +43,7 @@ const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
-  return new Elysia({ name: "guard" }).wrap(askAgain).macro({
+  return new Elysia({ name: "guard" }).macro({
     requires: (requirement: Requirement) => ({
       detail: describeRequirement(requirement),
       transform: [nameRoute, gate(options, requirement)],
@@ -64,15 +64,15 @@ const UNDECIDED = status(401);
 /**
  * A route whose hooks may wait answers with a promise, even where there is nothing to wait for, and that costs more
  * than the check. So the guard never waits: it ends the pass, and the route is asked again once the token is verified.
+ * @param ask gives the answer of the routes to the request of this exchange
  */
-const askAgain = (ask: (request: Request) => unknown, request: Request) => () => {
-  const decided = (answer: unknown) => {
-    const { verification } = exchangeOf(request);
-    return verification ? verification.then(() => ask(request)) : answer;
-  };
-  const answer = ask(request);
-  return answer instanceof Promise ? answer.then(decided) : decided(answer);
-};
+export function askVerified(
+  exchange: Exchange,
+  ask: () => Response | Promise<Response>,
+): Response | Promise<Response> {
+  const answer = ask();
+  return exchange.verification ? exchange.verification.then(ask) : answer;
+}
 
 type Hook = (context: { request: Request }) => void;
 

@@ -5,6 +5,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import { complete } from "./answers.ts";
 import { renewSessionCookie } from "./cookies.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
+import { askVerified } from "./guard.ts";
 import { createHttpMetrics, UNMATCHED } from "./http-metrics.ts";
 import { allowedMethods } from "./methods.ts";
 import { createScimMetrics } from "./metrics-scim.ts";
@@ -69,7 +70,7 @@ export function createServer(options: ServerOptions): Server {
         return complete(response, { requestId: exchange.requestId, secure });
       };
       if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
-      const answer = app.fetch(routed);
+      const answer = askVerified(exchange, () => app.fetch(routed));
       if (!(answer instanceof Promise)) return finish(answer);
       // The framework does not catch what a route rejects with that it took for one that never waits.
       return answer.then(finish, (error) =>

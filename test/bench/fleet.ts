@@ -11,7 +11,7 @@ import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/table.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { type FleetPlan, type FleetResult, POLICY_PATH } from "./fleet-load.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
-import { processorMs, type Running, residentMb, script } from "./processes.ts";
+import { onItsCore, processorMs, type Running, residentMb, script } from "./processes.ts";
 import { enrol, publishPolicies, publishRequirement } from "./workstations.ts";
 
 const CADENCE_SECONDS = 300;

@@ -2,8 +2,8 @@
 // Arguments: a data directory, and the port of the service that issued its tokens.
 import { Elysia } from "elysia";
 import { plainText } from "../../src/server/answers.ts";
-import { openExchange } from "../../src/server/exchange.ts";
-import { createGuard } from "../../src/server/guard.ts";
+import { type Exchange, openExchange } from "../../src/server/exchange.ts";
+import { askVerified, createGuard } from "../../src/server/guard.ts";
 import { createRouter } from "../../src/server/router.ts";
 import { openBeside } from "./installation.ts";
 
@@ -30,14 +30,15 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   fetch(request) {
-    openExchange(request, {
+    const exchange: Exchange = {
       requestId: "bench",
       address: null,
       route: undefined,
       principal: undefined,
       scim: undefined,
-    });
-    return app.fetch(request);
+    };
+    openExchange(request, exchange);
+    return askVerified(exchange, () => app.fetch(request));
   },
 });
 console.log(server.url.origin);
