@@ -11,7 +11,6 @@ export type CheckVersion = (
 ) => string | undefined;
 
 export interface ExpectedPackage {
-  id: string;
   version: string;
   /** undefined: for everybody */
   users: ReadonlySet<string> | undefined;
@@ -20,7 +19,8 @@ export interface ExpectedPackage {
 }
 
 export interface HarnessExpectations {
-  packages: readonly ExpectedPackage[];
+  /** by id */
+  packages: ReadonlyMap<string, ExpectedPackage>;
   versionFault(version: string): string | undefined;
 }
 
@@ -48,15 +48,16 @@ function packagesFor(
   { packages, harnesses }: GovernanceConfig,
   audiences: PackageAudiences,
   harness: HarnessKey,
-): ExpectedPackage[] {
+): Map<string, ExpectedPackage> {
   const overrides = harnesses[harness]?.package_overrides ?? {};
-  return packages
+  const expected = packages
     .filter(({ id, adapters }) => adapters[harness] !== undefined && overrides[id]?.enabled !== false)
-    .map(({ id, version, ...archive }) => {
+    .map(({ id, version, ...archive }): [string, ExpectedPackage] => {
       const audience = audiences[id];
       const users = audience?.scope === "users" ? new Set(audience.user_ids) : undefined;
-      return { id, version, users, digestsFor: digestsOf(archive) };
+      return [id, { version, users, digestsFor: digestsOf(archive) }];
     });
+  return new Map(expected);
 }
 
 type Archives = Pick<GovernanceConfig["packages"][number], "sha256" | "platform_sources">;

@@ -106,22 +106,27 @@ function readAttempt(
   };
 }
 
-/** Each entry is written out once: for its size, and for what is kept. */
-function inventoryText(entries: readonly unknown[], { at, max, problems }: Bound): string {
-  const refuse = (pointer: string, detail: string) => void problems.push({ pointer, detail });
+/** @returns the list as it is kept */
+function inventoryText(entries: readonly unknown[], bound: Bound): string {
+  const { at, max, problems } = bound;
   if (entries.length > max) {
-    refuse(`/${at}`, `${at} may have at most ${max} entries`);
+    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${max} entries` });
     return "";
   }
-  const texts = entries.map((entry) => JSON.stringify(entry));
-  for (const [place, text] of texts.entries()) {
-    if (Buffer.byteLength(text) > ENTRY_BYTES_MAX)
-      refuse(`/${at}/${place}`, `an entry of ${at} may have at most ${ENTRY_BYTES_MAX} bytes`);
-  }
-  const list = `[${texts.join(",")}]`;
-  if (Buffer.byteLength(list) > INVENTORY_BYTES_MAX)
-    refuse(`/${at}`, `${at} may have at most ${INVENTORY_BYTES_MAX} bytes`);
+  const list = JSON.stringify(entries);
+  const bytes = Buffer.byteLength(list);
+  if (bytes > ENTRY_BYTES_MAX) refuseLarge(entries, bound); // else no entry is larger than one may be
+  if (bytes > INVENTORY_BYTES_MAX)
+    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${INVENTORY_BYTES_MAX} bytes` });
   return list;
+}
+
+function refuseLarge(entries: readonly unknown[], { at, problems }: Bound): void {
+  for (const [place, entry] of entries.entries()) {
+    if (Buffer.byteLength(JSON.stringify(entry)) <= ENTRY_BYTES_MAX) continue;
+    const detail = `an entry of ${at} may have at most ${ENTRY_BYTES_MAX} bytes`;
+    problems.push({ pointer: `/${at}/${place}`, detail });
+  }
 }
 
 function namesText(harnesses: readonly unknown[], problems: Problem[]): string {

@@ -1,6 +1,7 @@
 // SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
 import { clientReports } from "./tables.ts";
 
@@ -31,7 +32,6 @@ const rewrite = statement((connection) =>
         eq(clientReports.judgedBy, named("judgedBy")),
       ),
     )
-    .returning({ id: clientReports.id })
     .prepare(),
 );
 
@@ -74,7 +74,7 @@ const upsert = statement((connection) => {
 
 /** @returns whether the installation was not in the inventory */
 export const put = (tx: Tx, row: ReportRow): boolean =>
-  rewrite(tx).get(row) === undefined && upsert(tx).get(row)?.id === row.id;
+  changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
 
 const deleteSurplus = statement((connection) => {
   const surplus = connection

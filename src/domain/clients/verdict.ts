@@ -87,35 +87,28 @@ function versionIn({ version, raw_version: raw }: Readonly<Record<string, unknow
   return VERSION_IN_TEXT.exec(text)?.[1] ?? text;
 }
 
-interface ReportedPackage {
-  id: string;
-  members: Readonly<Record<string, unknown>>;
-}
-
+/** Loops, where the rest maps lists: nearly every report is of many packages and gives no reason. */
 function packageReasons(reported: Reported, { harness, expected }: Scope): string[] {
-  const { userId } = reported;
-  const isWanted = ({ users }: ExpectedPackage): boolean => users?.has(userId) ?? true;
-  const wanted = new Map(expected.packages.filter(isWanted).map((entry) => [entry.id, entry]));
+  const { packages, userId } = reported;
+  const reasons: string[] = [];
   const seen = new Set<string>();
-  const faults = reportedFor(reported, harness).flatMap(({ id, members }) => {
-    const isRepeated = seen.has(id);
+  const isWanted = ({ users }: ExpectedPackage): boolean => users?.has(userId) ?? true;
+  for (const members of packages) {
+    if (!hasMembers(members) || members.harness !== harness || typeof members.id !== "string") continue;
+    const { id } = members;
+    const wanted = expected.packages.get(id);
+    const faults = seen.has(id)
+      ? ["is reported twice"]
+      : faultsOf(members, wanted && isWanted(wanted) ? wanted : undefined, reported);
     seen.add(id);
-    const found = isRepeated ? ["is reported twice"] : faultsOf(members, wanted.get(id), reported);
-    return found.map((fault) => `${id} (${harness}): ${fault}`);
-  });
-  const missing = [...wanted.values()].filter(({ id }) => !seen.has(id));
-  return [
-    ...faults,
-    ...missing.map((entry) => `${entry.id} (${harness}): ${missingArchive(entry, reported) ?? "is missing"}`),
-  ];
+    for (const fault of faults) reasons.push(`${id} (${harness}): ${fault}`);
+  }
+  for (const [id, entry] of expected.packages) {
+    if (seen.has(id) || !isWanted(entry)) continue;
+    reasons.push(`${id} (${harness}): ${missingArchive(entry, reported) ?? "is missing"}`);
+  }
+  return reasons;
 }
-
-const reportedFor = ({ packages }: Reported, harness: string): ReportedPackage[] =>
-  packages.flatMap((members) =>
-    hasMembers(members) && members.harness === harness && typeof members.id === "string"
-      ? [{ id: members.id, members }]
-      : [],
-  );
 
 function missingArchive(expected: ExpectedPackage, { platform, architecture }: Reported): string | undefined {
   if (expected.digestsFor(platform, architecture).size > 0) return undefined;
@@ -123,20 +116,20 @@ function missingArchive(expected: ExpectedPackage, { platform, architecture }: R
 }
 
 function faultsOf(
-  { version, sha256, state, error }: ReportedPackage["members"],
+  { version, sha256, state, error }: Readonly<Record<string, unknown>>,
   expected: ExpectedPackage | undefined,
   reported: Reported,
 ): string[] {
   if (!expected) return ["is not expected"];
   const archive = missingArchive(expected, reported);
   if (archive !== undefined) return [archive];
+  const faults: string[] = [];
+  if (state !== APPLIED) faults.push(stateFault(state, error));
+  if (version !== expected.version) faults.push(`has another version than ${expected.version}`);
   const digests = expected.digestsFor(reported.platform, reported.architecture);
-  const hasDigest = typeof sha256 === "string" && digests.has(sha256.toLowerCase());
-  return [
-    ...(state === APPLIED ? [] : [stateFault(state, error)]),
-    ...(version === expected.version ? [] : [`has another version than ${expected.version}`]),
-    ...(hasDigest ? [] : ["has another digest than the policy names"]),
-  ];
+  if (typeof sha256 !== "string" || !digests.has(sha256.toLowerCase()))
+    faults.push("has another digest than the policy names");
+  return faults;
 }
 
 function stateFault(state: unknown, error: unknown): string {

@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { BunSQLiteDatabase, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { invariant } from "../../domain/errors.ts";
 
 /** @returns the builders and statements of drizzle on that connection */
 export function drizzleOver(connection: Database): BunSQLiteDatabase {
@@ -33,4 +34,14 @@ class StablePlans extends SQLiteSyncDialect {
     if (!Number.isSafeInteger(limit) || !query.sql.endsWith(BOUND_LIMIT)) return query;
     return { ...query, sql: `${query.sql.slice(0, -2)}${limit}`, params: query.params.slice(0, -1) };
   }
+}
+
+/**
+ * @param ran what `run` of a compiled statement gave back; drizzle does not say what that is
+ * @returns rows that it inserted, updated or deleted; asking the statement for them (RETURNING) costs as much as the row
+ */
+export function changesOf(ran: unknown): number {
+  const changes = typeof ran === "object" && ran !== null && "changes" in ran ? ran.changes : undefined;
+  invariant(typeof changes === "number", "bun:sqlite tells how many rows a statement changed");
+  return changes;
 }
