@@ -1,6 +1,7 @@
 // SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
-import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { budgets } from "./tables.ts";
 
@@ -24,6 +25,21 @@ const upsert = statement((connection) => {
     .prepare();
 });
 
+const incrementOpen = statement((connection) =>
+  connection
+    .update(budgets)
+    .set({ used: sql`${budgets.used} + 1` })
+    .where(
+      and(
+        byKey,
+        lt(budgets.used, sql.placeholder("limit")),
+        gt(budgets.resetsAtMs, sql.placeholder("nowMs")),
+        lte(budgets.resetsAtMs, sql.placeholder("latestMs")),
+      ),
+    )
+    .prepare(),
+);
+
 const deleteOne = statement((connection) => connection.delete(budgets).where(byKey).prepare());
 
 /** @returns the counter, its window over or not */
@@ -32,6 +48,17 @@ export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subj
 
 /** Writes a counter, new or not. */
 export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
+
+/** A counter that has room, in a window that is open: over after `nowMs`, and no later than `latestMs`. */
+export interface OpenCounter extends Pick<BudgetRow, "name" | "subject"> {
+  limit: number;
+  nowMs: number;
+  latestMs: number;
+}
+
+/** Counts one attempt. @returns whether there is such a counter */
+export const increment = (tx: Tx, counter: OpenCounter): boolean =>
+  changesOf(incrementOpen(tx).run({ ...counter })) > 0;
 
 /** Removes one counter; none is fine. */
 export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>

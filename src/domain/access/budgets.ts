@@ -40,10 +40,11 @@ export function check(connection: Connection, budget: Budget): void {
 export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
   for (const budget of attempts) {
     const key = keyOf(budget);
-    const row = openWindow(tx, key, budget);
-    refuseSpent(row, budget);
-    const resetsAtMs = row?.resetsAtMs ?? budget.nowMs + budget.windowSeconds * SECOND_MS;
-    store.put(tx, { ...key, used: (row?.used ?? 0) + 1, resetsAtMs });
+    const { limit, nowMs } = budget;
+    const latestMs = latestEndMs(budget);
+    if (store.increment(tx, { ...key, limit, nowMs, latestMs })) continue;
+    refuseSpent(openWindow(tx, key, budget), budget);
+    store.put(tx, { ...key, used: 1, resetsAtMs: latestMs });
   }
 }
 
@@ -73,12 +74,16 @@ const keyOf = ({ name, subject }: BudgetKey): BudgetKey => ({
 function openWindow(
   connection: Connection,
   key: BudgetKey,
-  { nowMs, windowSeconds }: Pick<Budget, "nowMs" | "windowSeconds">,
+  window: Pick<Budget, "nowMs" | "windowSeconds">,
 ): store.BudgetRow | undefined {
   const row = store.find(connection, key);
-  if (!row || row.resetsAtMs <= nowMs) return undefined;
-  return row.resetsAtMs <= nowMs + windowSeconds * SECOND_MS ? row : undefined;
+  if (!row || row.resetsAtMs <= window.nowMs) return undefined;
+  return row.resetsAtMs <= latestEndMs(window) ? row : undefined;
 }
+
+/** @returns when a window ends that begins now */
+const latestEndMs = ({ nowMs, windowSeconds }: Pick<Budget, "nowMs" | "windowSeconds">): number =>
+  nowMs + windowSeconds * SECOND_MS;
 
 function refuseSpent(row: store.BudgetRow | undefined, { name, limit, windowSeconds, nowMs }: Budget): void {
   if (!row || row.used < limit) return;

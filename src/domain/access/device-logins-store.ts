@@ -15,6 +15,7 @@ import {
   sql,
 } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
 import {
   type DeviceLoginEvent,
   STORED_STATES,
@@ -58,13 +59,12 @@ const insertOne = statement((connection) =>
       state: "pending",
     })
     .onConflictDoNothing()
-    .returning({ id: deviceLogins.id })
     .prepare(),
 );
 
 /** @returns whether it was inserted; not when one of its codes is taken */
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
-  insertOne(tx).get({ ...login }) !== undefined;
+  changesOf(insertOne(tx).run({ ...login })) > 0;
 
 const POLLED = {
   id: deviceLogins.id,
