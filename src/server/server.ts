@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { complete } from "./answers.ts";
+import { spareStream } from "./body-text.ts";
 import { renewSessionCookie } from "./cookies.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { askVerified } from "./guard.ts";
@@ -60,6 +61,7 @@ export function createServer(options: ServerOptions): Server {
       const target = routable(request);
       const routed = target ?? request;
       openExchange(routed, exchange);
+      spareStream(routed);
       const finish = (response: Response): Response => {
         secure ??= baseUrl().startsWith("https:");
         settle({ request, exchange, response, durationMs: performance.now() - startedMs });
