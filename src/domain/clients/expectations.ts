@@ -1,5 +1,6 @@
 // What one revision demands of a workstation, put so that a report is compared fast: a revision never changes, and most
 // workstations report on the same one. Comparing is verdict.ts's.
+import { parseVersion } from "../exact-version.ts";
 import type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "../governance/service.ts";
 import type { HarnessKey } from "../harnesses.ts";
 
@@ -21,7 +22,8 @@ export interface ExpectedPackage {
 export interface HarnessExpectations {
   /** by id */
   packages: ReadonlyMap<string, ExpectedPackage>;
-  versionFault(version: string): string | undefined;
+  /** @param text a version, or what names one: `codex-cli 0.145.0` holds a version as good as `0.145.0` */
+  versionFault(text: string): string | undefined;
 }
 
 /** By canonical key; only harnesses that may run. */
@@ -38,7 +40,7 @@ export function expectationsOf(
   return new Map(
     document.allowed_harnesses.map((harness) => {
       const policy = document.harnesses[harness];
-      const versionFault = rememberedFaults((version) => checkVersion(policy, harness, version));
+      const versionFault = rememberedFaults((text) => checkVersion(policy, harness, versionIn(text)));
       return [harness, { packages: packagesFor(document, audiences, harness), versionFault }];
     }),
   );
@@ -76,15 +78,18 @@ function digestsOf({ sha256, platform_sources: sources = {} }: Archives): Expect
   };
 }
 
-function rememberedFaults(
-  check: (version: string) => string | undefined,
-): HarnessExpectations["versionFault"] {
+function rememberedFaults(check: (text: string) => string | undefined): HarnessExpectations["versionFault"] {
   const known = new Map<string, string | undefined>();
-  return (version) => {
-    if (known.has(version)) return known.get(version);
+  return (text) => {
+    if (known.has(text)) return known.get(text);
     if (known.size >= VERSIONS_KEPT_MAX) known.clear();
-    const fault = check(version);
-    known.set(version, fault);
+    const fault = check(text);
+    known.set(text, fault);
     return fault;
   };
 }
+
+const VERSION_IN_TEXT = /(?<![\w.])v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)/;
+
+const versionIn = (text: string): string =>
+  parseVersion(text) ? text : (VERSION_IN_TEXT.exec(text)?.[1] ?? text);

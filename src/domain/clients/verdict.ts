@@ -1,6 +1,6 @@
 // Compares a report with the revision that it names (control-api.md section 10.2). Pure: which revision that is, and what it
-// demands, is handed in. What follows for health is inventory-store.ts's.
-import { parseVersion } from "../exact-version.ts";
+// demands, is handed in. What follows for health is inventory-store.ts's. Loops that push instead of lists made of lists:
+// nearly every report gives no reason at all, and there are tens of thousands a second.
 import { REASON_LENGTH_MAX, REASONS_MAX } from "./caps.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 import type { Judgement, Reported } from "./model.ts";
@@ -19,25 +19,23 @@ export function judge(reported: Reported, expectations: Expectations | undefined
   const target = targetOf(reported);
   if (target === undefined) return unknown("no revision of the policy was applied yet");
   if (!expectations) return unknown(`the revision ${target} is not one of this organization`);
-  const reasons = [
-    ...generalReasons(reported, target),
-    ...scopeOf(reported, expectations).flatMap((scope) => [
-      ...versionReasons(reported, scope),
-      ...packageReasons(reported, scope),
-    ]),
-  ];
-  return { verdict: reasons.length === 0 ? "matches" : "differs", reasons: presentable(reasons) };
+  const reasons = generalReasons(reported, target);
+  for (const scope of scopeOf(reported, expectations))
+    reasons.push(...versionReasons(reported, scope), ...packageReasons(reported, scope));
+  return reasons.length === 0 ? MATCHES : { verdict: "differs", reasons: presentable(reasons) };
 }
+
+const MATCHES: Judgement = { verdict: "matches", reasons: [] };
 
 const unknown = (reason: string): Judgement => ({ verdict: "unknown", reasons: [reason] });
 
 function generalReasons({ applied, configRevision, filesOk, error }: Reported, target: string): string[] {
+  const reasons: string[] = [];
+  if (!applied || configRevision !== target) reasons.push(`the revision ${target} is not applied`);
+  if (!filesOk) reasons.push("managed files are missing or were changed");
   const fault = error?.trim() ?? "";
-  return [
-    ...(applied && configRevision === target ? [] : [`the revision ${target} is not applied`]),
-    ...(filesOk ? [] : ["managed files are missing or were changed"]),
-    ...(fault === "" || fault === NOT_YET_CURRENT ? [] : [fault]),
-  ];
+  if (fault !== "" && fault !== NOT_YET_CURRENT) reasons.push(fault);
+  return reasons;
 }
 
 interface Scope {
@@ -56,38 +54,40 @@ function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
       if (name !== undefined && isReconciled) names.add(name);
     }
   }
-  return [...names].flatMap((harness) => {
+  const scopes: Scope[] = [];
+  for (const harness of names) {
     const expected = expectations.get(harness);
-    return expected ? [{ harness, expected }] : [];
-  });
+    if (expected) scopes.push({ harness, expected });
+  }
+  return scopes;
 }
 
 /** Clients that report names only are taken at their word. */
 function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): string[] {
-  return harnesses.flatMap((entry) => {
-    if (!hasMembers(entry) || entry.name !== harness) return [];
-    if (entry.client_supported === false) return [`${harness}: the client does not support it`];
-    const version = versionIn(entry);
-    if (version === undefined) return [`${harness}: no version was reported`];
-    const fault = expected.versionFault(version);
-    return fault === undefined ? [] : [`${harness}: ${fault}`];
-  });
+  const reasons: string[] = [];
+  for (const entry of harnesses) {
+    if (!hasMembers(entry) || entry.name !== harness) continue;
+    const fault = versionFaultOf(entry, expected);
+    if (fault !== undefined) reasons.push(`${harness}: ${fault}`);
+  }
+  return reasons;
 }
 
-const VERSION_IN_TEXT = /(?<![\w.])v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)/;
+function versionFaultOf(
+  { client_supported: isSupported, version, raw_version: raw }: Readonly<Record<string, unknown>>,
+  expected: HarnessExpectations,
+): string | undefined {
+  if (isSupported === false) return "the client does not support it";
+  const text = textOf(version) || textOf(raw);
+  return text === "" ? "no version was reported" : expected.versionFault(text);
+}
+
 /** No version is longer, and only so much is looked through. */
 const VERSION_TEXT_MAX = 256;
 
-/** `codex-cli 0.145.0` holds a version as good as `0.145.0`. */
-function versionIn({ version, raw_version: raw }: Readonly<Record<string, unknown>>): string | undefined {
-  const given = [version, raw].find((text) => typeof text === "string" && text.trim() !== "");
-  if (typeof given !== "string") return undefined;
-  const text = given.trim().slice(0, VERSION_TEXT_MAX);
-  if (parseVersion(text)) return text;
-  return VERSION_IN_TEXT.exec(text)?.[1] ?? text;
-}
+const textOf = (given: unknown): string =>
+  typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";
 
-/** Loops, where the rest maps lists: nearly every report is of many packages and gives no reason. */
 function packageReasons(reported: Reported, { harness, expected }: Scope): string[] {
   const { packages, userId } = reported;
   const reasons: string[] = [];
