@@ -17,7 +17,11 @@ export async function startEtcd(directory: string): Promise<Running | undefined>
   const member = ["--initial-cluster", `default=${peer}`, "--logger", "zap"];
   const command = [executable, "--data-dir", join(directory, "etcd"), ...addresses, ...peers, ...member];
   const log = Bun.file(join(directory, "etcd.log"));
-  const child = Bun.spawn(onItsCore("measured", command), { env: cleanEnvironment(), stdout: log, stderr: log });
+  const child = Bun.spawn(onItsCore("measured", command), {
+    env: cleanEnvironment(),
+    stdout: log,
+    stderr: log,
+  });
   const stop = async () => {
     child.kill();
     await child.exited;
