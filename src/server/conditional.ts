@@ -4,7 +4,8 @@ import { preparedHeaders } from "./answers.ts";
 
 /** An answer that many requests share. */
 export interface PreparedAnswer {
-  bytes: Uint8Array<ArrayBuffer>;
+  /** a blob, because the runtime copies an array for each answer */
+  body: Blob;
   /** strong entity tag, quotes included */
   etag: string;
   headers: Headers;
@@ -23,7 +24,7 @@ export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedH
   const etag = `"${sha256Hex(bytes).slice(0, 32)}"`;
   const shared = { etag, "cache-control": options.cacheControl, ...options.others };
   return {
-    bytes,
+    body: new Blob([bytes]),
     etag,
     headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
     unchangedHeaders: new Headers(shared),
@@ -46,7 +47,7 @@ export function answerConditionally(request: Request, answer: PreparedAnswer): R
   if (known !== null && namesTag(known, answer.etag)) {
     return new Response(null, { status: 304, headers: answer.unchangedHeaders });
   }
-  return new Response(answer.bytes, { headers: answer.headers });
+  return new Response(answer.body, { headers: answer.headers });
 }
 
 /** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */

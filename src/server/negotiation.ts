@@ -40,13 +40,20 @@ export function createNegotiation(): RefuseOldClient {
     return names;
   };
 
+  /** who understood what last: the next client is mostly of the same build */
+  let understood: { document: GovernanceConfig; version: string | null; offer: string | null } | undefined;
+
   return ({ headers }, document) => {
+    const version = headers.get(CONTRACT_VERSION_HEADER);
+    const offer = headers.get(CAPABILITIES_HEADER);
+    if (understood?.document === document && understood.version === version && understood.offer === offer)
+      return;
     const { contract_version: needed, required_capabilities: required = [] } = document;
-    const spoken = contractVersionOf(headers.get(CONTRACT_VERSION_HEADER));
-    const offered = capabilitiesOf(headers.get(CAPABILITIES_HEADER));
+    const spoken = contractVersionOf(version);
+    const offered = capabilitiesOf(offer);
     const missing = required.filter((name) => !offered.has(name));
-    if (spoken >= needed && missing.length === 0) return;
-    throw tooOld(document, { spoken, missing });
+    if (spoken < needed || missing.length > 0) throw tooOld(document, { spoken, missing });
+    understood = { document, version, offer };
   };
 }
 

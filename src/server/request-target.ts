@@ -9,6 +9,9 @@ import { HttpError } from "./problem.ts";
 const MISREAD_ORIGIN_LENGTH = 10;
 const SOME_ORIGIN = "http://localhost";
 
+/** The origin that was read last, with the slash behind it: nearly every request is for it, and no path makes it worse. */
+let readableOrigin = "http://localhost/";
+
 /**
  * @returns a request that the framework reads right, or undefined for one whose host is no host, or more than one
  * @source RFC 9112 section 3.2
@@ -19,12 +22,19 @@ export function routable(request: Request): Request | undefined {
   if (host.includes(",")) return undefined; // the runtime takes the first of several
   // Without a host, as before HTTP/1.1, and with one it cannot read, the runtime gives the path alone.
   const isPathOnly = url.startsWith("/");
-  if (isPathOnly ? host !== "" : !URL.canParse(url)) return undefined;
+  if (isPathOnly ? host !== "" : !isReadable(url)) return undefined;
   const pathStart = isPathOnly ? 0 : url.indexOf("/", "https://".length);
   const isHead = request.method === "HEAD";
   if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
   const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `${SOME_ORIGIN}${url.slice(pathStart)}`;
   return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
+}
+
+function isReadable(url: string): boolean {
+  if (url.startsWith(readableOrigin)) return true;
+  if (!URL.canParse(url)) return false;
+  readableOrigin = url.slice(0, url.indexOf("/", "https://".length) + 1);
+  return true;
 }
 
 /** @returns the refusal of a request that `routable` does not know where to take */

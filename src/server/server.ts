@@ -129,8 +129,9 @@ function createSettlement(
       status,
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     }));
+    if (!exchange.scim) return;
     const answered = { request, exchange, status, durationMs };
-    if (exchange.scim) countScim({ route, status });
+    countScim({ route, status });
     logScimRequest(log, answered);
     keepScimRefusal(domain.scim.refusals, answered);
   };
