@@ -73,6 +73,8 @@ export const VERIFIED_TOKENS_MAX = 10_000;
 
 /** A token whose signature, claims and type hold; what they say of the user is not kept. */
 interface VerifiedToken {
+  /** what its signature is over */
+  signed: string;
   kid: string;
   /** of the database when the principal was made */
   revision: number;
@@ -84,7 +86,7 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
   const verified = new VerifiedTokens(dependencies);
   const { db, identity, sessions } = dependencies;
   return {
-    known: (token) => verified.recall(sha256Hex(token)),
+    known: (token) => verified.recall(token),
     bearer: (token) => verified.authenticate(token),
     session(token) {
       const session = sessions.find(token);
@@ -109,20 +111,23 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
 /** A cookie stands for the user in person (client-and-auth.md section 4.6). */
 const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
 
-/** Verified tokens by digest, so that the memory holds no usable token. Bounded; saves the signature check only. */
+/**
+ * Verified tokens by the digest of their signature, beside what was signed: so the memory holds no usable token, and the
+ * digest is of a few bytes. Bounded; saves the signature check only.
+ */
 class VerifiedTokens {
   readonly #tokens = new Map<string, VerifiedToken>();
 
   constructor(private readonly own: AuthenticatorDependencies) {}
 
   authenticate(token: string): Principal | Promise<Principal> {
-    const digest = sha256Hex(token);
-    return this.recall(digest) ?? this.#verify(token, digest);
+    return this.recall(token) ?? this.#verify(token);
   }
 
-  recall(digest: string): Principal | undefined {
+  recall(token: string): Principal | undefined {
+    const { signed, digest } = partsOf(token);
     const known = this.#tokens.get(digest);
-    if (!known) return undefined;
+    if (known?.signed !== signed) return undefined;
     try {
       return this.#current(known);
     } catch (error) {
@@ -131,11 +136,12 @@ class VerifiedTokens {
     }
   }
 
-  async #verify(token: string, digest: string): Promise<Principal> {
+  async #verify(token: string): Promise<Principal> {
     const { claims, kid } = await this.own.tokens.read(token);
     // The revision is taken before the questions: a change in between makes the entry stale, never wrong.
     const revision = this.own.db.revision("access");
-    const fresh = { kid, revision, principal: this.#principalOf(claims) };
+    const { signed, digest } = partsOf(token);
+    const fresh = { signed, kid, revision, principal: this.#principalOf(claims) };
     this.#remember(digest, fresh);
     return fresh.principal;
   }
@@ -185,6 +191,12 @@ class VerifiedTokens {
     }
     this.#tokens.set(digest, token);
   }
+}
+
+/** RFC 7515 section 7.1: what is signed, a dot, and the signature. */
+function partsOf(token: string): { signed: string; digest: string } {
+  const at = token.lastIndexOf(".");
+  return { signed: token.slice(0, Math.max(at, 0)), digest: sha256Hex(token.slice(at + 1)) };
 }
 
 function activeUser(user: User | undefined): User {

@@ -65,6 +65,17 @@ test("a token seen before is answered without a promise", async () => {
   expect(world.authenticator.bearer(token)).toBe(await principal);
 });
 
+test("what one token says is not believed under the signature of another, though both were verified", async () => {
+  await using world = await createAccessWorld();
+  const [one, other] = [await knownToken(world), await knownToken(world)];
+  const end = (token: string) => token.lastIndexOf(".");
+  const mixed = one.token.slice(0, end(one.token)) + other.token.slice(end(other.token));
+  expect(one.token.slice(0, end(one.token))).not.toBe(other.token.slice(0, end(other.token)));
+  expect(world.authenticator.known(mixed)).toBeUndefined();
+  expect(await bearer(world, mixed)).toBe("unauthenticated access.token_invalid");
+  expect(await bearer(world, one.token)).toBe("let in");
+});
+
 test("while nothing changed no query runs, however often a token comes", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
