@@ -33,7 +33,8 @@ export function routable(request: Request): Request | undefined {
 function isReadable(url: string): boolean {
   if (url.startsWith(readableOrigin)) return true;
   if (!URL.canParse(url)) return false;
-  readableOrigin = url.slice(0, url.indexOf("/", "https://".length) + 1);
+  const pathStart = url.indexOf("/", "https://".length);
+  if (pathStart > 0) readableOrigin = url.slice(0, pathStart + 1); // else every URL would begin so
   return true;
 }
 
