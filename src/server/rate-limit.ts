@@ -29,7 +29,6 @@ interface Bucket {
 /** @returns rates that all keys start with a full bucket for */
 export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rates {
   const buckets = new Map<string, Bucket>(); // in the order of their last use
-  let newest: string | undefined;
 
   const refilled = (key: string): Bucket => {
     const nowMs = clock.nowMs();
@@ -37,8 +36,6 @@ export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rate
     const elapsedMs = Math.max(0, nowMs - bucket.atMs); // the clock may have been set back
     bucket.left = Math.min(burst, bucket.left + (elapsedMs / SECOND_MS) * perSecond);
     bucket.atMs = nowMs;
-    if (key === newest) return bucket;
-    newest = key;
     buckets.delete(key);
     buckets.set(key, bucket);
     if (buckets.size > RATE_KEYS_MAX) buckets.delete(buckets.keys().next().value ?? key);

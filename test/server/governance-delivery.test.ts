@@ -162,6 +162,23 @@ describe("a client", () => {
     expect((await get(ana, headers)).status).toBe(status);
   });
 
+  test("is judged by what it says itself, and anew by each policy, whoever was let in before", async () => {
+    await publishFirst(site);
+    const silent = async () => (await get()).status;
+    expect(await silent()).toBe(200);
+    await publishFirst(site, ranged);
+    expect(await silent()).toBe(426);
+    const statuses: number[] = [];
+    for (const headers of [
+      { ...version("3"), ...capable(...ALL) },
+      { ...version("2"), ...capable(...ALL) },
+      { ...version("3"), ...capable(...ALL.slice(1)) },
+      { ...version("3"), ...capable(...ALL) },
+    ])
+      statuses.push((await get(ana, headers)).status);
+    expect(statuses).toEqual([200, 426, 426, 200]);
+  });
+
   test("that says nothing gets a policy that asks for nothing", async () => {
     await publishFirst(site);
     expect((await get()).status).toBe(200);

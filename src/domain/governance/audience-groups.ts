@@ -13,8 +13,11 @@ export interface PolicyView {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Bytes of the documents that are kept; the group that was asked for longest ago is put together again. */
-export const VIEW_BYTES_KEPT_MAX = 64 * 1024 * 1024;
+/**
+ * Bytes of the documents that are kept; the group that was asked for longest ago is put together again. As much again lies in
+ * the answers that are made of them.
+ */
+export const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
 
 /** Without these a document is a damaged row, and clients would take it for a policy that demands nothing. */
 const Essentials = Type.Object({

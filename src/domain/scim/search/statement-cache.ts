@@ -4,8 +4,6 @@
 /** Keeps the statements used last. */
 export class StatementCache<S> {
   readonly #statements = new Map<string, S>();
-  /** used last: it lies behind all others, where most requests want it */
-  #newest: string | undefined;
 
   /** @param max statements kept at most */
   constructor(private readonly max: number) {}
@@ -13,8 +11,6 @@ export class StatementCache<S> {
   /** @returns the statement of that key, compiled where it is not known or was dropped */
   get(key: string, compile: () => S): S {
     const known = this.#statements.get(key);
-    if (known !== undefined && key === this.#newest) return known;
-    this.#newest = key;
     const statement = known ?? compile();
     this.#statements.delete(key);
     this.#statements.set(key, statement);
