@@ -27,9 +27,9 @@ export type Topic =
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
 
 export interface Db {
-  /** read-only; sees every commit made before the statement starts */
+  /** Read-only. Sees every commit of ours, and those of other processes that are LOOK_AGAIN_MS old. */
   readonly read: Connection;
-  /** @returns what `ask` returns; all its statements on `read` see the same moment */
+  /** @returns what `ask` returns; all its statements on `read`, even on one that was taken earlier, see the same moment */
   atOnce<T>(ask: () => Sync<T>): T;
   /**
    * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
@@ -46,8 +46,8 @@ export interface Db {
   /** `write` for work that nobody waits for: it waits GATHERING_MS for company, as a commit stops all requests for a moment. */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. Other
-   * processes' commits are looked for once in each turn of the event loop, for all requests that came with it.
+   * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. What is read
+   * after it was asked for is never older, so whoever keeps rows asks first.
    */
   revision(topic: Topic): number;
   /** Waits for queued writes, then closes both connections. Safe to repeat. */
@@ -58,6 +58,13 @@ export interface Db {
 export const GATHERING_MS = 50;
 
 /**
+ * What another process committed is seen by requests that come this much later, or in a later turn of the event loop. A turn
+ * may be long, and what comes in at its end must not be answered with what was true at its beginning.
+ */
+export const LOOK_AGAIN_MS = 1;
+const LOOK_NOW = 0;
+
+/**
  * Opens or creates the database file.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
@@ -65,9 +72,9 @@ export function openDatabase(
   file: string,
   options: Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> = {},
 ): Db {
-  const writer = openConnection(file, { ...options, create: true });
+  const writer = openConnection(file, { ...options, create: true, tempInMemory: true });
   try {
-    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true }));
+    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true, mapped: true }));
   } catch (error) {
     writer.close();
     throw error;
@@ -90,12 +97,19 @@ export function statement<S>(build: (connection: Connection) => S): (connection:
 }
 
 class GroupedDatabase implements Db {
-  readonly read: Connection;
+  readonly #read: Connection;
+  readonly #begin;
+  readonly #rollback;
   readonly #dataVersion;
+  /** a transaction is open on the reader: locks cost more than a small query, so they are taken once in a turn */
+  #isReading = false;
   readonly #ownRevision = new Map<Topic, number>();
   #everyTopic = 0;
   #seenVersion = -1;
-  #hasLooked = false;
+  /** a turn that has looked for others' commits looks again at this time */
+  #lookAgainMs = LOOK_NOW;
+  /** what is read must stay of one moment, however long it takes */
+  #isHeld = false;
   readonly #queue: WriteQueue;
   #closed = false;
 
@@ -103,17 +117,25 @@ class GroupedDatabase implements Db {
     readonly writer: Database,
     readonly reader: Database,
   ) {
-    this.read = drizzleOver(reader);
-    this.#queue = new WriteQueue(writer);
+    this.#read = drizzleOver(reader);
+    this.#queue = new WriteQueue(writer, () => this.#endReading());
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
+    this.#begin = reader.prepare("BEGIN");
+    this.#rollback = reader.prepare("ROLLBACK");
+  }
+
+  get read(): Connection {
+    if (!this.#isHeld && !this.#closed) this.#readOn();
+    return this.#read;
   }
 
   atOnce<T>(ask: () => Sync<T>): T {
-    this.reader.query("BEGIN").run();
+    this.#readOn();
+    this.#isHeld = true;
     try {
       return ask();
     } finally {
-      this.reader.query("COMMIT").run();
+      this.#isHeld = false;
     }
   }
 
@@ -135,7 +157,7 @@ class GroupedDatabase implements Db {
   }
 
   revision(topic: Topic): number {
-    if (!this.#hasLooked) this.#lookForOthers();
+    this.#lookForOthers();
     return this.#everyTopic + (this.#ownRevision.get(topic) ?? 0);
   }
 
@@ -143,27 +165,42 @@ class GroupedDatabase implements Db {
     await this.#queue.emptied();
     if (this.#closed) return;
     this.#closed = true;
-    this.#dataVersion.finalize();
+    this.#endReading();
+    for (const prepared of [this.#dataVersion, this.#begin, this.#rollback]) prepared.finalize();
     this.reader.close();
     this.writer.close();
   }
 
-  /**
-   * Two system calls, so once for all requests that the runtime found waiting together: the immediate comes before it waits
-   * for more. They were all sent before this look, so what a request is told is never older than that request.
-   */
+  /** Two system calls, so once for all requests that the runtime found waiting together, which were sent before. */
   #lookForOthers(): void {
+    if (performance.now() < this.#lookAgainMs) return;
+    this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
-    this.#hasLooked = true;
-    setImmediate(this.#endTurn);
+    if (this.#lookAgainMs === LOOK_NOW) setImmediate(this.#endTurn);
+    this.#lookAgainMs = performance.now() + LOOK_AGAIN_MS;
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     this.#everyTopic += 1;
   }
 
   readonly #endTurn = (): void => {
-    this.#hasLooked = false;
+    this.#lookAgainMs = LOOK_NOW;
+    this.#endReading();
   };
+
+  /** A revision that was told must never be newer than what is read after it, so reading begins after the look. */
+  #readOn(): void {
+    this.#lookForOthers();
+    if (this.#isReading) return;
+    this.#begin.run();
+    this.#isReading = true;
+  }
+
+  /** By ROLLBACK, which statements that are not at their end cannot keep from giving the locks back. */
+  #endReading(): void {
+    if (this.#isReading && this.reader.inTransaction) this.#rollback.run(); // SQLite may have done it after a failure
+    this.#isReading = false;
+  }
 
   #bump(topic: Topic | undefined): void {
     if (topic === undefined) this.#everyTopic += 1;

@@ -37,7 +37,11 @@ export class WriteQueue {
   #patience: Timer | undefined;
   #idle: (() => void)[] = [];
 
-  constructor(private readonly writer: Database) {
+  /** @param beforeCommit ends what reads: SQLite clears its log only while nobody needs an older page of it */
+  constructor(
+    private readonly writer: Database,
+    private readonly beforeCommit: () => void,
+  ) {
     this.#tx = drizzleOver(writer);
   }
 
@@ -109,6 +113,7 @@ export class WriteQueue {
     try {
       this.#run("BEGIN IMMEDIATE");
       const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
+      this.beforeCommit();
       this.#run("COMMIT");
       return answers;
     } catch (error) {
@@ -152,6 +157,7 @@ export class WriteQueue {
     const limit = this.writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
     this.#run("PRAGMA wal_autocheckpoint=0");
     try {
+      this.beforeCommit();
       this.#run("COMMIT");
     } finally {
       this.#run(`PRAGMA wal_autocheckpoint=${limit?.wal_autocheckpoint ?? 0}`);

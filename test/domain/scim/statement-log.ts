@@ -1,4 +1,4 @@
-// Listens to every statement that is run on any connection of this process: its text and the rows it gives.
+// Listens to every statement on rows that is run on any connection of this process: its text and the rows it gives.
 import { Database, type Statement } from "bun:sqlite";
 
 export interface RunStatement {
@@ -11,6 +11,8 @@ export interface StatementLog extends Disposable {
   take(): RunStatement[];
 }
 
+/** Which of these there are depends on when a turn of the event loop ends. */
+const ABOUT_NO_ROWS = /^(?:BEGIN|COMMIT|ROLLBACK|PRAGMA)\b/;
 const RUNNING = ["all", "get", "run", "values"] as const;
 
 /** Statements compiled before are not heard, so start it before the database is opened. */
@@ -23,7 +25,8 @@ export function listenToStatements(): StatementLog {
       Object.defineProperty(compiled, way, {
         value: (...bound: Parameters<typeof run>) => {
           const result: unknown = run(...bound);
-          heard.push({ sql, rows: Array.isArray(result) && way !== "get" ? result.length : 1 });
+          if (!ABOUT_NO_ROWS.test(sql))
+            heard.push({ sql, rows: Array.isArray(result) && way !== "get" ? result.length : 1 });
           return result;
         },
       });
