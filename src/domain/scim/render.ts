@@ -2,17 +2,10 @@
 // nothing; every other case composes the resource as an object. What goes in is queried by users and groups.
 import { isScimObject } from "./document.ts";
 import { etagOf, locationOf } from "./messages.ts";
-import type { GroupRow, Named, ScimObject, UserRow } from "./model.ts";
+import type { GroupRow, Named, ScimObject, ShownUserRow, UserRow } from "./model.ts";
 import { shownDoc, shownEmails } from "./users/emails.ts";
 import { type Parts, project, type View } from "./view.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "./wire.ts";
-
-/** What a user shows beside its own attributes; undefined is left out. */
-export interface ComputedParts {
-  groups: readonly Named[] | undefined;
-  /** whom `manager.value` names, if that is a user */
-  manager: Named | undefined;
-}
 
 /** A group in text; the members, joined by commas, go between. */
 export interface GroupFrame {
@@ -22,11 +15,17 @@ export interface GroupFrame {
   after: string;
 }
 
-/** @returns JSON text of the user, with the derived e-mail where none is stored (scim.md section 2.1, SCIM-13, SCIM-32) */
-export function userJson(row: UserRow, computed: ComputedParts, view: View, baseUrl: string): string {
-  const plain = view.isDefault ? plainUser(row, computed, baseUrl) : undefined;
-  return plain ?? composedUser(row, computed, { parts: view.partsOf("User"), baseUrl });
+/** What a user is shown with. */
+interface Shown {
+  /** whom `manager.value` names, if that is a user */
+  manager: Named | undefined;
+  view: View;
+  baseUrl: string;
 }
+
+/** @returns JSON text of the user, with the derived e-mail where none is stored (scim.md section 2.1, SCIM-13, SCIM-32) */
+export const userJson = (row: ShownUserRow, shown: Shown): string =>
+  (shown.view.isDefault ? plainUser(row, shown) : undefined) ?? composedUser(row, shown);
 
 // Client text cannot look like these: in JSON text its quotes are escaped, and the names in a document are ours.
 const EMAILS_MARK = ',"emails":[';
@@ -40,18 +39,16 @@ const CORE_USER_START = `{"schemas":["${CORE_USER}"],"id":"`;
 const EXTENDED_USER_START = `{"schemas":["${CORE_USER}","${ENTERPRISE_USER}"],"id":"`;
 
 /** @returns undefined for a document that needs to be looked into */
-function plainUser(row: UserRow, { groups, manager }: ComputedParts, baseUrl: string): string | undefined {
+function plainUser(row: ShownUserRow, { manager, baseUrl }: Shown): string | undefined {
   const doc = withEmails(row.doc);
   if (doc === undefined) return undefined;
-  const shownGroups = groups
-    ? `,"groups":[${groups.map((group) => JSON.stringify(groupValue(group, baseUrl))).join()}]`
-    : "";
-  const meta = `,"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
+  const groups = row.groups === null ? "" : `,"groups":${row.groups}`;
+  const meta = `,"meta":${metaText("User", row, baseUrl)}}`;
   const extensionAt = doc.indexOf(EXTENSION_MARK);
-  if (extensionAt < 0) return `${CORE_USER_START}${row.id}",${doc.slice(1, -1)}${shownGroups}${meta}`;
+  if (extensionAt < 0) return `${CORE_USER_START}${row.id}",${doc.slice(1, -1)}${groups}${meta}`;
   const extension = withManager(doc.slice(extensionAt, -1), manager, baseUrl);
   if (extension === undefined) return undefined;
-  return `${EXTENDED_USER_START}${row.id}",${doc.slice(1, extensionAt)}${shownGroups}${extension}${meta}`;
+  return `${EXTENDED_USER_START}${row.id}",${doc.slice(1, extensionAt)}${groups}${extension}${meta}`;
 }
 
 function withEmails(doc: string): string | undefined {
@@ -73,21 +70,17 @@ function withManager(extension: string, manager: Named | undefined, baseUrl: str
   return `${extension.slice(0, found.index)}${MANAGER_MARK}${value}${named}}${extension.slice(found.index + whole.length)}`;
 }
 
-function composedUser(
-  row: UserRow,
-  { groups, manager }: ComputedParts,
-  { parts, baseUrl }: { parts: Parts; baseUrl: string },
-): string {
+function composedUser(row: ShownUserRow, { manager, view, baseUrl }: Shown): string {
   const stored: ScimObject = JSON.parse(row.doc);
   const { [ENTERPRISE_USER]: extension, ...core } = shownDoc(stored);
   const whole: ScimObject = {
     id: row.id,
     ...core,
-    ...(groups && { groups: groups.map((group) => groupValue(group, baseUrl)) }),
+    ...(row.groups !== null && { groups: parsed(row.groups) }),
     ...(isScimObject(extension) && { [ENTERPRISE_USER]: extensionValue(extension, manager, baseUrl) }),
-    meta: metaOf("User", row, baseUrl),
+    meta: parsed(metaText("User", row, baseUrl)),
   };
-  const shown = project(whole, parts);
+  const shown = project(whole, view.partsOf("User"));
   const schemas = ENTERPRISE_USER in shown ? [CORE_USER, ENTERPRISE_USER] : [CORE_USER];
   return JSON.stringify({ schemas, ...shown });
 }
@@ -105,48 +98,51 @@ const managerParts = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   ...(display !== null && { displayName: display }),
 });
 
-const groupValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
-  value: id,
-  $ref: locationOf("Group", id, baseUrl),
-  ...(display !== null && { display }),
-  type: "direct",
-});
+// Texts, because most are sent as they are.
 
-const memberValue = ({ id, display }: Named, baseUrl: string): ScimObject => ({
-  value: id,
-  $ref: locationOf("User", id, baseUrl),
-  type: "User",
-  ...(display !== null && { display }),
-});
+function memberText({ id, display }: Named, baseUrl: string): string {
+  const shown = display === null ? "" : `,"display":${JSON.stringify(display)}`;
+  return `{"value":"${id}","$ref":${JSON.stringify(locationOf("User", id, baseUrl))},"type":"User"${shown}}`;
+}
 
-const metaOf = (
+function metaText(
   type: ResourceTypeName,
-  row: Pick<UserRow, "id" | "version" | "createdAtMs" | "updatedAtMs">,
+  { id, version, createdAtMs, updatedAtMs }: Pick<UserRow, "id" | "version" | "createdAtMs" | "updatedAtMs">,
   baseUrl: string,
-): ScimObject => ({
-  resourceType: type,
-  created: new Date(row.createdAtMs).toISOString(),
-  lastModified: new Date(row.updatedAtMs).toISOString(),
-  version: etagOf(row.version),
-  location: locationOf(type, row.id, baseUrl),
-});
+): string {
+  const created = new Date(createdAtMs).toISOString();
+  const modified = new Date(updatedAtMs).toISOString();
+  return (
+    `{"resourceType":"${type}","created":"${created}","lastModified":"${modified}",` +
+    `"version":${JSON.stringify(etagOf(version))},"location":${JSON.stringify(locationOf(type, id, baseUrl))}}`
+  );
+}
+
+const parsed = (text: string): ScimObject => JSON.parse(text);
+
+/** @returns what is shown of an attribute that is a text already; undefined for nothing */
+function projectedText(name: string, text: string, parts: Parts): string | undefined {
+  const shown = project({ [name]: parsed(text) }, parts)[name];
+  return shown === undefined ? undefined : JSON.stringify(shown);
+}
 
 /** @returns the text around the members, which may be many, and how each of them is shown (scim.md section 2.2) */
 export function groupFrame(row: GroupRow, view: View, baseUrl: string): GroupFrame {
   const parts = view.partsOf("Group");
   const { id, displayName, externalId } = row;
-  const external = externalId !== null && { externalId };
-  const whole = { id, ...external, displayName, meta: metaOf("Group", row, baseUrl) };
-  const { meta, ...own } = view.isDefault ? whole : project(whole, parts);
+  const whole = { id, ...(externalId !== null && { externalId }), displayName };
+  const meta = metaText("Group", row, baseUrl);
+  const own = view.isDefault ? whole : project(whole, parts);
+  const shownMeta = view.isDefault ? meta : projectedText("meta", meta, parts);
   const start = JSON.stringify({ schemas: [CORE_GROUP], ...own }).slice(0, -1);
-  const end = meta === undefined ? "}" : `,"meta":${JSON.stringify(meta)}}`;
+  const end = shownMeta === undefined ? "}" : `,"meta":${shownMeta}}`;
   const ofMember = parts.get("members");
   if (!ofMember) return { before: start, member: undefined, after: end };
   return {
     before: `${start},"members":[`,
     member: view.isDefault
-      ? (member) => JSON.stringify(memberValue(member, baseUrl))
-      : (member) => JSON.stringify(project(memberValue(member, baseUrl), ofMember)),
+      ? (member) => memberText(member, baseUrl)
+      : (member) => JSON.stringify(project(parsed(memberText(member, baseUrl)), ofMember)),
     after: `]${end}`,
   };
 }

@@ -1,8 +1,8 @@
 // Users and groups as they are answered (scim.md section 2), and the frames around them.
 import { describe, expect, test } from "bun:test";
 import { etagOf, listResponse, locationOf, scimErrorBody } from "../../../src/domain/scim/messages.ts";
-import type { AskedView, GroupRow, Named, ScimObject, UserRow } from "../../../src/domain/scim/model.ts";
-import { type ComputedParts, groupFrame, userJson } from "../../../src/domain/scim/render.ts";
+import type { AskedView, GroupRow, Named, ScimObject, ShownUserRow } from "../../../src/domain/scim/model.ts";
+import { groupFrame, userJson } from "../../../src/domain/scim/render.ts";
 import { readView } from "../../../src/domain/scim/view.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../src/domain/scim/wire.ts";
 
@@ -11,15 +11,31 @@ const GRACE = {
   id: "0198c0e0-0000-7000-8000-000000000001",
   display: 'Grace "Amazing" Hopper',
 } satisfies Named;
-const TEAM: Named = { id: "0198c0df-0000-7000-8000-000000000002", display: "Engineering" };
-const NOTHING: ComputedParts = { groups: [], manager: undefined };
+const ALAN: Named = { id: "0198c0e0-0000-7000-8000-000000000002", display: "Alan Turing" };
+const TEAM_ID = "0198c0df-0000-7000-8000-000000000002";
+const TEAM = {
+  value: TEAM_ID,
+  $ref: `${BASE}/scim/v2/Groups/${TEAM_ID}`,
+  display: "Engineering",
+  type: "direct",
+};
+
+interface Computed {
+  groups?: readonly ScimObject[] | null;
+  manager?: Named;
+}
 
 const times = {
   version: 7,
   createdAtMs: Date.UTC(2026, 0, 15, 9, 30),
   updatedAtMs: Date.UTC(2026, 1, 1, 10),
 };
-const userRow = (doc: ScimObject): UserRow => ({ id: "u1", ...times, doc: JSON.stringify(doc) });
+const userRow = (doc: ScimObject, groups: readonly ScimObject[] | null): ShownUserRow => ({
+  id: "u1",
+  ...times,
+  doc: JSON.stringify(doc),
+  groups: groups && JSON.stringify(groups),
+});
 const groupRow = (more: Partial<GroupRow> = {}): GroupRow => ({
   id: "g1",
   externalId: "8f2c",
@@ -40,8 +56,8 @@ const meta = {
 
 const textOf = (
   doc: ScimObject,
-  { asked = {}, computed = NOTHING }: { asked?: AskedView; computed?: ComputedParts } = {},
-) => userJson(userRow(doc), computed, readView("User", asked), BASE);
+  { asked = {}, computed: { groups = [], manager } = {} }: { asked?: AskedView; computed?: Computed } = {},
+) => userJson(userRow(doc, groups), { manager, view: readView("User", asked), baseUrl: BASE });
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
 
 describe("a user", () => {
@@ -64,14 +80,7 @@ describe("a user", () => {
         userName: "ada",
         active: true,
         emails,
-        groups: [
-          {
-            value: TEAM.id,
-            $ref: `${BASE}/scim/v2/Groups/${TEAM.id}`,
-            display: "Engineering",
-            type: "direct",
-          },
-        ],
+        groups: [TEAM],
         [ENTERPRISE_USER]: {
           department: "R&D",
           manager: { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display },
@@ -121,9 +130,7 @@ describe("a user", () => {
   });
 
   test("leaves out groups that nobody computed", () => {
-    expect(
-      shown({ userName: "ada", emails }, { computed: { groups: undefined, manager: undefined } }),
-    ).not.toHaveProperty("groups");
+    expect(shown({ userName: "ada", emails }, { computed: { groups: null } })).not.toHaveProperty("groups");
   });
 });
 
@@ -134,7 +141,7 @@ describe("a manager", () => {
     [ENTERPRISE_USER]: { manager },
   });
   const managerOf = (manager: ScimObject, named: Named | undefined, asked: AskedView = {}) =>
-    shown(withManager(manager), { asked, computed: { groups: [], manager: named } })[ENTERPRISE_USER];
+    shown(withManager(manager), { asked, computed: named ? { manager: named } : {} })[ENTERPRISE_USER];
   const resolved = { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display };
 
   test.each<[string, AskedView]>([
@@ -196,7 +203,7 @@ describe("a user in part", () => {
 
   test("shows parts of what is computed", () => {
     const asked = { attributes: ["groups.display", "emails.value", "meta.version"] };
-    expect(shown(doc, { asked, computed: { groups: [TEAM], manager: undefined } })).toEqual({
+    expect(shown(doc, { asked, computed: { groups: [TEAM] } })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
       emails: [{ value: "ada@example.com" }],
@@ -256,8 +263,8 @@ describe("a group", () => {
   });
 
   test("shows parts of its members", () => {
-    const got = JSON.parse(groupText(groupRow(), { attributes: ["members.value"] }, [GRACE, TEAM]));
-    expect(got.members).toEqual([{ value: GRACE.id }, { value: TEAM.id }]);
+    const got = JSON.parse(groupText(groupRow(), { attributes: ["members.value"] }, [GRACE, ALAN]));
+    expect(got.members).toEqual([{ value: GRACE.id }, { value: ALAN.id }]);
   });
 });
 

@@ -106,6 +106,19 @@ test("pages without a filter come in the order of an index, with nothing left to
   }
 });
 
+test("what a filter finds is put in order without documents and groups, and then the page is read", async () => {
+  await using explained = await createExplained();
+  const { log, world } = explained;
+  await world.addUsers({ userName: "adele", active: true }, { userName: "alan", active: true });
+  for (const asked of [{ count: 2 }, { count: 2, sortBy: "displayName" }]) {
+    log.take();
+    await world.list("User", { filter: 'userName sw "a"', ...asked });
+    const ran = log.take();
+    const reading = ran.filter(({ sql }) => sql.includes('"doc"') || sql.includes("scim_group_members"));
+    expect([reading.map(({ rows }) => rows), reading[0] === ran[0]]).toEqual([[2], false]);
+  }
+});
+
 test("the last page is read from the end, and the first from the start", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;

@@ -22,6 +22,12 @@ export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
  */
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);
 
+/** @returns whether one value of one attribute, looked up in an index, leaves few resources: mostly one or none */
+export function findsFew(filter: Filter): boolean {
+  if (filter.kind === "and") return filter.parts.some(findsFew);
+  return filter.kind === "compare" && filter.comparator === "eq" && operandOf(filter)?.index !== undefined;
+}
+
 function isFound(filter: Filter, of: OperandOf): boolean {
   switch (filter.kind) {
     case "and":

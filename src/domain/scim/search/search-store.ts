@@ -7,10 +7,11 @@ import { ORGANIZATION } from "../filter/operands-store.ts";
 import { orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
-import { whereOf } from "../filter/where-store.ts";
-import type { GroupRow, UserRow } from "../model.ts";
+import { findsFew, whereOf } from "../filter/where-store.ts";
+import type { GroupRow, ShownUserRow } from "../model.ts";
 import { type AttributePath, pathText } from "../path.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
+import { GROUPS_OF_USER } from "../users/users-store.ts";
 import { StatementCache } from "./statement-cache.ts";
 
 /** Compiled statements of one type and one kind that are kept, less than 200 all together (scim.md SCIM-131). */
@@ -26,6 +27,8 @@ export interface RowsAsked {
   isBackwards: boolean;
   offset: number;
   limit: number;
+  /** where the URLs of groups begin; undefined where users come without their groups */
+  groupsUrl: string | undefined;
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -33,23 +36,30 @@ interface Prepared<Row> {
   all(values: Values): Row[];
 }
 
+interface Terms {
+  where: SQL | undefined;
+  order: SQL[];
+  withGroups: boolean;
+}
+
 /** What differs between the two types. */
 interface TypeSql<Row> {
   organizationId: SQL;
   sequence: SQL;
-  page(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<Row>;
-  sequences(connection: Connection, where: SQL | undefined, order: SQL[]): Prepared<{ sequence: number }>;
+  page(connection: Connection, terms: Terms): Prepared<Row>;
+  sequences(connection: Connection, terms: Terms): Prepared<{ sequence: number }>;
   count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
-  ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
+  ofSequences(connection: Connection, withGroups: boolean): Prepared<Row & { sequence: number }>;
 }
 
-const USER_COLUMNS = {
+const userColumns = (withGroups: boolean) => ({
   id: scimUsers.accountId,
   version: scimUsers.version,
   createdAtMs: scimUsers.createdAtMs,
   updatedAtMs: scimUsers.updatedAtMs,
   doc: scimUsers.doc,
-};
+  groups: withGroups ? GROUPS_OF_USER : NOTHING,
+});
 const GROUP_COLUMNS = {
   id: scimGroups.id,
   externalId: scimGroups.externalId,
@@ -60,23 +70,25 @@ const GROUP_COLUMNS = {
   updatedAtMs: scimGroups.updatedAtMs,
 };
 
+const NOTHING = sql<null>`NULL`;
+
 const named = sql.placeholder;
 const TOTAL = { total: count() };
 const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
-const USER_SQL: TypeSql<UserRow> = {
+const USER_SQL: TypeSql<ShownUserRow> = {
   organizationId: sql`${scimUsers.organizationId}`,
   sequence: sql`${scimUsers.sequence}`,
-  page: (connection, where, order) =>
+  page: (connection, { where, order, withGroups }) =>
     connection
-      .select(USER_COLUMNS)
+      .select(userColumns(withGroups))
       .from(scimUsers)
       .where(where)
       .orderBy(...order)
       .limit(named("limit"))
       .offset(named("offset"))
       .prepare(),
-  sequences: (connection, where, order) =>
+  sequences: (connection, { where, order }) =>
     connection
       .select({ sequence: scimUsers.sequence })
       .from(scimUsers)
@@ -86,9 +98,9 @@ const USER_SQL: TypeSql<UserRow> = {
       .offset(named("offset"))
       .prepare(),
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
-  ofSequences: (connection) =>
+  ofSequences: (connection, withGroups) =>
     connection
-      .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
+      .select({ ...userColumns(withGroups), sequence: scimUsers.sequence })
       .from(scimUsers)
       .where(inArray(scimUsers.sequence, listed))
       .prepare(),
@@ -97,7 +109,7 @@ const USER_SQL: TypeSql<UserRow> = {
 const GROUP_SQL: TypeSql<GroupRow> = {
   organizationId: sql`${scimGroups.organizationId}`,
   sequence: sql`${scimGroups.sequence}`,
-  page: (connection, where, order) =>
+  page: (connection, { where, order }) =>
     connection
       .select(GROUP_COLUMNS)
       .from(scimGroups)
@@ -106,7 +118,7 @@ const GROUP_SQL: TypeSql<GroupRow> = {
       .limit(named("limit"))
       .offset(named("offset"))
       .prepare(),
-  sequences: (connection, where, order) =>
+  sequences: (connection, { where, order }) =>
     connection
       .select({ sequence: scimGroups.sequence })
       .from(scimGroups)
@@ -128,6 +140,7 @@ const GROUP_SQL: TypeSql<GroupRow> = {
 export class SearchedRows<Row> {
   readonly #pages = new StatementCache<Prepared<Row>>(STATEMENTS_MAX);
   readonly #deepPages = new StatementCache<Prepared<{ sequence: number }>>(STATEMENTS_MAX);
+  readonly #documents = new StatementCache<Prepared<Row & { sequence: number }>>(2);
   readonly #counts = new StatementCache<Prepared<{ total: number }>>(STATEMENTS_MAX);
 
   constructor(
@@ -135,27 +148,35 @@ export class SearchedRows<Row> {
     private readonly own: TypeSql<Row>,
   ) {}
 
-  /** What stands before a later page is passed over without its documents: an index is enough for that. */
+  /**
+   * What stands before a later page is passed over without its documents: an index is enough for that. So is what has to be
+   * put in order first, of which there may be many more than the page shows.
+   */
   page(asked: RowsAsked): Row[] {
     const { own, connection } = this;
-    if (asked.offset === 0)
-      return this.#ordered(asked, this.#pages, (...terms) => own.page(connection, ...terms));
-    const found = this.#ordered(asked, this.#deepPages, (...terms) => own.sequences(connection, ...terms));
-    return this.ofSequences(found.map(({ sequence }) => sequence));
+    const isAtHand = isAlways(asked.filter) || findsFew(asked.filter);
+    if (isAtHand && asked.offset === 0)
+      return this.#ordered(asked, this.#pages, (terms) => own.page(connection, terms));
+    const found = this.#ordered(asked, this.#deepPages, (terms) => own.sequences(connection, terms));
+    return this.ofSequences(
+      found.map(({ sequence }) => sequence),
+      asked.groupsUrl,
+    );
   }
 
   #ordered<R>(
-    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
+    { filter, key, isDescending, isBackwards, organizationId, limit, offset, groupsUrl }: RowsAsked,
     statements: StatementCache<Prepared<R>>,
-    prepare: (where: SQL | undefined, order: SQL[]) => Prepared<R>,
+    prepare: (terms: Terms) => Prepared<R>,
   ): R[] {
     const shape = shapeOf(filter);
-    const order = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
-    const prepared = statements.get(`${order} ${shape.key}`, () => {
-      const terms = orderOf(key, this.own.sequence, { isDescending, isBackwards });
-      return prepare(this.#where(filter, shape), terms);
+    const withGroups = groupsUrl !== undefined;
+    const kind = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards} ${withGroups}`;
+    const prepared = statements.get(`${kind} ${shape.key}`, () => {
+      const order = orderOf(key, this.own.sequence, { isDescending, isBackwards });
+      return prepare({ where: this.#where(filter, shape), order, withGroups });
     });
-    return prepared.all({ ...shape.values, organizationId, limit, offset });
+    return prepared.all({ ...shape.values, organizationId, limit, offset, groupsUrl });
   }
 
   count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
@@ -167,8 +188,12 @@ export class SearchedRows<Row> {
   }
 
   /** @returns the rows of these sequences, in the order given */
-  ofSequences(sequences: readonly number[]): Row[] {
-    const rows = this.own.ofSequences(this.connection).all({ sequences: JSON.stringify(sequences) });
+  ofSequences(sequences: readonly number[], groupsUrl: string | undefined): Row[] {
+    const withGroups = groupsUrl !== undefined;
+    const prepared = this.#documents.get(String(withGroups), () =>
+      this.own.ofSequences(this.connection, withGroups),
+    );
+    const rows = prepared.all({ sequences: JSON.stringify(sequences), groupsUrl });
     const bySequence = new Map(rows.map((row) => [row.sequence, row]));
     return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
   }
@@ -185,7 +210,7 @@ export class SearchedRows<Row> {
 }
 
 /** @returns the rows of users */
-export const userRows = (connection: Connection): SearchedRows<UserRow> =>
+export const userRows = (connection: Connection): SearchedRows<ShownUserRow> =>
   new SearchedRows(connection, USER_SQL);
 
 /** @returns the rows of groups */

@@ -1,7 +1,8 @@
 // Rows of a search as the JSON texts of resources, the two types behind one interface. Finding the rows is
 // search-store.ts, and what each shows of other resources is for users and groups themselves.
 import type { Connection } from "../../../platform/database/database.ts";
-import type { GroupRow, UserRow } from "../model.ts";
+import { locationOf } from "../messages.ts";
+import type { GroupRow, ScimSettings, ShownUserRow } from "../model.ts";
 import type { View } from "../view.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { groupRows, type RowsAsked, type SearchedRows, userRows } from "./search-store.ts";
@@ -10,12 +11,13 @@ import { groupRows, type RowsAsked, type SearchedRows, userRows } from "./search
 export type RenderRows<Row> = (connection: Connection, rows: Row[], view: View) => string[];
 
 export interface Renderers {
-  renderUsers: RenderRows<UserRow>;
+  renderUsers: RenderRows<ShownUserRow>;
   renderGroups: RenderRows<GroupRow>;
+  settings: Pick<ScimSettings, "baseUrl">;
 }
 
 export interface Texts {
-  page(asked: RowsAsked, view: View): string[];
+  page(asked: Omit<RowsAsked, "groupsUrl">, view: View): string[];
   ofSequences(sequences: readonly number[], view: View): string[];
   count(asked: Pick<RowsAsked, "filter" | "organizationId">): number;
 }
@@ -23,17 +25,22 @@ export interface Texts {
 /** @returns what reads resources through this connection; statements are compiled once for it */
 export const textsOver = (
   connection: Connection,
-  { renderUsers, renderGroups }: Renderers,
+  { renderUsers, renderGroups, settings }: Renderers,
 ): Readonly<Record<ResourceTypeName, Texts>> => ({
-  User: textsOf(userRows(connection), (rows, view) => renderUsers(connection, rows, view)),
-  Group: textsOf(groupRows(connection), (rows, view) => renderGroups(connection, rows, view)),
+  User: textsOf(userRows(connection), (...shown) => renderUsers(connection, ...shown), settings),
+  Group: textsOf(groupRows(connection), (...shown) => renderGroups(connection, ...shown), settings),
 });
 
-function textsOf<Row>(searched: SearchedRows<Row>, render: (rows: Row[], view: View) => string[]): Texts {
+function textsOf<Row>(
+  searched: SearchedRows<Row>,
+  render: (rows: Row[], view: View) => string[],
+  { baseUrl }: Pick<ScimSettings, "baseUrl">,
+): Texts {
+  const groupsUrl = (view: View) => (view.shows("groups") ? locationOf("Group", "", baseUrl()) : undefined);
   const rendered = (rows: Row[], view: View): string[] => (rows.length === 0 ? [] : render(rows, view));
   return {
-    page: (asked, view) => rendered(searched.page(asked), view),
-    ofSequences: (sequences, view) => rendered(searched.ofSequences(sequences), view),
+    page: (asked, view) => rendered(searched.page({ ...asked, groupsUrl: groupsUrl(view) }), view),
+    ofSequences: (sequences, view) => rendered(searched.ofSequences(sequences, groupsUrl(view)), view),
     count: (asked) => searched.count(asked),
   };
 }

@@ -18,7 +18,7 @@ import { type Renderers, type Texts, textsOver } from "./search-texts.ts";
 
 export interface SearchDependencies extends Renderers {
   db: Db;
-  settings: Pick<ScimSettings, "pageMax" | "scanRowsMax">;
+  settings: Pick<ScimSettings, "baseUrl" | "pageMax" | "scanRowsMax">;
   openSnapshot: OpenSnapshot;
 }
 

@@ -1,8 +1,8 @@
 // SQL of the rows of users and of their e-mails. Who is in which group is members-store.ts; searching is in search.
-import { and, asc, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named, UserRow } from "../model.ts";
-import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
+import { scimUserEmails, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
 import type { EmailColumns, UserColumns } from "./user-columns.ts";
 
@@ -18,8 +18,6 @@ const ROW = {
 };
 
 const named = sql.placeholder;
-/** The elements of a JSON list of ids, however long. */
-const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
 const isTheUser = () =>
   and(eq(scimUsers.accountId, named("id")), eq(scimUsers.organizationId, named("organizationId")));
 
@@ -142,30 +140,34 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
+/**
+ * A column of `scim_users`: the groups of the user, see ShownUserRow; it binds `groupsUrl`. The text is made here because
+ * who looks up a user by name spends most on rows that come out of SQLite to be put together again.
+ * @source scim.md section 2.1
+ */
+export const GROUPS_OF_USER = sql<string>`(
+  SELECT json_group_array(
+    json_object('value', shown.id, '$ref', ${named("groupsUrl")} || shown.id, 'display', shown.display_name, 'type', 'direct')
+    ORDER BY shown.display_name, shown.id)
+  FROM scim_group_members AS membership JOIN scim_groups AS shown ON shown.id = membership.group_id
+  WHERE membership.user_id = scim_users.account_id)`;
+
+const selectGroups = statement((connection) =>
+  connection
+    .select({ groups: GROUPS_OF_USER })
+    .from(scimUsers)
+    .where(eq(scimUsers.accountId, named("id")))
+    .prepare(),
+);
+
+/** @returns the groups of one user */
+export const groupsOfUser = (
+  connection: Connection,
+  asked: Pick<UserId, "id"> & { groupsUrl: string },
+): string | null => selectGroups(connection).get(asked)?.groups ?? null;
+
 /** Something that a user shows of another resource. */
 export type NamedOfUser = Named & { userId: string };
-
-const selectGroups = (connection: Connection, isAsked: SQL) =>
-  connection
-    .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
-    .from(scimGroupMembers)
-    .innerJoin(scimGroups, eq(scimGroups.id, scimGroupMembers.groupId))
-    .where(isAsked)
-    .orderBy(asc(scimGroups.displayName), asc(scimGroups.id))
-    .prepare();
-const selectGroupsOfOne = statement((connection) =>
-  selectGroups(connection, eq(scimGroupMembers.userId, named("id"))),
-);
-const selectGroupsOfMany = statement((connection) =>
-  selectGroups(connection, inArray(scimGroupMembers.userId, listed("ids"))),
-);
-
-/** @returns the groups of several users by name, in one query */
-export const groupsOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] => {
-  const [id] = ids;
-  if (id !== undefined && ids.length === 1) return selectGroupsOfOne(connection).all({ id });
-  return selectGroupsOfMany(connection).all({ ids: JSON.stringify(ids) });
-};
 
 const ids = sql`json_each(${named("ids")})`;
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);

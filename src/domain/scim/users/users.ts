@@ -12,6 +12,7 @@ import type {
   ScimCaller,
   ScimObject,
   ScimResources,
+  ShownUserRow,
   UserRow,
 } from "../model.ts";
 import { patchUser } from "../patch/user.ts";
@@ -44,7 +45,7 @@ export class ScimUsers implements ScimResources {
   constructor(private readonly own: ScimUsersDependencies) {}
 
   /** @returns JSON texts of the users, in their order; search hands it around, so it needs no `this` */
-  readonly renderUsers = (connection: Connection, rows: readonly UserRow[], view: View): string[] =>
+  readonly renderUsers = (connection: Connection, rows: readonly ShownUserRow[], view: View): string[] =>
     renderUsers(connection, rows, { view, baseUrl: this.own.settings.baseUrl() });
 
   /** @throws ScimError 400, 404 */
