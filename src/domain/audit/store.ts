@@ -50,8 +50,36 @@ const insertEntries = statement((connection) =>
     .prepare(),
 );
 
+/** Most changes are told in one entry, for which a list would have to be written and read. */
+const insertEntry = statement((connection) =>
+  connection
+    .insert(auditEntries)
+    .values({
+      atMs: named("atMs"),
+      organizationId: named("organizationId"),
+      actorKind: named("actorKind"),
+      actorId: named("actorId"),
+      actorLabel: named("actorLabel"),
+      address: named("address"),
+      requestId: named("requestId"),
+      action: named("action"),
+      target: named("target"),
+      before: named("before"),
+      after: named("after"),
+      previousDigest: named("previousDigest"),
+      digest: named("digest"),
+      credential: named("credential"),
+    })
+    .prepare(),
+);
+
 /** Appends one entry for each link, in their order. */
 export function append(tx: Tx, facts: Facts, links: readonly Link[]): void {
+  const [only] = links;
+  if (only && links.length === 1) {
+    insertEntry(tx).run({ ...facts, ...only });
+    return;
+  }
   for (let at = 0; at < links.length; at += LINKS_MAX) {
     const slice = links
       .slice(at, at + LINKS_MAX)
