@@ -6,7 +6,7 @@ export const SCOPES: readonly string[] = REQUESTABLE_SCOPES;
 
 export const CONNECTIONS = 32;
 export const ROUNDS = 5;
-/** More than are polled in a round: each is polled once a second at most, so that no poll is too early. */
+/** More than are polled in a round: no poll may come too early. */
 export const DEVICE_CODES = 45_000;
 /** Each connection of each round rotates a refresh token of its own. */
 export const FAMILIES = CONNECTIONS * (ROUNDS + 1);

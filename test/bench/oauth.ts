@@ -10,8 +10,12 @@ import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Se
 import { load, nodeScript, type Running, script, startServer } from "./processes.ts";
 
 const SECONDS = 1;
+/** as many as there are workstations at once in the benchmark of reports */
+const WRITING_CONNECTIONS = 64;
 /** Shorter: with the seeded ones, no more may be pending than the service allows. */
 const DEVICE_CODE_SECONDS = 0.5;
+/** Shorter: each login is polled once. */
+const POLL_SECONDS = 0.5;
 /** Before each round: none of its polls may come within a second of the round before. */
 const POLL_PAUSE_MS = 1_100;
 
@@ -40,13 +44,20 @@ export async function measureOAuth(): Promise<Figure[]> {
     );
   await add("ours", startOurs(join(directory.path, "data")));
   return [
-    await measure(sides, { what: "poll, pending", wanted: 3, plan: polls, pauseMs: POLL_PAUSE_MS }),
+    await measure(sides, {
+      what: "poll, pending",
+      wanted: 3,
+      plan: polls,
+      seconds: POLL_SECONDS,
+      pauseMs: POLL_PAUSE_MS,
+    }),
     await measure(sides, { what: "refresh, rotating", wanted: 1.3, plan: refreshes }),
     await measure(sides, {
       what: "device code",
       wanted: 1.5,
       plan: deviceCodes,
       seconds: DEVICE_CODE_SECONDS,
+      connections: WRITING_CONNECTIONS,
     }),
   ];
 }
@@ -82,6 +93,7 @@ interface Measure {
   what: string;
   wanted: number;
   seconds?: number;
+  connections?: number;
   pauseMs?: number;
   plan: (
     side: Side,
@@ -91,7 +103,7 @@ interface Measure {
 
 async function measure(
   sides: Readonly<Record<string, Side>>,
-  { what, wanted, plan, seconds = SECONDS, pauseMs = 0 }: Measure,
+  { what, wanted, plan, seconds = SECONDS, connections = CONNECTIONS, pauseMs = 0 }: Measure,
 ): Promise<Figure> {
   const subject = (side: Side) => {
     let round = 0;
@@ -99,7 +111,7 @@ async function measure(
       const { status, ...rest } = plan(side, round++);
       const { port } = side.running;
       await Bun.sleep(pauseMs);
-      return (await load({ port, connections: CONNECTIONS, seconds, ...rest }, status)).perSecond;
+      return (await load({ port, connections, seconds, ...rest }, status)).perSecond;
     };
   };
   const subjects = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, subject(side)]));

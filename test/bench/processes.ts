@@ -112,16 +112,46 @@ export async function load(plan: LoadPlan, status: number): Promise<LoadResult> 
   throw new Error(`wanted ${status} only: ${JSON.stringify(result)}`);
 }
 
-/** @returns resident memory of a process in MB; NaN where the system does not say */
-export const residentMb = (pid: number): Promise<number> => statusMb(pid, "VmRSS");
+const MAPPED_DATABASE = /\.db\n(?:\w+:.*\n)*?Rss: +(\d+) kB/g;
+
+/**
+ * @returns resident memory of a process in MB, without pages of a database that it has mapped: they are the system's cache,
+ * there for any reader of the file, and go when memory is wanted; NaN where the system does not say
+ */
+export async function residentMb(pid: number): Promise<number> {
+  const [all, mappings] = await Promise.all([statusMb(pid, "VmRSS"), textOf(`/proc/${pid}/smaps`)]);
+  const mapped = [...mappings.matchAll(MAPPED_DATABASE)].reduce((sum, [, kb]) => sum + Number(kb), 0);
+  return all - mapped / 1_024;
+}
+
+/** Looks every 10 ms. @returns a function that ends it and gives the most memory of its own that the process had, in MB */
+export function followOwnMb(pid: number): () => number {
+  let most = Number.NaN;
+  const look = async () => {
+    const now = await ownMb(pid);
+    most = Number.isNaN(most) ? now : Math.max(most, now);
+  };
+  const timer = setInterval(() => void look(), 10);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+/** @returns memory that no file stands behind, in MB; NaN where the system does not say */
+export const ownMb = (pid: number): Promise<number> => statusMb(pid, "RssAnon");
 
 /** @returns the most resident memory a process has had, in MB; NaN where the system does not say */
 export const peakMb = (pid: number): Promise<number> => statusMb(pid, "VmHWM");
 
-async function statusMb(pid: number, field: string): Promise<number> {
-  const status = await Bun.file(`/proc/${pid}/status`)
+/** @returns nothing for a file that is not there */
+const textOf = (file: string): Promise<string> =>
+  Bun.file(file)
     .text()
     .catch(() => "");
+
+async function statusMb(pid: number, field: string): Promise<number> {
+  const status = await textOf(`/proc/${pid}/status`);
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
 }
 
@@ -130,9 +160,7 @@ const TICK_MS = 10;
 
 /** @returns processor time a process has used, in ms; NaN where the system does not say */
 export async function processorMs(pid: number): Promise<number> {
-  const stat = await Bun.file(`/proc/${pid}/stat`)
-    .text()
-    .catch(() => "");
+  const stat = await textOf(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

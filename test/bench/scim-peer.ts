@@ -7,14 +7,18 @@ import express from "express";
 import SCIMMY from "scimmy";
 import SCIMMYRouters from "scimmy-routers";
 import { SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
-import { FEW_USERS, TAKES_PAGE, TOKEN, userAt } from "./scim-plan.ts";
+import { FEW_USERS, groupNameAt, TAKES_PAGE, TOKEN, userAt } from "./scim-plan.ts";
 
 const meta = () => ({ created: new Date(), lastModified: new Date() });
-const memberOf = [{ value: randomUUID(), display: "Engineering", type: "direct" }];
+const groupsShown = [0, 1, 2].map((at) => ({
+  value: randomUUID(),
+  display: groupNameAt(at),
+  type: "direct",
+}));
 const users = Array.from({ length: FEW_USERS }, (_, at) => ({
   ...userAt(at),
   id: randomUUID(),
-  groups: memberOf,
+  groups: groupsShown.slice(at % 2), // ours have 2.5
   meta: meta(),
 }));
 const byId = new Map<string, (typeof users)[number]>(users.map((user) => [user.id, user]));
@@ -35,7 +39,7 @@ function findUsers({ id, filter, constraints }: Asked, takesPage: boolean) {
   return users.slice(startIndex - 1, startIndex - 1 + count);
 }
 
-SCIMMY.Resources.declare(SCIMMY.Resources.User).egress(findUsers);
+SCIMMY.Resources.declare(SCIMMY.Resources.User).extend(SCIMMY.Schemas.EnterpriseUser).egress(findUsers);
 SCIMMY.Resources.declare(SCIMMY.Resources.Group).ingress((_, sent) => {
   const name = String(sent.displayName).toLowerCase();
   if (groupNames.has(name)) throw new SCIMMY.Types.Error(409, "uniqueness", "displayName is taken");

@@ -9,7 +9,7 @@ import { emailColumns, userColumns } from "../../src/domain/scim/users/user-colu
 import type { ExistingInstallation } from "../../src/installation.ts";
 import type { Tx } from "../../src/platform/database/database.ts";
 import { systemIds } from "../../src/platform/ids.ts";
-import { userAt } from "./scim-plan.ts";
+import { groupNameAt, userAt } from "./scim-plan.ts";
 
 /** rows of one statement; SQLite allows 32,766 parameters */
 const ROWS = 500;
@@ -25,8 +25,6 @@ export interface Provisioned {
   userIds: readonly string[];
   groupIds: readonly string[];
 }
-
-export const groupNameAt = (at: number): string => `Group ${String(at).padStart(5, "0")}`;
 
 /** Fills a data directory in one transaction. @returns the ids */
 export const provision = ({ db, organizationId }: ExistingInstallation, size: Size): Promise<Provisioned> =>

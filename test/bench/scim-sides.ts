@@ -4,7 +4,7 @@ import { openDataDirectory } from "../../src/platform/data-directory.ts";
 import { openBeside, startQuartermaster } from "./installation.ts";
 import type { LoadRequest } from "./load.ts";
 import { nodeScript, type Running, script, startServer } from "./processes.ts";
-import { TOKEN } from "./scim-plan.ts";
+import { FEW_USERS, lookupPath, TOKEN, userNameAt } from "./scim-plan.ts";
 import { type Provisioned, provision, type Size } from "./scim-rows.ts";
 
 export interface OurSide extends Provisioned {
@@ -43,8 +43,19 @@ export async function peerCommands(directory: string): Promise<Record<string, st
   return node ? { ...onBun, "scimmy on Node": await nodeScript(node, "scim-peer.ts", directory) } : onBun;
 }
 
-export const startBare = ({ databaseFile, organizationId }: OurSide): Promise<Running> =>
-  startServer(script("scim-bare.ts", databaseFile, organizationId));
+/** @throws when its answer to a look-up is another one than ours */
+export async function startBare({ databaseFile, organizationId, running }: OurSide): Promise<Running> {
+  const origin = `http://127.0.0.1:${running.port}`;
+  const bare = await startServer(script("scim-bare.ts", databaseFile, organizationId, origin));
+  const { path, headers = {} } = getRequest(lookupPath(userNameAt(FEW_USERS)));
+  const answers = [running, bare].map(async ({ port }) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),
+  );
+  const [ours, theirs] = await Promise.all(answers);
+  if (ours === theirs) return bare;
+  await bare.stop();
+  throw new Error(`another answer than ours, ${theirs} instead of ${ours}`);
+}
 
 const HEADERS = { Authorization: `Bearer ${TOKEN}` };
 
