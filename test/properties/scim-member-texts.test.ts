@@ -1,4 +1,4 @@
-// Whatever members are called, SQLite writes them as render.ts does.
+// Whatever members and groups are called, SQLite writes them as they are shown.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
@@ -7,7 +7,8 @@ import { memberSlice } from "../../src/domain/scim/groups/members-store.ts";
 import { locationOf } from "../../src/domain/scim/messages.ts";
 import type { GroupRow } from "../../src/domain/scim/model.ts";
 import { groupFrame } from "../../src/domain/scim/render.ts";
-import { scimUsers } from "../../src/domain/scim/tables.ts";
+import { scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
+import { groupsOfUser } from "../../src/domain/scim/users/users-store.ts";
 import { readView } from "../../src/domain/scim/view.ts";
 import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
 import { createWorld } from "../support/world.ts";
@@ -66,6 +67,23 @@ test("members are written by SQLite as they are composed one by one, to the byte
         text: members.map((one) => member?.(one)).join(","),
         last: ids.at(-2),
       });
+    }),
+  );
+});
+
+test("the groups of a user are shown by SQLite whatever they are called", async () => {
+  await using world = await createWorld();
+  const id = await addProvisionedUser(world, "ada@example.com");
+  const groupId = await addProvisionedGroup(world, "Engineering", { members: [id] });
+  const called = name.map((text) => text ?? "");
+  await fc.assert(
+    fc.asyncProperty(called, fc.constantFrom(...BASE_URLS), async (displayName, baseUrl) => {
+      await world.db.write((tx) => void tx.update(scimGroups).set({ displayName }).run());
+      const groupsUrl = locationOf("Group", "", baseUrl);
+      const written = groupsOfUser(world.db.read, { id, groupsUrl });
+      expect(JSON.parse(written ?? "")).toEqual([
+        { value: groupId, $ref: locationOf("Group", groupId, baseUrl), display: displayName, type: "direct" },
+      ]);
     }),
   );
 });
