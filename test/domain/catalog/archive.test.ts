@@ -459,7 +459,8 @@ describe("a bomb", () => {
     Bun.gc(true);
     const before = process.memoryUsage.rss();
     expect((await refusalOf(inspectArchive(bomb))).reason).toBe("archive.expands_too_large");
-    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MIB);
+    // All of it would be more than 512; what was thrown away may not have been collected yet.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(400 * MIB);
   });
 });
 
