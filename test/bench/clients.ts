@@ -7,13 +7,12 @@ import { loadEtcd, startEtcd } from "./etcd.ts";
 import { type Figure, race } from "./figures.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import type { LoadRequest } from "./load.ts";
-import { load, spawnLoad } from "./processes.ts";
+import { load, spawnLoad, WRITING_CALLERS } from "./processes.ts";
 import { enrol, publishPolicies } from "./workstations.ts";
 
 const ROUNDS = 7;
 const SECONDS = 2;
 const WARM_UP_SECONDS = 4;
-const CALLERS = 64;
 const WORKSTATIONS = 500;
 
 interface Report {
@@ -37,8 +36,8 @@ export async function measureClients(): Promise<Figure[]> {
   servers.defer(loop.close);
   const requests = reports.map(reportRequest);
   // On a busy machine a first round could end without an answer, which would be an error.
-  await spawnLoad({ port: service.port, connections: CALLERS, seconds: WARM_UP_SECONDS, requests });
-  const what = `client reports, ${CALLERS} at once`;
+  await spawnLoad({ port: service.port, connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests });
+  const what = `client reports, ${WRITING_CALLERS} at once`;
   return await race(
     {
       unit: "reports/s",
@@ -81,11 +80,12 @@ export const reportRequest = ({ token, body }: Report): LoadRequest => ({
 });
 
 const perSecond = (port: number, requests: LoadRequest[]) => async () =>
-  (await load({ port, connections: CALLERS, seconds: SECONDS, requests }, 204)).perSecond;
+  (await load({ port, connections: WRITING_CALLERS, seconds: SECONDS, requests }, 204)).perSecond;
 
 const etcdPerSecond = (port: number, reports: readonly Report[]) => {
   const puts = reports.map(({ instanceId, body }) => ({ key: instanceId, value: body }));
-  return async () => (await loadEtcd({ port, connections: CALLERS, seconds: SECONDS, puts })).perSecond;
+  return async () =>
+    (await loadEtcd({ port, connections: WRITING_CALLERS, seconds: SECONDS, puts })).perSecond;
 };
 
 const TABLE =

@@ -7,11 +7,9 @@ import { atLeast, type Figure } from "./figures.ts";
 import { logIn, openBeside, requestLogin, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import type { LoadPlan, LoadRequest } from "./load.ts";
 import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
-import { load, nodeScript, type Running, script, startServer } from "./processes.ts";
+import { load, nodeScript, type Running, script, startServer, WRITING_CALLERS } from "./processes.ts";
 
 const SECONDS = 1;
-/** as many as there are workstations at once in the benchmark of reports */
-const WRITING_CONNECTIONS = 64;
 /** Shorter: with the seeded ones, no more may be pending than the service allows. */
 const DEVICE_CODE_SECONDS = 0.5;
 /** Shorter: each login is polled once. */
@@ -57,7 +55,7 @@ export async function measureOAuth(): Promise<Figure[]> {
       wanted: 1.5,
       plan: deviceCodes,
       seconds: DEVICE_CODE_SECONDS,
-      connections: WRITING_CONNECTIONS,
+      connections: WRITING_CALLERS,
     }),
   ];
 }

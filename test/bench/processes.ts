@@ -40,6 +40,9 @@ export const quartermaster = (...args: string[]): string[] => [
   ...args,
 ];
 
+/** Callers at once where what is acknowledged is on the disk: as many as may share a commit. */
+export const WRITING_CALLERS = 64;
+
 /** Which part of a benchmark a process is: the one that is measured, or what it is measured with. */
 export type Role = "measured" | "measuring";
 

@@ -7,7 +7,7 @@ import { compareAlternating } from "./compare.ts";
 import { atMost, type Figure, race } from "./figures.ts";
 import { temporaryDirectory } from "./installation.ts";
 import type { LoadRequest } from "./load.ts";
-import { load, type Running, startServer } from "./processes.ts";
+import { load, type Running, startServer, WRITING_CALLERS } from "./processes.ts";
 import { measureBudgets } from "./scim-budgets.ts";
 import {
   FEW_USERS,
@@ -23,8 +23,6 @@ import { getRequest, type OurSide, peerCommands, sendRequest, startBare, startOu
 
 const ROUNDS = 5;
 const CONNECTIONS = 32;
-/** as many as there are workstations at once in the benchmark of reports */
-const WRITING_CONNECTIONS = 64;
 const SECONDS = 1;
 /** Fewer: on Node the peer takes six seconds for a page. */
 const PAGE_ROUNDS = 3;
@@ -211,7 +209,7 @@ function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, n
       const requests: LoadRequest[] = Array.from({ length: NEW_GROUPS }, () =>
         sendRequest("POST", path, groupNamed(`New group ${++named}`)),
       );
-      const plan = { port, connections: WRITING_CONNECTIONS, seconds: SECONDS, requests };
+      const plan = { port, connections: WRITING_CALLERS, seconds: SECONDS, requests };
       return (await load(plan, 201)).perSecond;
     };
   };

@@ -125,7 +125,7 @@ class GroupedDatabase implements Db {
   }
 
   get read(): Connection {
-    if (!this.#isHeld && !this.#closed) this.#readOn();
+    if (!this.#closed) this.#readOn();
     return this.#read;
   }
 
@@ -173,7 +173,7 @@ class GroupedDatabase implements Db {
 
   /** Two system calls, so once for all requests that the runtime found waiting together, which were sent before. */
   #lookForOthers(): void {
-    if (performance.now() < this.#lookAgainMs) return;
+    if (this.#isHeld || performance.now() < this.#lookAgainMs) return;
     this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
     if (this.#lookAgainMs === LOOK_NOW) setImmediate(this.#endTurn);
