@@ -88,7 +88,8 @@ export function reconcileAtMs(
 ): number {
   const routineMs = nowMs + Math.round(ttlMs * (0.9 + 0.1 * fraction));
   if (expiresAtMs === null) return routineMs;
-  return Math.min(routineMs, expiresAtMs - Math.min(EXPIRY_AHEAD_MS, Math.max(0, (expiresAtMs - nowMs) / 2)));
+  const halfLifeMs = Math.ceil(Math.max(0, expiresAtMs - nowMs) / 2); // the column holds whole milliseconds
+  return Math.min(routineMs, expiresAtMs - Math.min(EXPIRY_AHEAD_MS, halfLifeMs));
 }
 
 export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: number): boolean =>

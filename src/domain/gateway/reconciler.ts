@@ -2,6 +2,7 @@
 // A job of the service runs it (src/service/service.ts), in one process at a time; how an attempt goes is in attempts.ts.
 // Source: gateway-keys.md sections 3, 8.1 and 11.9.
 import type { Actor } from "../actor.ts";
+import { DomainError } from "../errors.ts";
 import { type Attempts, asProvisionerError } from "./attempts.ts";
 import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
 import { systemActor } from "./key-changes.ts";
@@ -33,7 +34,11 @@ export class Reconciler {
     return db.write((tx) => store.makeOutdatedDue(tx, { digest, nowMs: clock.nowMs() }), "gateway");
   }
 
-  /** Works until nothing is due, or until the signal; attempts under way are waited for. @param onKey told after each key */
+  /**
+   * Works until nothing is due, or until the signal; attempts under way are waited for.
+   * @param onKey told after each key
+   * @throws DomainError `storage.*`; Error, after all other keys, when a bug kept some keys from being settled
+   */
   async run(signal: AbortSignal, onKey: () => void = () => {}): Promise<Reconciled> {
     const revocations = await this.#drainRevocations(signal);
     const keys = await this.#reconcileDue(signal, onKey);
@@ -42,23 +47,31 @@ export class Reconciler {
 
   async #reconcileDue(signal: AbortSignal, onKey: () => void): Promise<number> {
     const due = this.#dueUsers();
+    const bugs: unknown[] = [];
     let done = 0;
     const work = async (): Promise<void> => {
       for (let userId = due(); userId !== undefined && !signal.aborted; userId = due()) {
-        const actor = this.#actor();
-        await this.attempts.run(userId, {
-          actor,
-          manual: false,
-          force: false,
-          replace: true,
-          patient: true,
-        });
+        const bug = await this.#reconcile(userId);
+        if (bug) bugs.push(bug);
         done += 1;
         onKey();
       }
     };
     await Promise.all(Array.from({ length: this.attempts.width }, work));
-    return done;
+    if (bugs.length === 0) return done;
+    throw new Error(`${bugs.length} of ${done} keys could not be settled`, { cause: bugs[0] });
+  }
+
+  /** @returns a bug that concerns this user only, so that the others still get their keys */
+  async #reconcile(userId: string): Promise<unknown> {
+    const wish = { actor: this.#actor(), manual: false, force: false, replace: true, patient: true } as const;
+    try {
+      await this.attempts.run(userId, wish);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      return error;
+    }
   }
 
   /** @returns a function that gives the next user who is due, each once in a run: a key that stays due waits for the next */

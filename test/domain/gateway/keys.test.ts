@@ -267,6 +267,30 @@ test("a key that expires while it cannot be looked after is an error from that m
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });
 
+test("keeps an odd number of milliseconds of life without breaking the row", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS + 1;
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", error: null });
+  const dueAtMs = store.findKey(world.db.read, user.id)?.nextAttemptAtMs;
+  expect(dueAtMs).toBe(world.clock.nowMs() + HOUR_MS);
+});
+
+test("a bug with the key of one user keeps no other user from a key", async () => {
+  await using world = await createGatewayWorld();
+  const users = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => world.addUser(`user-${n}@example.org`)),
+  );
+  for (const user of users) await ensure(world, user);
+  const [broken, ...others] = users;
+  world.upstream.unstorable.add(broken?.id ?? "");
+  world.clock.advance(DAY_MS);
+  await expect(reconcile(world) ?? Promise.resolve()).rejects.toThrow("1 of 12 keys could not be settled");
+  for (const user of others)
+    expect(store.findKey(world.db.read, user.id)?.reconciledAtMs).toBe(world.clock.nowMs());
+});
+
 test("another configuration makes every key due once", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");

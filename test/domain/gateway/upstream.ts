@@ -9,6 +9,7 @@ import {
   type ProvisionRequest,
   type RevokeRequest,
 } from "../../../src/domain/gateway/provisioner.ts";
+import { HOUR_MS } from "../../../src/platform/clock.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 
 export interface UpstreamKey {
@@ -24,6 +25,8 @@ export class Upstream {
   failure: ProvisionerCode | undefined;
   /** users without an account */
   readonly strangers = new Set<string>();
+  /** users whose answers break the database's rules, as a bug would */
+  readonly unstorable = new Set<string>();
   /** answers are kept back until they are let go */
   held: (() => void)[] | undefined;
   /** life of new keys; null when they do not expire */
@@ -76,7 +79,8 @@ export class Upstream {
     const known = previous && this.keys.get(previous.externalId);
     if (previous && (!known || known.blocked))
       throw new ProvisionerError("credential_invalid", "unknown or blocked");
-    const expiresAtMs = this.lifeMs === null ? null : this.nowMs() + this.lifeMs;
+    const lifeMs = this.unstorable.has(identity.id) ? HOUR_MS + 0.5 : this.lifeMs;
+    const expiresAtMs = lifeMs === null ? null : this.nowMs() + lifeMs;
     if (known || reason === "missing" || reason === "credential_invalidated") {
       for (const { externalId } of this.keysOf(identity.id))
         if (externalId !== known?.externalId) this.keys.delete(externalId);
