@@ -1,7 +1,9 @@
 // Every kind of provisioner passes the one suite.
 import { createBuiltinProvisioner } from "../support/builtin-provisioner.ts";
 import { createExampleProvisioner } from "../support/example-provisioner.ts";
+import { LITELLM_VERSIONS } from "../support/litellm-gateway.ts";
 import { describeProvisioner } from "./provisioner-suite.ts";
 
-describeProvisioner("built-in", { make: () => createBuiltinProvisioner() });
+for (const version of LITELLM_VERSIONS)
+  describeProvisioner(`built-in (LiteLLM ${version})`, { make: () => createBuiltinProvisioner({ version }) });
 describeProvisioner("executable", { make: () => createExampleProvisioner() });

@@ -20,7 +20,7 @@ export const OPEN_POLICY: GatewayPolicy = {
   teamScoped: false,
 };
 
-export interface BuiltinOptions extends Pick<LitellmGatewayOptions, "writeTime" | "countsPages"> {
+export interface BuiltinOptions extends Pick<LitellmGatewayOptions, "writeTime" | "countsPages" | "version"> {
   policy?: Partial<GatewayPolicy>;
   adminKey?: string;
 }

@@ -41,7 +41,13 @@ export interface Fault {
   onHit?: () => void;
 }
 
+/** `1.106` still answers for a deleted key, and calls it so; `1.74` does not know it any more. */
+export const LITELLM_VERSIONS = ["1.74", "1.106"] as const;
+export type LitellmVersion = (typeof LITELLM_VERSIONS)[number];
+
 export interface LitellmGatewayOptions {
+  /** how it behaves; as 1.106 where nothing is said */
+  version?: LitellmVersion;
   clock?: Clock;
   port?: number;
   /** whether a list says how many pages it has */
@@ -68,6 +74,9 @@ export class LitellmGateway {
   calls: string[] = [];
   /** bodies of the POST requests, in the order they came */
   bodies: Members[] = [];
+  /** keys that were deleted, which 1.106 keeps */
+  readonly #deleted: GatewayKey[] = [];
+  readonly #version: LitellmVersion;
   readonly #faults = new Map<string, Fault>();
   readonly #server: Server;
   readonly #clock: Clock;
@@ -75,6 +84,7 @@ export class LitellmGateway {
   readonly #writeTime: (ms: number) => string;
 
   private constructor(options: LitellmGatewayOptions) {
+    this.#version = options.version ?? "1.106";
     this.#clock = options.clock ?? systemClock;
     this.#countsPages = options.countsPages ?? true;
     this.#writeTime = options.writeTime ?? ((ms) => new Date(ms).toISOString());
@@ -198,10 +208,14 @@ export class LitellmGateway {
   }
 
   #showKey(id: string): Reply {
-    const key = this.#find(id);
+    const key = this.#find(id) ?? this.#findDeleted(id);
     if (!key) return refusal(404, "Key not found in database");
     const { token: _, ...info } = key;
     return { status: 200, body: { key: id, info } };
+  }
+
+  #findDeleted(id: string): GatewayKey | undefined {
+    return this.#version === "1.74" ? undefined : this.#deleted.find(({ token }) => token === id);
   }
 
   #generate({ duration, key_type: _, ...members }: Members): Reply {
@@ -214,17 +228,27 @@ export class LitellmGateway {
 
   #update({ key: id, duration, ...members }: Members): Reply {
     const key = this.#find(String(id));
-    if (!key) return { status: 404, body: { error: { message: { error: "Team not found" }, code: "404" } } };
+    if (!key) return this.#unknownToUpdate();
     const alias = typeof members.key_alias === "string" ? members.key_alias : null;
     if (this.#isTaken(alias, key)) return aliasTaken(alias);
     Object.assign(key, members, duration === undefined ? {} : { expires: this.#endOf(duration) });
     return { status: 200, body: { ...key, key: id } };
   }
 
+  /** 1.74 names a team that the key might have had. */
+  #unknownToUpdate(): Reply {
+    const message = this.#version === "1.74" ? { error: "Team not found" } : "Key not found in database";
+    return { status: 404, body: { error: { message, code: "404" } } };
+  }
+
   #delete({ keys: ids }: Members): Reply {
     const known = (Array.isArray(ids) ? ids : []).flatMap((id) => this.#find(String(id)) ?? []);
     if (known.length === 0) return { status: 404, body: { error: { message: { error: "No keys found" } } } };
-    for (const key of known) this.keys.splice(this.keys.indexOf(key), 1);
+    const deleted_at = this.#writeTime(this.#clock.nowMs());
+    for (const key of known) {
+      this.keys.splice(this.keys.indexOf(key), 1);
+      this.#deleted.push({ ...key, status: "deleted", deleted_at });
+    }
     return { status: 200, body: { deleted_keys: ids } };
   }
 

@@ -60,10 +60,10 @@ export function aliasesOf(email: string): string[] {
   return Array.from({ length: ALIASES_MAX }, (_, at) => (at === 0 ? plain : `${plain}-${at + 1}`));
 }
 
-/** @returns the keys of the account that are ours: by name, or by what they carry */
-export async function findOurs(api: LitellmApi, { userId }: Account, email: string): Promise<ListedKey[]> {
+/** @returns the keys that are ours: by name, or by what they carry */
+export function oursAmong(listed: readonly ListedKey[], email: string): ListedKey[] {
   const aliases = new Set(aliasesOf(email));
-  return (await api.keys(userId)).filter(
+  return listed.filter(
     ({ key_alias: alias, metadata }) =>
       aliases.has(alias ?? "") || (metadata?.managed_by === MANAGED_BY && metadata.owner_email === email),
   );

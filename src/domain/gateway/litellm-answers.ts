@@ -33,6 +33,9 @@ export const KeyInfo = Type.Object({
     expires: Text,
     created_at: Text,
     metadata: Metadata,
+    /** since LiteLLM 1.103, which still answers for a deleted key */
+    status: Text,
+    deleted_at: Text,
   }),
 });
 export type KeyInfo = Static<typeof KeyInfo>;

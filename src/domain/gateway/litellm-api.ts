@@ -55,13 +55,18 @@ export class LitellmApi {
   /** @throws also `credential_invalid` for a key that is not there */
   async key(id: string): Promise<KeyInfo> {
     const answer = await this.#get("/key/info", { key: id });
-    if (answer.status !== 404) return this.#read(answer, KeyInfo);
-    throw new ProvisionerError("credential_invalid", "the gateway does not know the key");
+    if (answer.status === 404) throw unknownKey();
+    return this.#read(answer, KeyInfo);
   }
 
-  /** For a key that was just there: what is not found now is its team or a model. */
+  /**
+   * A 404 means that the key is gone, whatever its text says: LiteLLM 1.74 answers "Team not found" for an unknown key.
+   * @throws also `credential_invalid` for a key that is not there
+   */
   async update(id: string, changes: JsonObject): Promise<UpdatedKey> {
-    return this.#read(await this.#post("/key/update", { key: id, ...changes }), UpdatedKey);
+    const answer = await this.#post("/key/update", { key: id, ...changes });
+    if (answer.status === 404) throw unknownKey();
+    return this.#read(answer, UpdatedKey);
   }
 
   /** @returns the new key, or undefined when some other key has its alias */
@@ -134,6 +139,9 @@ export class LitellmApi {
     return new ProvisionerError(code, toDiagnosis(known), { cause });
   }
 }
+
+const unknownKey = (): ProvisionerError =>
+  new ProvisionerError("credential_invalid", "the gateway does not know the key");
 
 const isOutage = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 

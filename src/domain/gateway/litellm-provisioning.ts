@@ -8,11 +8,11 @@ import { Secret } from "../../platform/secret.ts";
 import {
   aliasesOf,
   findAccounts,
-  findOurs,
   foldEmail,
   markOf,
   onlyAccount,
   onlyTeam,
+  oursAmong,
 } from "./litellm-account.ts";
 import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
@@ -47,19 +47,23 @@ export class Provisioning {
     const account = onlyAccount(await findAccounts(this.api, email));
     const teamId = this.given.policy.teamScoped ? onlyTeam(account) : null;
     const wanted = wantedOf(this.given.policy, { email, userId: account.userId, teamId });
-    const ours = await findOurs(this.api, account, email);
+    const listed = await this.api.keys(account.userId);
+    const ours = oursAmong(listed, email);
     const staying = ours.filter((key) => stays(asked, key));
     for (const key of ours) if (!staying.includes(key)) await this.api.remove(key.token);
-    const kept = asked.previous && (await this.#keep(asked.previous, wanted));
+    const kept = asked.previous && (await this.#keep(asked.previous, { listed, wanted }));
     return kept ?? (await this.#make(wanted, new Set(staying.map(({ key_alias }) => key_alias))));
   }
 
   /** @returns the key as it is after this, or null when it ends so soon that it needs a successor */
-  async #keep({ externalId, alias }: PreviousKey, wanted: Wanted): Promise<ProvisionedKey | null> {
+  async #keep(
+    { externalId, alias }: PreviousKey,
+    { listed, wanted }: { listed: readonly ListedKey[]; wanted: Wanted },
+  ): Promise<ProvisionedKey | null> {
     const found = await this.api.key(externalId);
-    if (found.blocked || found.info.blocked) {
-      throw new ProvisionerError("credential_invalid", "the gateway has blocked the key");
-    }
+    refuseUnusable(found);
+    if (!listed.some(({ token }) => token === externalId))
+      throw new ProvisionerError("credential_invalid", "the gateway does not list the key for its user");
     const expiresAtMs = parseUpstreamTime(found.info.expires);
     if (expiresAtMs !== null && this.#isEnding(found, expiresAtMs)) return null;
     const changes = this.#changes(found, { alias, wanted });
@@ -121,6 +125,16 @@ export class Provisioning {
       };
     }
     throw new ProvisionerError("conflict", "every name that the user's key may have is taken");
+  }
+}
+
+/** @throws ProvisionerError `credential_invalid` for a key that the gateway has blocked or deleted */
+function refuseUnusable({ blocked, info }: KeyInfo): void {
+  if (blocked || info.blocked) {
+    throw new ProvisionerError("credential_invalid", "the gateway has blocked the key");
+  }
+  if (info.status?.toLowerCase() === "deleted" || info.deleted_at != null) {
+    throw new ProvisionerError("credential_invalid", "the gateway has deleted the key");
   }
 }
 

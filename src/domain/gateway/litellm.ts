@@ -3,7 +3,7 @@
 // Source: gateway-keys.md section 6.
 import type { Clock } from "../../platform/clock.ts";
 import { invariant } from "../errors.ts";
-import { findAccounts, findOurs, foldEmail, LITELLM_PROVISIONER } from "./litellm-account.ts";
+import { findAccounts, foldEmail, LITELLM_PROVISIONER, oursAmong } from "./litellm-account.ts";
 import { LitellmApi } from "./litellm-api.ts";
 import { Provisioning } from "./litellm-provisioning.ts";
 import type { AdminRequest } from "./litellm-request.ts";
@@ -31,7 +31,8 @@ export function createLitellmProvisioner({ settings, request, clock }: LitellmDe
       if (externalId !== null) return await api.remove(externalId);
       const email = foldEmail(identity.email);
       for (const account of await findAccounts(api, email)) {
-        for (const { token } of await findOurs(api, account, email)) await api.remove(token);
+        const listed = await api.keys(account.userId);
+        for (const { token } of oursAmong(listed, email)) await api.remove(token);
       }
     },
   };

@@ -272,16 +272,15 @@ describe("a key that is there", () => {
     expect(kept.credential).toBeUndefined();
   });
 
-  test("gets its name, its user and our mark back, and keeps what administrators noted on it", async () => {
+  test("gets its name and our mark back, and keeps what administrators noted on it", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     const [upstream] = subject.gateway.keys;
     const metadata = { guardrails: ["no-secrets"] };
-    Object.assign(upstream ?? {}, { key_alias: "renamed", user_id: "nobody", metadata });
+    Object.assign(upstream ?? {}, { key_alias: "renamed", metadata });
     await keepKey(subject.provisioner, key);
     expect(upstream).toMatchObject({
       key_alias: ALIAS,
-      user_id: subject.account.user_id,
       metadata: { ...MARK, ...metadata },
     });
   });
@@ -296,21 +295,39 @@ describe("a key that is there", () => {
     expect((await keepKey(provisioner, key)).expiresAtMs).toBe(START_MS + 90 * DAY_MS);
     expect(subject.gateway.calls).not.toContain("POST /key/update");
   });
+});
 
-  test("is not called disowned when an update is refused because something else is missing", async () => {
+describe("a key that was deleted at the gateway", () => {
+  const DELETED: [sign: string, members: Partial<GatewayKey>][] = [
+    ["its status", { status: "deleted" }],
+    ["its status in capitals", { status: "DELETED" }],
+    ["the time of its deletion", { deleted_at: new Date(START_MS).toISOString() }],
+    ["its absence from the list of its user", { user_id: "somebody-else" }],
+  ];
+  test.each(DELETED)("is disowned by %s alone", async (_, members) => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
-    subject.gateway.fail("POST /key/update", {
-      kind: "status",
-      status: 404,
-      body: { detail: "no such team" },
-    });
-    const call = keepKey(subject.configured({ policy: LIMITS }), key);
-    expect(await failureOf(call)).toEqual({
-      code: "rejected",
-      diagnosis: "POST /key/update answered HTTP 404: no such team",
-    });
+    Object.assign(subject.gateway.keys[0] ?? {}, members);
+    expect((await failureOf(keepKey(subject.provisioner, key))).code).toBe("credential_invalid");
   });
+
+  test("stays in use while its status is another word", async () => {
+    await using subject = await start();
+    const key = await makeKey(subject.provisioner);
+    Object.assign(subject.gateway.keys[0] ?? {}, { status: "active", deleted_at: null });
+    expect((await keepKey(subject.provisioner, key)).externalId).toBe(key.externalId);
+  });
+
+  test.each(["Team not found", "Key not found in database"])(
+    "is disowned when an update answers 404 with %p",
+    async (detail) => {
+      await using subject = await start();
+      const key = await makeKey(subject.provisioner);
+      subject.gateway.fail("POST /key/update", { kind: "status", status: 404, body: { detail } });
+      const call = keepKey(subject.configured({ policy: LIMITS }), key);
+      expect((await failureOf(call)).code).toBe("credential_invalid");
+    },
+  );
 });
 
 describe("a key that expires", () => {
