@@ -34,7 +34,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
 
     /** @returns who is signed in, also for `principalOf` and `actorOf` */
     visitor(request: Request): Visitor | undefined {
-      const sessionToken = sessionTokenOf(request);
+      const sessionToken = sessionTokenOf(request, baseUrl());
       if (sessionToken === undefined) return undefined;
       try {
         const principal = authenticator.session(sessionToken);

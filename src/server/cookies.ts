@@ -8,16 +8,21 @@ const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 
 /** On https the name carries the prefix that makes browsers insist on Secure. */
-const cookieName = (baseUrl: string): string =>
+export const sessionCookieName = (baseUrl: string): string =>
   isSecure(baseUrl) ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 
-/** @returns the session token a request carries, under either spelling of the cookie's name */
-export function sessionTokenOf(request: Request): string | undefined {
+const cookieOf = (request: Request, name: string): string | undefined => {
   const header = request.headers.get("cookie");
-  if (!header) return undefined;
-  const cookies = new Bun.CookieMap(header);
-  return cookies.get(`__Secure-${SESSION_COOKIE}`) ?? cookies.get(SESSION_COOKIE) ?? undefined;
-}
+  return header ? (new Bun.CookieMap(header).get(name) ?? undefined) : undefined;
+};
+
+/**
+ * Reads only the name that `baseUrl` calls for. On https, anyone who can answer for the host over plain http can set the
+ * unprefixed name, so that cookie is ignored.
+ * @returns the session token that a request carries
+ */
+export const sessionTokenOf = (request: Request, baseUrl: string): string | undefined =>
+  cookieOf(request, sessionCookieName(baseUrl));
 
 export interface SessionCookieOptions {
   baseUrl: string;
@@ -26,7 +31,7 @@ export interface SessionCookieOptions {
 
 /** @returns the Set-Cookie value that signs a browser in */
 export function sessionCookie(token: string, options: SessionCookieOptions): string {
-  return new Bun.Cookie(cookieName(options.baseUrl), token, {
+  return new Bun.Cookie(sessionCookieName(options.baseUrl), token, {
     httpOnly: true,
     path: "/",
     sameSite: "lax",
@@ -45,8 +50,8 @@ export function renewSessionCookie(
   response: Response,
   options: SessionCookieOptions,
 ): void {
-  const token = sessionTokenOf(request);
-  const name = cookieName(options.baseUrl);
+  const token = sessionTokenOf(request, options.baseUrl);
+  const name = sessionCookieName(options.baseUrl);
   const isSet = response.headers.getSetCookie().some((cookie) => cookie.startsWith(`${name}=`));
   if (token !== undefined && !isSet) response.headers.append("set-cookie", sessionCookie(token, options));
 }
@@ -57,8 +62,7 @@ const formCookieName = (baseUrl: string): string =>
 
 /** @returns the secret of the form cookie, unless there is none or it cannot be ours */
 export function formSecretOf(request: Request, baseUrl: string): string | undefined {
-  const header = request.headers.get("cookie");
-  const secret = header && new Bun.CookieMap(header).get(formCookieName(baseUrl));
+  const secret = cookieOf(request, formCookieName(baseUrl));
   return secret && FORM_SECRET.test(secret) ? secret : undefined;
 }
 

@@ -178,7 +178,7 @@ function identify(gate: Gate, request: Request): Principal | undefined {
   const authorization = request.headers.get("authorization");
   // The plugin also reads `Bearerabc`, which is no credential.
   if (authorization?.startsWith(SCHEME)) return gate.authenticator.known(authorization.slice(SCHEME.length));
-  const token = sessionTokenOf(request);
+  const token = sessionTokenOf(request, gate.baseUrl());
   if (token === undefined) throw noCredential(gate.requirement);
   refuseForeignOrigin(request, gate.baseUrl());
   return gate.authenticator.session(token);

@@ -3,6 +3,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_ERROR } from "../domain/scim/wire.ts";
 import type { Accepted } from "./body.ts";
+import { sessionCookieName } from "./cookies.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import type { Requirement } from "./guard.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
@@ -64,7 +65,10 @@ export interface RouteDetail {
 export const isShown = ({ hooks }: DocumentedRoute): boolean => hooks.detail?.hide !== true;
 
 /** @returns the document as JSON text */
-export function openApiDocument(routes: readonly DocumentedRoute[], options: { serverUrl: string }): string {
+export function openApiDocument(
+  routes: readonly DocumentedRoute[],
+  { serverUrl }: { serverUrl: string },
+): string {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes.filter(isShown)) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
@@ -73,9 +77,12 @@ export function openApiDocument(routes: readonly DocumentedRoute[], options: { s
   return JSON.stringify({
     openapi: "3.1.0",
     info: { title: "Quartermaster", version: CONTRACT_VERSION },
-    servers: [{ url: options.serverUrl }],
+    servers: [{ url: serverUrl }],
     components: {
-      securitySchemes,
+      securitySchemes: {
+        ...securitySchemes,
+        browserSession: { type: "apiKey", in: "cookie", name: sessionCookieName(serverUrl) },
+      },
       schemas: { Problem: problemSchema, OAuthProblem: oauthProblemSchema, ScimProblem: scimProblemSchema },
       responses: refusalResponses(),
     },
@@ -92,7 +99,6 @@ const securitySchemes = {
   },
   scimBearer: { type: "http", scheme: "bearer", description: "Token of an identity provider." },
   proxyBearer: { type: "http", scheme: "bearer", description: "Token of the inference proxy." },
-  browserSession: { type: "apiKey", in: "cookie", name: "better-auth.session_token" },
 };
 
 const problemSchema = {

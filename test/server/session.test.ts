@@ -171,6 +171,23 @@ describe("asking for the session", () => {
     expect(await ask({ cookie })).toBeNull();
   });
 
+  test.each<[string, string, TestServerOptions, string, string]>([
+    ["https", "with the prefix", {}, SESSION, "better-auth.session_token"],
+    ["http", "without a prefix", HTTP, "better-auth.session_token", SESSION],
+  ])("on %s reads the cookie only under its name %s", async (_scheme, _spelling, options, name, other) => {
+    await using server = await createTestServer(options);
+    const { sessionToken } = await server.signedIn("member");
+    const outcomes = async (cookie: string) => {
+      const [session, me, page] = await Promise.all(
+        ["/api/auth/get-session", "/auth/me", "/"].map((path) => server.request("GET", path, { cookie })),
+      );
+      return [(await session?.json()) !== null, me?.status, page?.status];
+    };
+    expect(await outcomes(`${name}=${sessionToken}`)).toEqual([true, 200, 200]);
+    expect(await outcomes(`${other}=${sessionToken}`)).toEqual([false, 401, 303]);
+    expect(await outcomes(`${other}=unknown; ${name}=${sessionToken}`)).toEqual([true, 200, 200]);
+  });
+
   test("answers with the session and its user", async () => {
     await using server = await createTestServer();
     const { cookie, user, loginSessionId, sessionToken } = await server.signedIn("admin");

@@ -1,7 +1,7 @@
 // The HTTP face over the real domain in a small real world, and callers who came in the way people and workstations do.
 import { join } from "node:path";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
-import { OAUTH_CLIENT_ID, SESSION_COOKIE, USER_SCOPES } from "../../src/domain/access/wire.ts";
+import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
@@ -16,6 +16,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createOutbound, type Outbound } from "../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
+import { sessionCookieName } from "../../src/server/cookies.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
 import { type Copy, remember } from "./copies.ts";
@@ -256,7 +257,7 @@ async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn
     actor,
     accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token ?? "",
-    cookie: `__Secure-${SESSION_COOKIE}=${session.token}`,
+    cookie: `${sessionCookieName(domain.access.settings.baseUrl())}=${session.token}`,
     sessionToken: session.token,
     loginSessionId: session.id,
   };
