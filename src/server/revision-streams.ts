@@ -11,6 +11,10 @@ import type { Metrics } from "../platform/metrics.ts";
 
 /** Open at the same time; whoever comes then asks again later. */
 export const STREAMS_MAX = 10_000;
+/** Open at the same time for one login: a grant, or the login session of a browser. */
+export const STREAMS_PER_LOGIN_MAX = 64;
+/** Open at the same time for all logins of one user. */
+export const STREAMS_PER_USER_MAX = 256;
 /** What may wait for a caller who does not read; then the stream ends, and the caller comes back for the newest. */
 export const EVENTS_WAITING_MAX = 256;
 export const KEEPALIVE_MS = 15 * SECOND_MS;
@@ -32,6 +36,7 @@ const eventOf = (revision: string): string =>
 interface OpenStream {
   readonly organizationId: string;
   readonly loginId: string;
+  readonly userId: string;
   readonly endsAtMs: number;
   /** which beat of a round keeps it warm */
   readonly part: number;
@@ -51,6 +56,8 @@ export interface RevisionStreamsOptions {
 
 export class RevisionStreams {
   readonly #streams = new Set<OpenStream>();
+  readonly #openPerLogin = new OpenCounts();
+  readonly #openPerUser = new OpenCounts();
   /** by organization: sequence of the newest revision that all its streams were told of */
   readonly #told = new Map<string, number>();
   #timer: Timer | undefined;
@@ -67,17 +74,21 @@ export class RevisionStreams {
 
   /**
    * @returns a stream that begins with the revision in force, and ends with the caller's credential at the latest
-   * @throws DomainError `governance.no_policy`, `governance.not_computed`, `governance.streams_full`, `service.stopping`
+   * @throws DomainError `governance.no_policy`, `governance.not_computed`, `governance.streams_full`,
+   *   `governance.too_many_streams`, `service.stopping`
    */
   open(principal: Principal): ReadableStream<Uint8Array> {
     if (this.#isClosed) throw stopping();
     if (this.#streams.size >= STREAMS_MAX) throw full();
-    const { organizationId } = principal;
+    const { organizationId, userId } = principal;
+    const loginId = loginIdOf(principal);
+    this.#refuseTooMany({ loginId, userId });
     const { id, sequence } = this.own.delivery.inForce(organizationId);
     if (!this.#told.has(organizationId)) this.#told.set(organizationId, sequence);
     const stream: OpenStream = {
       organizationId,
-      loginId: loginIdOf(principal),
+      loginId,
+      userId,
       endsAtMs: Math.max(principal.expiresAtMs, this.own.clock.nowMs() + SHORTEST_MS),
       part: this.#opened++ % PARTS,
       told: sequence,
@@ -86,7 +97,7 @@ export class RevisionStreams {
     const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       stream.controller = controller;
-      this.#streams.add(stream);
+      this.#remember(stream);
       this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
       controller.enqueue(encoder.encode(`${eventOf(id)}retry: ${retryMs}\n\n`));
     };
@@ -98,6 +109,13 @@ export class RevisionStreams {
   close(): void {
     this.#isClosed = true;
     this.#endAll();
+  }
+
+  /** Keeps one login or one user from taking the places of all others. */
+  #refuseTooMany({ loginId, userId }: Pick<OpenStream, "loginId" | "userId">): void {
+    if (this.#openPerLogin.of(loginId) >= STREAMS_PER_LOGIN_MAX)
+      throw tooMany("login", STREAMS_PER_LOGIN_MAX);
+    if (this.#openPerUser.of(userId) >= STREAMS_PER_USER_MAX) throw tooMany("user", STREAMS_PER_USER_MAX);
   }
 
   /** What the timer does. */
@@ -166,13 +184,51 @@ export class RevisionStreams {
     for (const stream of this.#streams) this.#end(stream);
   }
 
+  #remember(stream: OpenStream): void {
+    this.#streams.add(stream);
+    this.#openPerLogin.add(stream.loginId);
+    this.#openPerUser.add(stream.userId);
+  }
+
   #forget(stream: OpenStream): void {
-    this.#streams.delete(stream);
+    if (!this.#streams.delete(stream)) return;
+    this.#openPerLogin.remove(stream.loginId);
+    this.#openPerUser.remove(stream.userId);
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 }
+
+/** Open streams by id; an id without any takes no memory. */
+class OpenCounts {
+  readonly #counts = new Map<string, number>();
+
+  of(id: string): number {
+    return this.#counts.get(id) ?? 0;
+  }
+
+  add(id: string): void {
+    this.#counts.set(id, this.of(id) + 1);
+  }
+
+  remove(id: string): void {
+    const left = this.of(id) - 1;
+    if (left > 0) this.#counts.set(id, left);
+    else this.#counts.delete(id);
+  }
+}
+
+const tooMany = (holder: "login" | "user", max: number) =>
+  new DomainError(
+    "too_many",
+    "governance.too_many_streams",
+    `this ${holder} has ${max} event streams open, which is the most that one ${holder} may have`,
+    {
+      hint: "close some of them, or fetch the policy now and then instead",
+      retryAfterSeconds: FULL_RETRY_SECONDS,
+    },
+  );
 
 const full = () =>
   new DomainError("unavailable", "governance.streams_full", "too many event streams are open", {

@@ -5,14 +5,16 @@ import type { Actor } from "../../src/domain/actor.ts";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import type { ExistingInstallation } from "../../src/installation.ts";
 import { contest, type Figure } from "./figures.ts";
-import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
+import { addMembers, logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import { benchPackages } from "./packages.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
-import { measureStreams } from "./revision-streams.ts";
+import { measureStreams, STREAMS } from "./revision-streams.ts";
 
 const ROUNDS = 7;
 const SECONDS = 1.2;
 const CONNECTIONS = 32;
+/** below STREAMS_PER_USER_MAX, and a divisor of STREAMS */
+const STREAMS_PER_MEMBER = 250;
 const PATH = "/governance-config";
 /** what the packages lack of sixty kilobytes */
 const NOTES_BYTES = 7_000;
@@ -33,9 +35,9 @@ export async function measureGovernance(): Promise<Figure[]> {
     organizationId: installation.organizationId,
   };
   const streams = await measureStreams(own, {
-    authorization: await authorizationFor(installation),
+    authorizations: await streamAuthorizations(installation, actor),
     publish: () => publish(installation, actor),
-    revoke: () => installation.domain.identity.users.revokeLogins(actor, administratorOf(installation)),
+    revoke: () => installation.domain.access.logins.revokeEverything(actor),
   });
   const headers = {
     Authorization: await authorizationFor(installation),
@@ -44,6 +46,17 @@ export async function measureGovernance(): Promise<Figure[]> {
     "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
   };
   return [...(await fetches(own, { headers, directory: directory.path })), ...streams];
+}
+
+/** @returns one access token for each stream, none for more of a user's streams than may be open */
+async function streamAuthorizations(installation: ExistingInstallation, actor: Actor): Promise<string[]> {
+  const members = await addMembers(installation, actor, STREAMS / STREAMS_PER_MEMBER);
+  const authorizations: string[] = [];
+  for (const member of members) {
+    const logins = await logIn(installation, STREAMS_PER_MEMBER, member);
+    authorizations.push(...logins.map(({ access_token }) => `Bearer ${access_token}`));
+  }
+  return authorizations;
 }
 
 async function authorizationFor(installation: ExistingInstallation): Promise<string> {

@@ -7,6 +7,7 @@ import type { RequestedDeviceLogin } from "../../src/domain/access/device-logins
 import type { TokenAnswer } from "../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../src/domain/access/wire.ts";
 import type { Actor } from "../../src/domain/actor.ts";
+import type { User } from "../../src/domain/identity/service.ts";
 import { type ExistingInstallation, openExisting } from "../../src/installation.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
@@ -47,14 +48,14 @@ export const requestLogin = ({ domain }: ExistingInstallation): Promise<Requeste
     address: null,
   });
 
-/** Takes as many workstations as wanted through the whole device login, approved by the first administrator. */
+/** Takes as many workstations as wanted through the whole device login, approved by one user: the first administrator. */
 export async function logIn(
   installation: ExistingInstallation,
   workstations: number,
+  actor = administratorOf(installation),
 ): Promise<TokenAnswer[]> {
   const { db, domain } = installation;
   const { deviceLogins, grants, sessions } = domain.access;
-  const actor = administratorOf(installation);
   const { id: loginSessionId } = await db.write(
     (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null }),
     "access",
@@ -68,8 +69,32 @@ export async function logIn(
   return await Promise.all(Array.from({ length: workstations }, one));
 }
 
-function administratorOf({ db, domain, organizationId }: ExistingInstallation): Actor & { id: string } {
+/** One signed-in user. */
+type UserActor = Actor & { id: string };
+
+const actorOf = ({ id, email, organizationId }: User): UserActor => ({
+  kind: "user",
+  id,
+  label: email,
+  organizationId,
+});
+
+function administratorOf({ db, domain, organizationId }: ExistingInstallation): UserActor {
   const user = domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com");
   if (!user) throw new Error("a new data directory has its first administrator");
-  return { kind: "user", id: user.id, label: user.email, organizationId };
+  return actorOf(user);
+}
+
+/** Creates members who can approve workstations of their own. */
+export async function addMembers(
+  { domain }: ExistingInstallation,
+  creator: Actor,
+  count: number,
+): Promise<UserActor[]> {
+  const members: UserActor[] = [];
+  while (members.length < count) {
+    const email = `member-${members.length}@example.com`;
+    members.push(actorOf((await domain.identity.users.create(creator, { email, role: "member" })).user));
+  }
+  return members;
 }

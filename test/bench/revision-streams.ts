@@ -3,16 +3,17 @@
 import { atMost, type Figure } from "./figures.ts";
 import { processorMs, type Running, residentMb } from "./processes.ts";
 
-const STREAMS = 5_000;
+export const STREAMS = 5_000;
 const OPENED_AT_ONCE = 100;
 const PATIENCE_MS = 15_000;
 const LATEST_MS = 1_000;
 
 export interface StreamChanges {
-  authorization: string;
+  /** one for each stream, each of a grant of its own */
+  authorizations: readonly string[];
   /** @returns the id of the new revision */
   publish(): Promise<string>;
-  /** Ends the login of all the streams. */
+  /** Ends the logins of all the streams. */
   revoke(): Promise<unknown>;
 }
 
@@ -25,10 +26,10 @@ interface Workstation {
 /** Issue "Governance policy", Deliver: 5,000 open streams on this machine; its helpers' terms: news and ends in a second. */
 export async function measureStreams(
   { pid, port }: Running,
-  { authorization, publish, revoke }: StreamChanges,
+  { authorizations, publish, revoke }: StreamChanges,
 ): Promise<Figure[]> {
   const beforeMb = await residentMb(pid);
-  const workstations = await openStreams(port, authorization);
+  const workstations = await openStreams(port, authorizations);
   const greeted = await waitFor(workstations, ({ told }) => told.length > 0);
   const memoryMb = (await residentMb(pid)) - beforeMb;
 
@@ -63,9 +64,9 @@ const soon = (what: string, ours: number): Figure => ({
   verdict: atMost(LATEST_MS, ours),
 });
 
-async function openStreams(port: number, authorization: string): Promise<Workstation[]> {
-  const head = `GET /governance-config/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
-  const one = async (): Promise<Workstation> => {
+async function openStreams(port: number, authorizations: readonly string[]): Promise<Workstation[]> {
+  const one = async (authorization: string): Promise<Workstation> => {
+    const head = `GET /governance-config/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
     const workstation: Workstation = { told: [], hasEnded: false };
     const socket = await Bun.connect({
       hostname: "127.0.0.1",
@@ -82,8 +83,10 @@ async function openStreams(port: number, authorization: string): Promise<Worksta
     return workstation;
   };
   const workstations: Workstation[] = [];
-  while (workstations.length < STREAMS)
-    workstations.push(...(await Promise.all(Array.from({ length: OPENED_AT_ONCE }, one))));
+  while (workstations.length < authorizations.length) {
+    const next = authorizations.slice(workstations.length, workstations.length + OPENED_AT_ONCE);
+    workstations.push(...(await Promise.all(next.map(one))));
+  }
   return workstations;
 }
 

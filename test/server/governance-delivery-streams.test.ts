@@ -14,6 +14,8 @@ import {
   PARTS,
   RevisionStreams,
   STREAMS_MAX,
+  STREAMS_PER_LOGIN_MAX,
+  STREAMS_PER_USER_MAX,
 } from "../../src/server/revision-streams.ts";
 import { packageOf } from "../domain/governance/governance-world.ts";
 import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
@@ -51,8 +53,8 @@ afterEach(async () => {
 
 const principalOf = async ({ accessToken }: Caller) => site.domain.access.authenticator.bearer(accessToken);
 const open = async (caller = ana) => streams.open(await principalOf(caller));
-const openMany = async (count: number) => {
-  const principal = await principalOf(ana);
+const openMany = async (count: number, caller = ana) => {
+  const principal = await principalOf(caller);
   return Array.from({ length: count }, () => streams.open(principal));
 };
 const publish = async (id: string) => (await publishPackages(site, { packages: [packageOf(id)] })).id;
@@ -138,7 +140,7 @@ describe("a stream", () => {
     expect(PARTS * BEAT_MS).toBe(KEEPALIVE_MS);
     const all = await openMany(2 * PARTS);
     beats(1);
-    const others = await openMany(PARTS);
+    const others = await openMany(PARTS, await site.signInAgain(ana.user));
     beats(PARTS);
     streams.close();
     const warmth = (await Promise.all(all.map(saidBy))).map(warmthIn);
@@ -249,15 +251,82 @@ describe("a stream ends", () => {
   });
 });
 
+const tooMany = { kind: "too_many", reason: "governance.too_many_streams", retryAfterSeconds: 60 };
+const refusalOf = async (caller: Caller) => await open(caller).catch((refusal) => refusal);
+
+describe("one login", () => {
+  test("has STREAMS_PER_LOGIN_MAX streams at most, and another login of the user has its own", async () => {
+    await openMany(STREAMS_PER_LOGIN_MAX - 1);
+    const last = await open();
+    expect(await refusalOf(ana)).toMatchObject(tooMany);
+    await open(await site.signInAgain(ana.user));
+    await last.cancel();
+    await open();
+    expect(await refusalOf(ana)).toMatchObject(tooMany);
+  });
+
+  test("of a browser counts, too", async () => {
+    const browser = site.domain.access.authenticator.session(ana.sessionToken);
+    for (let opened = 0; opened < STREAMS_PER_LOGIN_MAX; opened++) streams.open(browser);
+    expect(() => streams.open(browser)).toThrow(`this login has ${STREAMS_PER_LOGIN_MAX} event streams open`);
+    await open();
+  });
+
+  test("gets its places back when the service ends its streams", async () => {
+    const { expiresAtMs } = await principalOf(ana);
+    await openMany(STREAMS_PER_LOGIN_MAX);
+    const fresh = await principalOf(ana);
+    site.world.clock.set(expiresAtMs);
+    beats(1);
+    for (let opened = 0; opened < STREAMS_PER_LOGIN_MAX; opened++) streams.open(fresh);
+    expect(await openCount()).toBe(STREAMS_PER_LOGIN_MAX);
+  });
+});
+
+test("one user has STREAMS_PER_USER_MAX streams at most over all logins, and another user has their own", async () => {
+  const logins = STREAMS_PER_USER_MAX / STREAMS_PER_LOGIN_MAX;
+  const callers = [ana, ...(await signInOften(ana.user, logins))];
+  const spare = callers.pop() ?? ana;
+  const opened = await Promise.all(callers.map((caller) => openMany(STREAMS_PER_LOGIN_MAX - 1, caller)));
+  await openMany(STREAMS_PER_USER_MAX - opened.flat().length - 1, spare);
+  await open(spare);
+  expect(await refusalOf(spare)).toMatchObject({
+    ...tooMany,
+    message: expect.stringContaining(`this user has ${STREAMS_PER_USER_MAX}`),
+  });
+  await open(await site.signedIn("member"));
+  await opened[0]?.[0]?.cancel();
+  await open(spare);
+  expect(await refusalOf(spare)).toMatchObject(tooMany);
+});
+
+/** @returns callers of one user, each with a grant of its own */
+const signInOften = (user: Caller["user"], count: number): Promise<Caller[]> =>
+  Promise.all(Array.from({ length: count }, () => site.signInAgain(user)));
+
+/** @returns callers who may open `count` streams together */
+async function callersOf(count: number): Promise<Caller[]> {
+  const loginsPerUser = STREAMS_PER_USER_MAX / STREAMS_PER_LOGIN_MAX;
+  const users = Math.ceil(count / STREAMS_PER_USER_MAX);
+  const first = await Promise.all(Array.from({ length: users }, () => site.signedIn("member")));
+  const others = await Promise.all(first.map(({ user }) => signInOften(user, loginsPerUser - 1)));
+  return [...first, ...others.flat()];
+}
+
 test("as many streams are open as there may be, and one more when one has left", async () => {
-  const [one] = await openMany(STREAMS_MAX);
+  const callers = await callersOf(STREAMS_MAX);
+  const opened: ReadableStream[] = [];
+  for (const caller of callers) {
+    const count = Math.min(STREAMS_PER_LOGIN_MAX, STREAMS_MAX - opened.length);
+    opened.push(...(await openMany(count, caller)));
+  }
   expect(await openCount()).toBe(STREAMS_MAX);
-  expect(await open().catch((refusal) => refusal)).toMatchObject({
+  expect(await refusalOf(ana)).toMatchObject({
     kind: "unavailable",
     reason: "governance.streams_full",
     retryAfterSeconds: 60,
   });
-  await one?.cancel();
+  await opened[0]?.cancel();
   await open();
   expect(await openCount()).toBe(STREAMS_MAX);
 });
@@ -326,6 +395,17 @@ describe("over a socket", () => {
     expect((await ask("HEAD")).status).toBe(200);
     while ((await countOpen()) > 0) await Bun.sleep(1); // until the socket's end has arrived
     expect(await countOpen()).toBe(0);
+  });
+
+  test("one more than a login may open is answered with 429 and the time to come back", async () => {
+    await publishFirst(service);
+    const all = await Promise.all(Array.from({ length: STREAMS_PER_LOGIN_MAX }, () => ask()));
+    const answer = await ask();
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect((await answer.json()).reason).toBe("governance.too_many_streams");
+    await all[0]?.body?.cancel();
+    while ((await countOpen()) === STREAMS_PER_LOGIN_MAX) await Bun.sleep(1); // until the socket's end has arrived
+    expect((await ask()).status).toBe(200);
   });
 
   test("open streams do not keep the service from stopping", async () => {

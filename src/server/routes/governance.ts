@@ -12,6 +12,7 @@ import { noToken } from "../guard.ts";
 import { createNegotiation, POLICY_VARY, pinOf, type RefuseOldClient } from "../negotiation.ts";
 import { operationsOf } from "../openapi.ts";
 import { type CountFetch, createFetchMetrics } from "../policy-metrics.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../revision-streams.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
 const describe = operationsOf("Configuration");
@@ -51,6 +52,9 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
           mediaType: "text/event-stream",
         },
         404: { description: "No policy is published yet" },
+        429: {
+          description: `The login has ${STREAMS_PER_LOGIN_MAX} streams open, or its user ${STREAMS_PER_USER_MAX}; Retry-After says when to try again`,
+        },
         503: { description: "Too many streams are open, or the service is stopping" },
       }),
     });
