@@ -1,8 +1,9 @@
 // Reads a bundle from front to back and believes nothing that a trusted key has not signed: first the signature, then the
-// manifest, then that the members are exactly those the manifest names, byte for byte. Nothing is kept but where they lie.
+// manifest, then that the members are exactly those the manifest names, byte for byte, headers and padding included. Nothing
+// is kept but where they lie.
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../platform/crypto/file-signatures.ts";
-import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
+import { TAR_BLOCK_BYTES, tarHeader } from "../../platform/tar-writer.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { ByteSource } from "./archive/bytes.ts";
 import { isZeros, readHeader } from "./archive/header.ts";
@@ -160,7 +161,8 @@ class BundleReader {
   /** Members come in one order and under one name each, so no path of the bundle is ever followed. @returns its size */
   async #member(name: string, bounds: { exactly: number } | { most: number }): Promise<number> {
     this.options.signal?.throwIfAborted();
-    const header = readHeader(await this.#take(TAR_BLOCK_BYTES));
+    const block = await this.#take(TAR_BLOCK_BYTES);
+    const header = readHeader(block);
     const found = Buffer.from(header.path).toString();
     if (header.type !== "0" || found !== name)
       throw bundleRefusal(
@@ -169,16 +171,21 @@ class BundleReader {
       );
     const isRight =
       "exactly" in bounds ? header.sizeBytes === bounds.exactly : header.sizeBytes <= bounds.most;
-    if (isRight) return header.sizeBytes;
-    throw bundleRefusal(
-      "wrong_size",
-      `${name} in ${this.file.name} has ${header.sizeBytes} bytes, which is not its size`,
-    );
+    if (!isRight) {
+      throw bundleRefusal(
+        "wrong_size",
+        `${name} in ${this.file.name} has ${header.sizeBytes} bytes, which is not its size`,
+      );
+    }
+    // The signature does not cover headers, so each must be the one that the exporting side writes.
+    if (!tarHeader({ name, sizeBytes: header.sizeBytes }).every((byte, at) => byte === block[at]))
+      throw this.#tampered(`the header of ${name}`);
+    return header.sizeBytes;
   }
 
   async #body(length: number): Promise<Uint8Array> {
     const bytes = await this.#take(length);
-    await this.#take(paddingOf(length));
+    await this.#padding(length);
     return bytes;
   }
 
@@ -192,8 +199,13 @@ class BundleReader {
       left -= piece.byteLength;
       onProgress?.({ name: this.file.name, bytes: piece.byteLength });
     }
-    await this.#take(paddingOf(length));
+    await this.#padding(length);
     return hasher.digest("hex");
+  }
+
+  /** Passes over the zeros that fill the last block of a member. */
+  async #padding(length: number): Promise<void> {
+    if (!isZeros(await this.#take(paddingOf(length)))) throw this.#tampered("the padding of a member");
   }
 
   async #end(): Promise<void> {

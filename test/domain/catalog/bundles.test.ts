@@ -295,17 +295,10 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(forged({ ...one(), signer: stranger }))).toBe("bundle.tampered unverified");
   });
 
-  test("one in which any single bit was flipped", async () => {
-    const bundle = forged(one());
-    const places = Array.from({ length: 60 }, (_, at) => Math.floor((at * bundle.length) / 60));
-    for (const place of places) {
-      const flipped = Buffer.from(bundle);
-      flipped.writeUInt8(flipped.readUInt8(place) ^ 1, place);
-      const { kind } = await refusal(importing(flipped)).catch(() => ({ kind: "accepted" }));
-      // What fills the last block of a member is neither read nor kept.
-      if (kind !== "unverified") expect(bundle[place]).toBe(0);
-    }
-    expect(storedFiles(away).filter((name) => name !== sha256Hex(SKILL))).toEqual([]);
+  test("one in which a byte was changed that nothing signs", async () => {
+    const bundle = Buffer.from(forged(one()));
+    bundle[bundle.length - END.length - 1] = 1; // in the padding of the last archive
+    expect(await refused(bundle)).toBe("bundle.tampered unverified");
   });
 
   test("one that ends anywhere before its end", async () => {
