@@ -93,7 +93,7 @@ export async function importBundle(call: Call): Promise<void> {
   if (call.has("dryRun")) return tell(call, await watching(call, request, bundles.plan));
   if (!call.has("yes") && !(await mayRemove(call, request))) return;
   const done = await watching(call, request, bundles.import);
-  warnOfFetches(call, done);
+  warnOf(call, done);
   const summary = planInWords(done);
   const last = isUnchanged(done) ? summary : `Imported: ${summary}`;
   call.output.result({ dry_run: false, ...documentOf(done) }, [...linesOf(done), last].join("\n"));
@@ -150,7 +150,7 @@ async function mayRemove(call: Call, request: ImportRequest): Promise<boolean> {
 }
 
 function tell(call: Call, plan: ImportPlan): void {
-  warnOfFetches(call, plan);
+  warnOf(call, plan);
   const { output } = call;
   const blocked = plan.blocked.length === 0 ? "" : `, ${plan.blocked.length} blocked`;
   const words = planInWords({ ...plan, removed: plan.removed.filter(({ id }) => !isBlocked(plan, id)) });
@@ -158,7 +158,8 @@ function tell(call: Call, plan: ImportPlan): void {
   output.result({ dry_run: true, ...documentOf(plan) }, [...linesOf(plan), summary].join("\n"));
 }
 
-function warnOfFetches({ output }: Call, { fetches }: ImportPlan): void {
+function warnOf({ output }: Call, { fetches, warnings }: ImportPlan): void {
+  for (const text of warnings) output.warning(text);
   for (const { id, path, what } of fetches) {
     output.warning(`${id} ${what} when it runs (${path}): its digest does not cover what comes from there`);
   }

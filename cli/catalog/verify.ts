@@ -1,4 +1,5 @@
-// `catalog verify`: reads every stored archive again and compares it with its digest.
+// `catalog verify`: reads every stored archive again, compares it with its digest, and warns of archives that break rules
+// for new ones.
 import type { ArtifactCheck, ManagedPackage } from "../../src/domain/catalog/service.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { Call } from "../in-domain.ts";
@@ -37,15 +38,20 @@ async function checkAll({
   domain,
   actor,
   context,
+  output,
 }: Call): Promise<{ checked: number; broken: ArtifactCheck[] }> {
   const { sizeBytes: total } = domain.catalog.artifactTotals(actor.organizationId);
   using progress = startProgress(context, { label: "verifying artifacts", unit: "bytes", total });
   const broken: ArtifactCheck[] = [];
   let checked = 0;
-  for await (const check of domain.catalog.verify(actor.organizationId, { signal: context.stopSignal() })) {
+  const options = { signal: context.stopSignal() };
+  for await (const check of domain.catalog.verify(actor.organizationId, options)) {
     checked += 1;
     progress.advance(check.sizeBytes);
     if (check.result !== "intact") broken.push(check);
+    else
+      for (const text of await domain.catalog.outdatedRules(check.sha256, options))
+        output.warning(`sha256:${check.sha256}: ${text}`);
   }
   return { checked, broken };
 }

@@ -22,7 +22,7 @@ export interface PutOptions {
   /** looked at between pieces: a stream that may stall must watch the same signal */
   signal?: AbortSignal;
   /** reads the whole file before it is kept; what this throws leaves nothing behind */
-  check?: (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+  check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
 }
 
 export interface StoredBlob {
@@ -113,7 +113,7 @@ async function put(
   try {
     const written = await writeTemporary(temporary, source, options);
     refuseMismatch(written.digest, options.expectedDigest);
-    await options.check?.(readPieces(temporary));
+    await options.check?.(readPieces(temporary), written.digest);
     options.signal?.throwIfAborted();
     const target = path(written.digest);
     if (await statOrMissing(target)) return { ...written, isNew: false };

@@ -1,4 +1,5 @@
 // What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
+import { Database } from "bun:sqlite";
 import { test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -190,6 +191,21 @@ test("catalog verify when bytes were lost and damaged", async () => {
   rmSync(blob);
   const missing = await transcript(bench, ["catalog verify", "catalog seed catalog.yaml", "catalog verify"]);
   expectGolden("catalog-verify", [...damaged, ...missing], replacements(bench));
+});
+
+test("catalog verify warns of a stored archive that breaks a rule for new ones", async () => {
+  using bench = await createInstallation();
+  const bytes = tarGzOf(tarFile("Readme"), tarFile("README"));
+  const digest = sha256Hex(bytes);
+  mkdirSync(join(bench.data, "artifacts/sha256", digest.slice(0, 2)), { recursive: true });
+  writeFileSync(join(bench.data, "artifacts/sha256", digest.slice(0, 2), digest), bytes);
+  using database = new Database(join(bench.data, "quartermaster.db"));
+  database.run(
+    "INSERT INTO artifacts (id, organization_id, sha256, size_bytes, entries, expanded_bytes, created_at_ms) SELECT ?, id, ?, ?, 2, 2048, 0 FROM organizations",
+    [crypto.randomUUID(), digest, bytes.length],
+  );
+  const steps = await transcript(bench, ["catalog verify", "catalog verify --json"]);
+  expectGolden("catalog-verify-outdated", steps, replacements(bench));
 });
 
 test("users", async () => {

@@ -17,6 +17,8 @@ export interface TarHeader {
   linkName?: string;
   /** magic and version; POSIX when left out */
   magic?: string;
+  /** mode field as octal text; 0644 when left out */
+  mode?: string;
   /** a checksum other than the right one */
   checksum?: number;
 }
@@ -30,7 +32,8 @@ export function tarHeader(header: TarHeader, bodyLength = 0): Uint8Array {
   const block = new Uint8Array(BLOCK);
   const { size = bodyLength, type = "0", magic = "ustar\x0000" } = header;
   block.set(bytesOf(header.name).subarray(0, 100), 0);
-  block.set(encoder.encode(`${octal(0o644, 8)}\0${octal(0, 8)}\0${octal(0, 8)}\0`), 100);
+  block.set(encoder.encode(header.mode ?? octal(0o644, 8)), 100);
+  block.set(encoder.encode(`${octal(0, 8)}\0${octal(0, 8)}\0`), 108);
   block.set(typeof size === "number" ? encoder.encode(octal(size, 12)) : bytesOf(size), 124);
   block.set(encoder.encode(octal(0, 12)), 136);
   block.set(encoder.encode(type), 156);

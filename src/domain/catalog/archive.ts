@@ -1,6 +1,7 @@
 // The rule for a published archive: what every client accepts, checked before it is offered to any of them.
 // It reads a stream once and keeps no file bytes; where the bytes come from and go to is the caller's affair.
 import { ByteSource, gunzip, metered } from "./archive/bytes.ts";
+import { ImportRules, type OnBroken } from "./archive/import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./archive/limits.ts";
 import { ArchivePaths, type RequiredPath } from "./archive/paths.ts";
 import { readTar } from "./archive/tar.ts";
@@ -13,6 +14,11 @@ export interface InspectOptions {
   limits?: Partial<ArchiveLimits>;
   /** what the package's adapters name: all of it must be in the archive */
   requiredPaths?: readonly RequiredPath[];
+  /**
+   * told of each broken rule that clients do not have (archive/import-rules.ts), for an archive stored before there were
+   * these rules; without it the first one is thrown
+   */
+  onOutdated?: OnBroken | undefined;
   /** told the path of each entry that has passed, in their order; a folder's ends without a slash */
   onEntry?: (path: string) => void;
   /** told the path and the bytes of each file that has passed and has at most `fileBytesMax` bytes */
@@ -34,19 +40,21 @@ export interface ArchiveContents {
  */
 export async function inspectArchive(
   stream: AsyncIterable<Uint8Array>,
-  { limits: changed = {}, requiredPaths = [], onEntry, onFile }: InspectOptions = {},
+  { limits: changed = {}, requiredPaths = [], onOutdated = raise, onEntry, onFile }: InspectOptions = {},
 ): Promise<ArchiveContents> {
   const limits = { ...ARCHIVE_LIMITS, ...changed };
   const compressed = compressedMeter(limits);
   const expanded = expandedMeter(limits);
   const source = new ByteSource(metered(gunzip(metered(stream, compressed)), expanded));
   const paths = new ArchivePaths();
+  const rules = new ImportRules(onOutdated);
   let entries = 0;
   try {
     for await (const entry of readTar(source, limits)) {
       entries += 1;
       if (entries > limits.entriesMax) throw tooManyEntries(limits);
       const path = paths.add(entry, limits);
+      rules.check({ path, mode: entry.mode });
       onEntry?.(path);
       if (onFile && entry.kind === "file" && entry.sizeBytes <= onFile.fileBytesMax)
         onFile.look(path, await entry.read());
@@ -57,6 +65,10 @@ export async function inspectArchive(
   paths.require(requiredPaths);
   return { entries, expandedBytes: expanded.bytes };
 }
+
+const raise = (broken: Error): never => {
+  throw broken;
+};
 
 const compressedMeter = ({ compressedBytesMax: max }: ArchiveLimits) => ({
   bytes: 0,

@@ -11,6 +11,7 @@ import { type CheckedArchive, type FetchedSource, fetchedSourcesOf } from "./loc
 import type { ManagedPackage } from "./model.ts";
 import { checkPackages } from "./rules.ts";
 import type { ArtifactRow } from "./store.ts";
+import { OutdatedList } from "./stored-archives.ts";
 
 export interface CheckBundleOptions extends ReadBundleOptions {
   blobs: Pick<Blobs, "has">;
@@ -27,6 +28,8 @@ export interface CheckedBundle {
   places: ReadonlyMap<string, BundledArchive>;
   /** by package; of one archive at most FETCHES_LISTED_MAX */
   fetches: ({ id: string } & Fetch)[];
+  /** what archives that are stored here already would be refused for if they were new */
+  warnings: string[];
   totals: { count: number; new: number; sizeBytes: number };
 }
 
@@ -45,9 +48,9 @@ export async function checkBundle(file: BundleFile, options: CheckBundleOptions)
   const checked = await inspectAll(file, { places, sources, options });
   problems.push(...checked.problems);
   if (problems.length > 0) throw unverified(file.name, problems);
-  const { archives, fetches } = checked;
+  const { archives, fetches, warnings } = checked;
   const totals = await totalsOf(places, options);
-  return { manifest, signer, packages, archives, places, fetches, totals };
+  return { manifest, signer, packages, archives, places, fetches, warnings, totals };
 }
 
 function packagesOf(
@@ -98,6 +101,7 @@ function unusedArchives(
 interface Inspected {
   archives: Map<string, CheckedArchive>;
   fetches: CheckedBundle["fetches"];
+  warnings: string[];
   problems: Problem[];
 }
 
@@ -108,12 +112,18 @@ interface ToInspect {
 }
 
 async function inspectAll(file: BundleFile, { places, sources, options }: ToInspect): Promise<Inspected> {
-  const inspected: Inspected = { archives: new Map(), fetches: [], problems: [] };
+  const inspected: Inspected = { archives: new Map(), fetches: [], warnings: [], problems: [] };
   const bySource = Map.groupBy(sources, ({ source }) => source.sha256);
   for (const place of places.values()) {
     options.signal?.throwIfAborted();
     try {
-      await inspect(file, { place, users: bySource.get(place.sha256) ?? [], inspected });
+      const users = bySource.get(place.sha256) ?? [];
+      await inspect(file, {
+        place,
+        users,
+        isStored: options.findArtifact(place.sha256) !== undefined,
+        inspected,
+      });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       inspected.problems.push(...problemsOf(error, place));
@@ -122,23 +132,26 @@ async function inspectAll(file: BundleFile, { places, sources, options }: ToInsp
   return inspected;
 }
 
-async function inspect(
-  file: BundleFile,
-  {
-    place,
-    users,
-    inspected,
-  }: { place: BundledArchive; users: readonly FetchedSource[]; inspected: Inspected },
-): Promise<void> {
+interface OneArchive {
+  place: BundledArchive;
+  users: readonly FetchedSource[];
+  isStored: boolean;
+  inspected: Inspected;
+}
+
+async function inspect(file: BundleFile, { place, users, isStored, inspected }: OneArchive): Promise<void> {
   const found: Fetch[] = [];
+  const outdated = new OutdatedList();
   const contents = await inspectArchive(file.read(place), {
     requiredPaths: users.flatMap(requiredPathsOf),
+    onOutdated: isStored ? outdated.add : undefined,
     onFile: {
       fileBytesMax: FETCH_FILE_BYTES_MAX,
       look: (path, bytes) => void found.push(...fetchesIn(path, bytes)),
     },
   });
   const { sha256, length: sizeBytes } = place;
+  inspected.warnings.push(...outdated.texts.map((text) => `${archiveName(sha256)}: ${text}`));
   inspected.archives.set(sha256, { digest: parseDigest(sha256), sizeBytes, path: undefined, ...contents });
   const ids = new Set(users.map(({ managed }) => managed.id));
   for (const id of ids)

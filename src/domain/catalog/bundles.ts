@@ -58,6 +58,8 @@ export interface ImportPlan extends SeedPlan {
   blocked: BlockedRemoval[];
   /** what added and changed packages seem to fetch when they run (AIR-5) */
   fetches: ({ id: string } & Fetch)[];
+  /** what archives that are stored here already would be refused for if they were new */
+  warnings: string[];
   /** id of the key that signed the bundle */
   signer: string;
   /** RFC 3339 */
@@ -194,6 +196,7 @@ function told(plan: SeedPlan, bundle: CheckedBundle, request: ImportRequest): Im
     ...plan,
     blocked: blockedOf(plan.removed, request),
     fetches: bundle.fetches.filter(({ id }) => isNews.has(id)),
+    warnings: bundle.warnings,
     ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },
   };
 }

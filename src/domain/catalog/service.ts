@@ -8,6 +8,7 @@ import type { ChangeDependencies } from "./changes.ts";
 import type { ManagedPackage } from "./model.ts";
 import { createSeed } from "./seed.ts";
 import * as store from "./store.ts";
+import { outdatedRulesOf } from "./stored-archives.ts";
 
 export type { BundleFile, TrustedSigners } from "./bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles.ts";
@@ -89,6 +90,10 @@ export function createCatalog(dependencies: ChangeDependencies) {
         page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
       }
     },
+
+    /** @returns some rules for new archives that an intact stored artifact breaks; it stays usable */
+    outdatedRules: (sha256: string, options: { signal?: AbortSignal } = {}): Promise<string[]> =>
+      outdatedRulesOf(blobs, parseDigest(sha256), options.signal),
   };
 }
 

@@ -68,8 +68,13 @@ describe("an archive is accepted", () => {
   test.each([
     ["a folder before its files", [tarFolder("a/"), tarFile("a/b")]],
     ["a folder after its files", [tarFile("a/b"), tarFolder("a")]],
-    ["names that differ in their case only", [tarFile("a"), tarFile("A")]],
-    ["a name with a byte order mark beside one without", [tarFile("a"), tarFile("\ufeffa")]],
+    ["a zero-width joiner in a name", [tarFile("\u{1f469}\u200d\u{1f4bb}.md")]],
+    ["the same name in two folders", [tarFile("a/x"), tarFile("b/x"), tarFile("ab/x")]],
+    [
+      "ordinary modes of files and folders",
+      [tarEntry({ name: "a", mode: "0000755" }), tarEntry({ name: "b", mode: "" })],
+    ],
+    ["a mode that names the type of file, too", [tarEntry({ name: "a", mode: "0100644" })]],
     ["three dots", [tarFile("...")]],
     ["a type flag of NUL, as old archivers write it", [tarEntry({ name: "a", type: "\0" }, "body")]],
     [
@@ -214,6 +219,114 @@ describe("an entry is refused", () => {
     );
     expect(message).toContain("\\u001b[31m\\u{202e}xxx");
     expect(message.length).toBeLessThan(160);
+  });
+});
+
+describe("a new archive is refused", () => {
+  test.each([
+    ["in case", "Readme.md", "README.md"],
+    [
+      "in case, in a script other than Latin",
+      "\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2",
+      "\u03c3\u03af\u03c3\u03c5\u03c6\u03bf\u03c3",
+    ],
+    ["in the case of a letter that becomes two", "stra\u00dfe", "STRASSE"],
+    ["in the case of a capital that becomes two", "stra\u1e9ee", "strasse"],
+    ["in a letter with its own capital", "\u212aelvin", "kelvin"],
+    ["in normalization", "caf\u00e9", "cafe\u0301"],
+    ["in normalization and case", "CAF\u00c9", "cafe\u0301"],
+    ["in the order of combining marks", "a\u0323\u0301", "a\u0301\u0323"],
+    ["in a character that is not shown", "a\u200db", "ab"],
+    ["in a byte order mark", "\ufeffa", "a"],
+    ["in a dot at the end", "a.", "a"],
+    ["in a space at the end", "a ", "a"],
+    ["in the case of a folder", "Docs/a", "docs/b"],
+    ["in the case of a folder further up", "x/Docs/a/b/c", "x/docs/d"],
+    ["in a dot at the end of a folder", "docs./a", "docs/b"],
+  ])("when two names differ only %s", async (_what, one, other) => {
+    for (const [first, second] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const { reason, message, hint } = await refusalOfEntries(tarFile(first), tarFile(second));
+      expect(reason).toBe("archive.path_collision");
+      expect(message).toContain("the same file on some file systems");
+      expect(hint).toContain("rename one");
+    }
+  });
+
+  test("when a folder and a file differ only in case", async () => {
+    expect((await refusalOfEntries(tarFolder("Docs/"), tarFile("docs"))).reason).toBe(
+      "archive.path_collision",
+    );
+    expect((await refusalOfEntries(tarFile("docs"), tarFile("Docs/a"))).reason).toBe(
+      "archive.path_collision",
+    );
+  });
+
+  test.each([
+    ...[0x01, 0x09, 0x0a, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9b, 0x9f],
+    ...[0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069],
+  ])("when a name has the character %d", async (code) => {
+    const name = `a${String.fromCodePoint(code)}b`;
+    for (const entry of [tarFile(name), tarFile(`${name}/c`), tarFolder(`c/${name}/`)]) {
+      const { reason, message } = await refusalOfEntries(entry);
+      expect(reason).toBe("archive.path_misleading");
+      expect(message).not.toContain(name);
+    }
+  });
+
+  test.each([
+    [0x20, 0xa0],
+    [0x200d, 0x200d],
+    [0x202f, 0x202f],
+    [0x206a, 0x206a],
+  ])("but not when it has the neighbors of these characters (%d, %d)", async (one, other) => {
+    await inspect(tarGzOf(tarFile(`a${String.fromCodePoint(one, other)}b`)));
+  });
+
+  test.each([
+    ["04755", "setuid"],
+    ["02755", "setgid"],
+    ["01755", "sticky"],
+    ["07777", "setuid, setgid, sticky"],
+    ["0104755", "setuid"],
+  ])("when the mode of an entry is %s", async (mode, name) => {
+    for (const type of ["0", "5"]) {
+      const { reason, message } = await refusalOfEntries(
+        tarFile("fine"),
+        tarEntry({ name: "odd", type, mode }),
+      );
+      expect(reason).toBe("archive.mode");
+      expect(message).toContain(`"odd" has the mode bit ${name}`);
+    }
+  });
+
+  test("when a mode is not an octal number", async () => {
+    const { reason, message } = await refusalOfEntries(tarEntry({ name: "odd", mode: "rwxr-x" }));
+    expect(reason).toBe("archive.mode");
+    expect(message).toContain("not an octal number");
+  });
+
+  test("but an archive that is stored already is read to its end, and every broken rule is told", async () => {
+    const told: string[] = [];
+    const entries = [
+      tarEntry({ name: "A", mode: "04755" }),
+      tarFile("a"),
+      tarFile("\u202eb"),
+      tarEntry({ name: "c", mode: "x" }),
+    ];
+    const options = { onOutdated: ({ reason }: DomainError) => void told.push(reason) };
+    expect((await inspect(tarGzOf(...entries), options)).entries).toBe(4);
+    expect(told).toEqual([
+      "archive.mode",
+      "archive.path_collision",
+      "archive.path_misleading",
+      "archive.mode",
+    ]);
+    expect((await refusalOf(inspect(tarGzOf(tarFile("../a")), options))).reason).toBe(
+      "archive.path_component",
+    );
   });
 });
 

@@ -15,6 +15,7 @@ import {
   PackageSources,
   type SourceRequest,
 } from "../../../src/domain/catalog/package-sources.ts";
+import { addArtifact } from "../../../src/domain/catalog/store.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { destinationsOf } from "../../../src/outgoing.ts";
 import { type Blobs, openBlobs, parseDigest } from "../../../src/platform/blobs.ts";
@@ -109,6 +110,22 @@ describe("a public archive", () => {
     const { artifactId, sha256, sizeBytes } = await inspect(`${toolUrl()}?signature=secret`);
     const after = JSON.stringify({ source: toolUrl(), sha256, size_bytes: sizeBytes });
     expect(audited()).toEqual([{ action: "artifact.mirror", target: artifactId, after }]);
+  });
+
+  test("that breaks a rule for new archives is refused, unless it is stored already", async () => {
+    const bytes = tarGzOf(tarFile("a"), tarFile("A"));
+    answers["/tool.tar.gz"] = () => archive(bytes);
+    expect(await reasonOf(toolUrl())).toBe("archive.path_collision");
+    expect(keptFiles()).toEqual([]);
+    const sizes = { sizeBytes: bytes.byteLength, entries: 2, expandedBytes: 2_048, createdAtMs: 0 };
+    const row = {
+      id: world.ids.uuid(),
+      organizationId: world.organizationId,
+      sha256: sha256Hex(bytes),
+      ...sizes,
+    };
+    await world.db.write((tx) => addArtifact(tx, row));
+    expect((await inspect(toolUrl())).artifactId).toBe(row.id);
   });
 
   test("is the same artifact when its bytes come again, and nothing more is audited", async () => {

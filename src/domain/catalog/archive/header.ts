@@ -12,6 +12,8 @@ export interface TarHeader {
   type: string;
   path: Uint8Array;
   sizeBytes: number;
+  /** file mode bits, 0 for an empty field; undefined where the field is not an octal number */
+  mode: number | undefined;
 }
 
 const POSIX_MAGIC = "ustar\x0000";
@@ -35,8 +37,15 @@ export function readHeader(block: Uint8Array): TarHeader {
   const prefix = isPosix ? untilNul(block.subarray(345, 500)) : new Uint8Array();
   const path = prefix.byteLength === 0 ? name : Buffer.concat([prefix, Buffer.from("/"), name]);
   const type = latin1(block.subarray(156, 157));
-  return { type: type === "\0" ? "0" : type, path, sizeBytes: sizeOf(block.subarray(124, 136), path) };
+  return {
+    ...{ type: type === "\0" ? "0" : type, path },
+    sizeBytes: sizeOf(block.subarray(124, 136), path),
+    mode: modeOf(block.subarray(100, 108)),
+  };
 }
+
+const modeOf = (field: Uint8Array): number | undefined =>
+  /^[ \0]*$/.test(latin1(field)) ? 0 : octalOf(field);
 
 /** Octal text, or, where that is too short, a binary number marked by its highest bit (GNU). */
 function sizeOf(field: Uint8Array, path: Uint8Array): number {

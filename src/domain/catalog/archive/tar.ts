@@ -10,6 +10,8 @@ export interface TarEntry {
   /** as written: neither checked nor decoded; a folder may end with a slash */
   path: Uint8Array;
   sizeBytes: number;
+  /** undefined where the header has no octal number */
+  mode: number | undefined;
 }
 
 /** An entry whose bytes may be asked for before the next one is. */
@@ -125,7 +127,7 @@ function entryOf(header: TarHeader, naming: Naming, { fileBytesMax }: ArchiveLim
       `${quoted(path)} has ${sizeBytes} bytes; a file may have at most ${fileBytesMax}`,
     );
   }
-  return { kind, path, sizeBytes };
+  return { kind, path, sizeBytes, mode: header.mode };
 }
 
 function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {

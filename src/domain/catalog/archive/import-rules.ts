@@ -1,0 +1,82 @@
+// Rules for archives that are new here, stricter than what clients check: names that are the same file on some file systems,
+// names that mislead whoever reads them, and mode bits that grant rights. Archives stored before these rules stay usable.
+import type { DomainError } from "../../errors.ts";
+import { REPACK } from "./bytes.ts";
+import { quoted, refusal } from "./limits.ts";
+
+/** Receives each broken rule; throws it to refuse the archive. */
+export type OnBroken = (broken: DomainError) => void;
+
+/** Control characters, line and paragraph separators, and characters that change the direction of text. */
+const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+/** Some file systems ignore these characters, for example the zero-width joiner. */
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
+/** Windows drops these characters at the end of a name. */
+const DROPPED_AT_END = /[. ]+$/;
+const SPECIAL_BITS = [
+  [0o4000, "setuid"],
+  [0o2000, "setgid"],
+  [0o1000, "sticky"],
+] as const;
+
+/** Checks the entries of one archive, each after the rules of every client. */
+export class ImportRules {
+  /** The first spelling of each path and each of its parents, by what file systems may compare. */
+  readonly #spellings = new Map<string, string>();
+
+  constructor(private readonly onBroken: OnBroken) {}
+
+  /** @param entry `mode` is undefined where the header has no octal number; `path` has no slash at its end */
+  check({ path, mode }: { path: string; mode: number | undefined }): void {
+    if (MISLEADING.test(path)) this.onBroken(misleading(path));
+    this.#checkMode(path, mode);
+    this.#checkSpelling(path);
+  }
+
+  #checkMode(path: string, mode: number | undefined): void {
+    if (mode === undefined) this.onBroken(badMode(path, "a mode that is not an octal number"));
+    const bits = SPECIAL_BITS.filter(([bit]) => ((mode ?? 0) & bit) !== 0).map(([, name]) => name);
+    if (bits.length > 0) this.onBroken(badMode(path, `the mode bit ${bits.join(", ")}`));
+  }
+
+  #checkSpelling(path: string): void {
+    for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const spelling = path.slice(0, end);
+      const key = comparedName(spelling);
+      const known = this.#spellings.get(key);
+      if (known === spelling) return; // its parents are known, too
+      if (known === undefined) this.#spellings.set(key, spelling);
+      else this.onBroken(collision(known, spelling));
+    }
+  }
+}
+
+/**
+ * @returns the same text for every two paths that a case-insensitive or normalizing file system may take for one
+ * @source Unicode 3.13, canonical caseless match (D145): lower case before upper case makes it a full case folding
+ */
+function comparedName(path: string): string {
+  const folded = path.normalize("NFD").toLowerCase().toUpperCase().normalize("NFD");
+  return folded
+    .replace(IGNORABLE, "")
+    .split("/")
+    .map((component) => component.replace(DROPPED_AT_END, ""))
+    .join("/");
+}
+
+const collision = (one: string, other: string) =>
+  refusal(
+    "path_collision",
+    `${quoted(one)} and ${quoted(other)} are the same file on some file systems`,
+    `rename one of them; ${REPACK}`,
+  );
+
+const misleading = (path: string) =>
+  refusal(
+    "path_misleading",
+    `the path ${quoted(path)} has a control character or one that changes the direction of text`,
+    `rename it; ${REPACK}`,
+  );
+
+const badMode = (path: string, what: string) =>
+  refusal("mode", `${quoted(path)} has ${what}`, `chmod -R u-s,g-s,-t . removes such bits; ${REPACK}`);
