@@ -1,5 +1,5 @@
 // Reads and writes the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
-import { createReadStream } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
@@ -16,6 +16,23 @@ export interface OpenedFile {
  */
 export async function openFile(path: string): Promise<OpenedFile> {
   return { sizeBytes: await sizeOfFile(path), bytes: readPieces(path) };
+}
+
+/**
+ * Opens a regular file for a synchronous reader. A named pipe is refused instead of waited for, which would block the process
+ * against every signal.
+ * @returns the descriptor, which the caller closes
+ * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
+ */
+export function openRegularFile(path: string): number {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fstatSync(file).isFile()) return file;
+    closeSync(file);
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+  throw notRegular(path);
 }
 
 /**

@@ -21,6 +21,7 @@ import { openConnection } from "../../src/platform/database/connection.ts";
 import { finishSwap, stagingIn, swapIn } from "../../src/platform/database/data-swap.ts";
 import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
+import { changeManifest } from "../support/backup-files.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";
 import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
@@ -211,11 +212,9 @@ describe("a restore is refused", () => {
 
   test("DAT-5 of a backup that a newer program made, which is named", async () => {
     const path = backup;
-    const bytes = readFileSync(path, "latin1");
-    const newer = bytes
-      .replace(`"schema": ${programSchema()}`, '"schema": 9')
-      .replace("development", "9.1.0-rc.1.");
-    writeFileSync(path, newer, "latin1");
+    changeManifest(path, (text) =>
+      text.replace(`"schema": ${programSchema()}`, '"schema": 999').replace("development", "9.1.0-rc.1."),
+    );
     expect(await outcomeOf(`backup restore ${path} ${restore}`)).toBe("4 schema.newer");
     const { stderr } = await bench.run(`backup restore ${path} ${restore}`);
     expect(stderr).toContain("restore it with version 9.1.0-rc.1. or newer");

@@ -4,9 +4,9 @@ import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSy
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { inspectDatabase } from "../../platform/database/copy.ts";
-import { asFileError } from "../../platform/files.ts";
+import { openRegularFile } from "../../platform/files.ts";
 import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
-import { DomainError } from "../errors.ts";
+import type { DomainError } from "../errors.ts";
 import { damaged, notABackup } from "./errors.ts";
 import {
   DATABASE_NAME,
@@ -41,12 +41,15 @@ export function unpackBackup(request: UnpackRequest, progress: Progress = () => 
 }
 
 /**
- * Reads the beginning only: what a backup says of itself.
- * @throws DomainError `backup.unreadable`, `file.*`
+ * Reads the beginning and the end only: what a backup says of itself, and that it was written to its end.
+ * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`
  */
 export function readManifest(path: string): Manifest & { fileBytes: number } {
   using reader = new Reader(path, () => {});
-  return { ...reader.manifest(), fileBytes: reader.sizeBytes };
+  const manifest = reader.manifest();
+  reader.skipToSeal();
+  reader.finish();
+  return { ...manifest, fileBytes: reader.sizeBytes };
 }
 
 function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string | undefined): void {
@@ -76,6 +79,9 @@ function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): v
   if (!isAsTold) throw damaged(path, "its database has other rows than its manifest says");
 }
 
+/** Header, digest and the two empty blocks that end a tar. */
+const SEAL_MEMBER_BYTES = 4 * TAR_BLOCK_BYTES;
+
 interface Member {
   name: string;
   sizeBytes: number;
@@ -92,7 +98,7 @@ class Reader {
     private readonly path: string,
     private readonly progress: Progress,
   ) {
-    this.#file = openToRead(path);
+    this.#file = openRegularFile(path);
     this.sizeBytes = fstatSync(this.#file).size;
   }
 
@@ -159,11 +165,18 @@ class Reader {
     if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is something between its members");
   }
 
+  /** Continues with the last member without reading what is between. */
+  skipToSeal(): void {
+    this.#position = Math.max(this.#position, this.sizeBytes - SEAL_MEMBER_BYTES);
+  }
+
   /** What comes last says that the manifest is the one that was written, and that nothing is missing. */
   finish(): void {
-    const { name, sizeBytes } = this.next();
-    const seal =
-      name === SEAL_NAME && sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
+    const header = this.#take(TAR_BLOCK_BYTES);
+    const member = header && memberIn(header);
+    if (member?.name !== SEAL_NAME) throw this.damaged("its end is missing, as of a file that was cut short");
+    const { sizeBytes } = member;
+    const seal = sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
     if (seal !== `${this.#manifestSha256}  ${MANIFEST_NAME}\n`)
       throw this.damaged("its manifest was changed");
     this.#skipZeros(paddingAfter(this.#position) + 2 * TAR_BLOCK_BYTES);
@@ -184,17 +197,6 @@ class Reader {
 
 const paddingAfter = (position: number): number =>
   (TAR_BLOCK_BYTES - (position % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
-
-function openToRead(path: string): number {
-  try {
-    const file = openSync(path, "r");
-    if (fstatSync(file).isFile()) return file;
-    closeSync(file);
-  } catch (error) {
-    throw asFileError(error, path);
-  }
-  throw new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
-}
 
 function manifestIn(bytes: Buffer, path: string): Manifest {
   let json: unknown;

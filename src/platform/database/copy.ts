@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { openRegularFile } from "../files.ts";
 import { openConnection } from "./connection.ts";
 import { brokenReferencesIn, damagesIn } from "./soundness.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -112,7 +113,7 @@ const MAGIC = "SQLite format 3\0";
 export function isDatabaseFile(path: string): boolean {
   const bytes = Buffer.alloc(MAGIC.length);
   try {
-    const file = openSync(path, "r");
+    const file = openRegularFile(path);
     try {
       readSync(file, bytes);
     } finally {
