@@ -15,8 +15,12 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** How the peers are meant to be deployed. The product sets its mode itself. */
+const IN_PRODUCTION = ["env", "NODE_ENV=production"];
+
 /** @returns the command that runs a TypeScript file of this folder on the same Bun */
 export const script = (name: string, ...args: string[]): string[] => [
+  ...IN_PRODUCTION,
   process.execPath,
   join(import.meta.dir, name),
   ...args,
@@ -30,7 +34,7 @@ export async function nodeScript(node: string, name: string, directory: string):
     outdir: directory,
     naming: name.replace(/\.ts$/, ".mjs"),
   });
-  return [node, outputs[0]?.path ?? ""];
+  return [...IN_PRODUCTION, node, outputs[0]?.path ?? ""];
 }
 
 /** @returns the command line of the product, from source */
@@ -89,9 +93,9 @@ export async function startServer(command: string[], role: Role = "measured"): P
 /** Settings of whoever runs the benchmark must not change what is measured. */
 export function cleanEnvironment(): Record<string, string | undefined> {
   const own = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("QUARTERMASTER_") && name !== "JOURNAL_STREAM",
+    ([name]) => !name.startsWith("QUARTERMASTER_") && name !== "JOURNAL_STREAM" && name !== "NODE_ENV",
   );
-  return { ...Object.fromEntries(own), NODE_ENV: "production" };
+  return Object.fromEntries(own);
 }
 
 /** Runs one plan in a process of its own. */

@@ -18,6 +18,19 @@ import { builtExecutable } from "../support/executable.ts";
 import { receiveNotifications } from "../support/notify-receiver.ts";
 import { startService } from "../support/running-service.ts";
 
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+/** Writes down the mode that Elysia sees: it makes this symbol in the statement in which it reads the mode. */
+const PRINT_MODE = `
+  globalThis.Symbol = new Proxy(Symbol, {
+    apply(target, self, args) {
+      if (args[0] === "ElysiaErrorCode")
+        require("node:fs").writeFileSync(import.meta.path + ".mode", Reflect.get(Bun.env, "NODE_ENV"));
+      return Reflect.apply(target, self, args);
+    },
+  });
+`;
+
 let directory: string;
 let command: readonly string[];
 
@@ -52,6 +65,24 @@ describe("the executable", () => {
     expect(JSON.parse(stdout).items).toContainEqual({ key: "log.level", value: "info", origin: "default" });
     expect(existsSync(join(hostile, "preloaded"))).toBe(false);
   });
+
+  test.each([
+    ["the executable", () => command],
+    ["the sources", () => [process.execPath, MAIN]],
+  ])(
+    "%s: production mode holds when the framework is loaded, whatever the environment says",
+    async (_what, product) => {
+      const folder = mkdtempSync(join(directory, "mode-"));
+      const preload = join(folder, "preload.ts");
+      writeFileSync(preload, PRINT_MODE);
+      const env = { NODE_ENV: "development", ENV: "development", BUN_OPTIONS: `--preload=${preload}` };
+      const args = ["--data-dir", join(folder, "data")];
+      await using service = await startService({ args, command: product(), env });
+      service.signal("SIGTERM");
+      expect(await service.ended()).toBe(0);
+      expect(readFileSync(`${preload}.mode`, "utf8")).toBe("production");
+    },
+  );
 
   test("SVC-2: tells the service manager that it is ready and that it stops", async () => {
     const manager = `@quartermaster-binary-${process.pid}`;
