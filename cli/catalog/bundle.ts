@@ -108,13 +108,11 @@ async function requestFor(call: Call): Promise<ImportRequest> {
     Buffer.from(await readFile(resolve(context.cwd, trust), KEY_FILE_BYTES_MAX)).toString(),
     trust,
   );
-  const inForce = domain.governance.current(actor.organizationId);
-  const named = inForce?.document.packages.map(({ id }): [string, number] => [id, inForce.sequence]);
   return {
     file: await openBundleFile(resolve(context.cwd, file), file),
     trusted: { name: trust, keys },
     keep: call.has("keep"),
-    inUse: new Map(named),
+    inUse: (connection) => domain.governance.packagesInUse(connection, actor.organizationId),
     allowDangling: call.has("allowDangling"),
     signal: context.stopSignal(),
   };

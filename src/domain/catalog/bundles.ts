@@ -2,6 +2,7 @@
 // archives and makes the catalog what the bundle says (operator-experience.md AIR-4). The file itself is bundle-read.ts's.
 import { parseDigest } from "../../platform/blobs.ts";
 import type { FileSigner } from "../../platform/crypto/file-signatures.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
 import { type CheckedBundle, checkBundle } from "./bundle-check.ts";
@@ -42,8 +43,11 @@ export interface ImportRequest {
   trusted: TrustedSigners;
   /** leaves what the catalog has besides */
   keep: boolean;
-  /** packages that the policy in force names, with the number of its revision */
-  inUse: ReadonlyMap<string, number>;
+  /**
+   * @returns packages that the policy in force names, with the number of its revision; asked again inside the transaction,
+   *   because a policy may be published while archives are read and stored
+   */
+  inUse(connection: Connection): ReadonlyMap<string, number>;
   /** removes those, too */
   allowDangling: boolean;
   onProgress?: ReportProgress | undefined;
@@ -102,7 +106,7 @@ export function createBundles(dependencies: ChangeDependencies) {
     async plan(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
       const { plan } = planned(db.read, actor.organizationId, change);
-      return told(plan, bundle, request);
+      return told(plan, bundle, blockedOf(plan.removed, { request, connection: db.read }));
     },
 
     /**
@@ -113,11 +117,12 @@ export function createBundles(dependencies: ChangeDependencies) {
     async import(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
       const { plan } = planned(db.read, actor.organizationId, change);
-      refuseDangling(plan, request);
+      refuseDangling(plan, { request, connection: db.read });
       await storeArchives(dependencies, bundle, request);
-      if (isUnchanged(plan)) return told(plan, bundle, request);
-      const done = await db.write((tx) => commit(tx, dependencies, change), "catalog");
-      return told(done, bundle, request);
+      const done = isUnchanged(plan)
+        ? plan
+        : await db.write((tx) => commit(tx, dependencies, change), "catalog");
+      return told(done, bundle, []);
     },
   };
 }
@@ -146,13 +151,19 @@ async function changeFor(
     target: file.name,
     wanted: named(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id),
     remarks: { signer: bundle.signer },
-    refuse: (plan) => refuseDangling(plan, request),
+    refuse: (plan, connection) => refuseDangling(plan, { request, connection }),
   };
   return { bundle, change };
 }
 
-function refuseDangling({ removed }: SeedPlan, request: ImportRequest): void {
-  const blocked = blockedOf(removed, request);
+/** What is asked for, and where to look up what is in use. */
+interface Asked {
+  request: ImportRequest;
+  connection: Connection;
+}
+
+function refuseDangling({ removed }: SeedPlan, asked: Asked): void {
+  const blocked = blockedOf(removed, asked);
   if (blocked.length === 0) return;
   const names = blocked.map(({ id }) => id).join(", ");
   throw new DomainError(
@@ -163,14 +174,14 @@ function refuseDangling({ removed }: SeedPlan, request: ImportRequest): void {
   );
 }
 
-const blockedOf = (
-  removed: readonly PackageVersion[],
-  { inUse, allowDangling }: ImportRequest,
-): BlockedRemoval[] =>
-  removed.flatMap((entry) => {
+function blockedOf(removed: readonly PackageVersion[], { request, connection }: Asked): BlockedRemoval[] {
+  if (request.allowDangling || removed.length === 0) return [];
+  const inUse = request.inUse(connection);
+  return removed.flatMap((entry) => {
     const revision = inUse.get(entry.id);
-    return revision === undefined || allowDangling ? [] : [{ ...entry, revision }];
+    return revision === undefined ? [] : [{ ...entry, revision }];
   });
+}
 
 async function storeArchives(
   { blobs }: ChangeDependencies,
@@ -189,12 +200,12 @@ async function storeArchives(
   }
 }
 
-function told(plan: SeedPlan, bundle: CheckedBundle, request: ImportRequest): ImportPlan {
+function told(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRemoval[]): ImportPlan {
   const { signer, manifest } = bundle;
   const isNews = new Set([...plan.added, ...plan.changed.map(({ to }) => to)].map(({ id }) => id));
   return {
     ...plan,
-    blocked: blockedOf(plan.removed, request),
+    blocked,
     fetches: bundle.fetches.filter(({ id }) => isNews.has(id)),
     warnings: bundle.warnings,
     ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },

@@ -88,8 +88,8 @@ export interface CatalogChange extends WantedCatalog {
   action: "catalog.seed" | "catalog.import";
   target: string;
   remarks?: AuditSummary;
-  /** throws when the plan must not be carried out */
-  refuse?: (plan: SeedPlan) => void;
+  /** throws when the plan, made inside the transaction `tx`, must not be carried out */
+  refuse?: (plan: SeedPlan, tx: Tx) => void;
   signal?: AbortSignal | undefined;
 }
 
@@ -102,7 +102,7 @@ export function commit(tx: Tx, dependencies: ChangeDependencies, change: Catalog
   const nowMs = clock.nowMs();
   addArtifacts(tx, change, nowMs);
   const { plan, entries } = planned(tx, organizationId, change);
-  change.refuse?.(plan);
+  change.refuse?.(plan, tx);
   const removed = plan.removed.map(({ id }) => id);
   store.removePackages(tx, organizationId, removed);
   for (const entry of entries) store.putPackage(tx, { ...entry, organizationId, updatedAtMs: nowMs });

@@ -1,6 +1,6 @@
 // Reading revisions: the one in force, any other, the list. A revision never changes, so one that was read is kept;
 // which one is in force is looked up whenever governance rows may have changed.
-import type { Db } from "../../platform/database/database.ts";
+import type { Connection, Db } from "../../platform/database/database.ts";
 import { noPolicy, revisionNotFound } from "./errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "./model.ts";
 import * as store from "./store.ts";
@@ -29,6 +29,15 @@ export class Revisions {
     const revision = id === undefined ? undefined : this.find(organizationId, id);
     this.#current.set(organizationId, { at, revision });
     return revision;
+  }
+
+  /**
+   * @param connection a transaction, where nothing may be published until it ends
+   * @returns the packages that the policy in force names, each with the number of the revision
+   */
+  packagesInUse(connection: Connection, organizationId: string): Map<string, number> {
+    const [newest] = store.newestRevisions(connection, organizationId, 1);
+    return new Map(newest?.document.packages.map(({ id }) => [id, newest.sequence]));
   }
 
   /** @returns the revision of that id in the organization, current or former */

@@ -1,6 +1,7 @@
 // The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and
 // the deployment file as a second author. What a document may say is checked in document/.
 
+import type { Connection } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
 import { parseVersion } from "../exact-version.ts";
@@ -38,6 +39,10 @@ export function createGovernance(dependencies: GovernanceDependencies) {
   return {
     /** @returns the revision in force, the same object as long as it is; nothing before the first start */
     current: (organizationId: string): Revision | undefined => revisions.current(organizationId),
+
+    /** @returns the packages that the policy in force names, as `connection` sees it, each with the revision's number */
+    packagesInUse: (connection: Connection, organizationId: string): Map<string, number> =>
+      revisions.packagesInUse(connection, organizationId),
 
     /** @throws DomainError `governance.no_policy` */
     inForce: (organizationId: string): Revision => revisions.inForce(organizationId),

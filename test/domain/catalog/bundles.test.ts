@@ -90,7 +90,7 @@ async function requestFor(bytes: Uint8Array, changes: Partial<ImportRequest> = {
   const path = join(away.world.directory, "in.qmc");
   writeFileSync(path, bytes);
   const file = await openBundleFile(path, "in.qmc");
-  return { file, trusted, keep: false, inUse: new Map(), allowDangling: false, ...changes };
+  return { file, trusted, keep: false, inUse: () => new Map(), allowDangling: false, ...changes };
 }
 
 const importing = async (bytes: Uint8Array, changes?: Partial<ImportRequest>) =>
@@ -242,7 +242,7 @@ describe("AIR-4: a catalog that travels", () => {
 
   test("takes no package from the list that the policy in force names, unless that is allowed", async () => {
     await seed(away, [{ id: "used", bytes: SKILL }]);
-    const inUse = new Map([["used", 43]]);
+    const inUse = () => new Map([["used", 43]]);
     const bundle = forged({});
     const plan = await away.catalog.bundles.plan(away.world.system, await requestFor(bundle, { inUse }));
     expect(plan.blocked).toEqual([{ id: "used", version: "1", sha256: sha256Hex(SKILL), revision: 43 }]);
