@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { openBundleFile, readCatalogFile } from "../../../src/catalog-file.ts";
 import type { BundleFile } from "../../../src/domain/catalog/bundle-model.ts";
 import { bundleBytes, manifestOf } from "../../../src/domain/catalog/bundle-write.ts";
+import { type CatalogChange, commit } from "../../../src/domain/catalog/changes.ts";
+import { putPackage } from "../../../src/domain/catalog/store.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
+import { openBlobs } from "../../../src/platform/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../src/platform/crypto/file-signatures.ts";
 import { replaceFile } from "../../../src/platform/files.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
@@ -129,4 +132,26 @@ test("what is in use is read through the connection: a transaction sees what it 
     return domain.governance.packagesInUse(tx, world.organizationId);
   });
   expect(deleted).toEqual(new Map());
+});
+
+test("a change sees what the same transaction holds, which several writes may share", async () => {
+  const { world } = site;
+  const dependencies = { ...world, blobs: await openBlobs(join(world.directory, "artifacts")) };
+  const row = {
+    id: "early",
+    organizationId: world.organizationId,
+    position: 0,
+    version: "1",
+    sha256: SHA256,
+  };
+  const change: CatalogChange = {
+    ...{ actor: world.system, archives: new Map(), ids: new Map(), wanted: [], prune: true },
+    action: "catalog.import",
+    target: "in.qmc",
+  };
+  const { removed } = await world.db.write((tx) => {
+    putPackage(tx, { ...row, entry: "{}", updatedAtMs: 0 });
+    return commit(tx, dependencies, change);
+  });
+  expect(removed.map(({ id }) => id)).toEqual(["early"]);
 });
