@@ -1,6 +1,8 @@
 // Sockets: TCP or Unix, own TLS whose certificate can be replaced, the caller's address behind trusted proxies, and a stop that
 // lets requests end. What is a certificate is tls.ts's to say.
+
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import http from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { DomainError } from "../domain/errors.ts";
 import type { AddressRange, Listen } from "../platform/config/addresses.ts";
@@ -39,6 +41,8 @@ export const DRAIN_MS = 20_000;
 export const IDLE_TIMEOUT_SECONDS = 90;
 /** Routes read bounded bodies themselves and answer 413; the runtime's own refusal has an empty body. */
 const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
+/** Bytes of a request's first line and headers: room for the longest SCIM filter. Above it the runtime answers 431. */
+export const HEADER_BYTES_MAX = 64 * 1024;
 const SOCKET_MODE = 0o660;
 
 type Running = Bun.Server<undefined>;
@@ -48,6 +52,8 @@ type Running = Bun.Server<undefined>;
  * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
  */
 export function listen(handle: Server["handle"], options: ListenOptions): Listener {
+  // The runtime has one limit for the whole process; its types call it read-only.
+  Object.assign(http, { maxHeaderSize: HEADER_BYTES_MAX });
   const certificate = options.tls && readCertificate(options.tls);
   if (certificate) refuseTaken(options.listen);
   return new RunningListener(handlersFor(handle, options), { where: options.listen, certificate });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { generate } from "selfsigned";
 import { INSPECTION_TIMEOUT_MS } from "../../src/domain/catalog/package-sources.ts";
-import { IDLE_TIMEOUT_SECONDS, type Listener, listen } from "../../src/server/listen.ts";
+import { HEADER_BYTES_MAX, IDLE_TIMEOUT_SECONDS, type Listener, listen } from "../../src/server/listen.ts";
 import type { Server } from "../../src/server/server.ts";
 import { TLS_FILE_BYTES_MAX } from "../../src/server/tls.ts";
 import { temporaryDirectory } from "../support/world.ts";
@@ -50,6 +50,31 @@ describe("the caller's address", () => {
   test("is the peer's when a trusted proxy says nothing readable", async () => {
     expect(await ask(proxied)).toBe("127.0.0.1");
     expect(await ask(proxied, "unknown, <script>")).toBe("127.0.0.1");
+  });
+});
+
+describe("the head of a request", () => {
+  /** @returns the status line of the answer to a request whose first line and headers have so many bytes */
+  async function statusFor(port: number, bytes: number): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const begin = "GET /?q=";
+    const end = " HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(begin + "a".repeat(bytes - begin.length - end.length) + end);
+    });
+    socket.once("data", (chunk) => resolve(chunk.toString().split("\r\n", 1)[0] ?? ""));
+    return await promise.finally(() => socket.destroy());
+  }
+
+  test.each([
+    [HEADER_BYTES_MAX - 1, "HTTP/1.1 200 OK"],
+    [HEADER_BYTES_MAX, "HTTP/1.1 200 OK"],
+    [HEADER_BYTES_MAX + 1, "HTTP/1.1 431 Request Header Fields Too Large"],
+  ])("with %p bytes is answered with %s", async (bytes, status) => {
+    const listener = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
+    const outcome = await statusFor(Number(new URL(listener.address).port), bytes);
+    await listener.stop();
+    expect(outcome).toBe(status);
   });
 });
 
