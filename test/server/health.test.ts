@@ -27,6 +27,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
 test("what is well says so in the contract's word", async () => {
   await using face = await createTestServer();
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
+  expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/ready")).toEqual([200, "ready"]);
   expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
   expect(await ask(face, "/health/worker")).toEqual([200, "fresh"]);

@@ -22,6 +22,9 @@ const health = (operationId: string, summary: string, ...healthy: readonly strin
     answers: { 200: word("Healthy", ...healthy), 503: { description: "Unhealthy" } },
   });
 
+const describeLiveness = (operationId: string) =>
+  operation(operationId, "Process liveness", { tags, answers: { 200: word("Alive", "ok") } });
+
 const unhealthy = (reason: string, message: string, failing: readonly string[] = []) =>
   new HttpError(503, `health.${reason}`, message, {
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
@@ -32,7 +35,11 @@ export function healthRoutes({ guard, readiness, domain: { health: state } }: Ro
   return createRouter(guard, "health")
     .get("/health", () => plainText("ok"), {
       requires: "nobody",
-      detail: operation("getLiveness", "Process liveness", { tags, answers: { 200: word("Alive", "ok") } }),
+      detail: describeLiveness("getLiveness"),
+    })
+    .get("/api/health", () => plainText("ok"), {
+      requires: "nobody",
+      detail: describeLiveness("getApiLiveness"),
     })
     .get(
       "/ready",
