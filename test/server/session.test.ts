@@ -145,13 +145,13 @@ describe("signing in with JSON", () => {
 
   test("names every problem of a body at once", async () => {
     await using server = await createTestServer();
-    const answer = await signIn(server, { email: 1, more: true });
+    const answer = await signIn(server, { email: 1, rememberMe: "yes", more: true });
     expect(answer.status).toBe(422);
     const { errors } = await answer.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
       "/email",
-      "/more",
       "/password",
+      "/rememberMe",
     ]);
   });
 });

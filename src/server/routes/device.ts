@@ -14,7 +14,8 @@ const Action = Type.Object(
   { action: Type.String({ description: "`approve` or `deny`" }) },
   { additionalProperties: false },
 );
-const UserCode = Type.Object({ userCode: Type.String() }, { additionalProperties: false });
+/** Below the issuer, unknown members are ignored for newer clients. */
+const UserCode = Type.Object({ userCode: Type.String() }, { additionalProperties: true });
 
 const Pending = Type.Object({ user_code: Type.String(), status: Type.Literal("pending") });
 const Success = Type.Object({ success: Type.Literal(true) });

@@ -15,10 +15,12 @@ import { createRouter, type RouteContext } from "../router.ts";
 const EnsureRequest = Type.Object(
   {
     manual: Type.Optional(
-      Type.Boolean({ description: "a person asks: waits after failures do not count; false when left out" }),
+      Type.Union([Type.Boolean(), Type.Null()], {
+        description: "A person asks, so waits after failures do not count; null or left out means false",
+      }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: true }, // a newer client may send more
 );
 
 const describe = operationsOf("Gateway");
@@ -44,7 +46,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
     .post(
       "/gateway/key/ensure",
       async ({ request, body }) => {
-        const { manual = false } = body;
+        const manual = body.manual ?? false;
         return toAnswer(await keys.ensure({ actor: actorOf(request), user: holderOf(request), manual }));
       },
       {

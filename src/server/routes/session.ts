@@ -23,7 +23,7 @@ const SignIn = Type.Object(
     rememberMe: Type.Optional(Type.Boolean({ description: "Has no effect: every session is kept alike" })),
     callbackURL: Type.Optional(Type.String({ description: "Has no effect: the caller goes on by itself" })),
   },
-  { additionalProperties: false },
+  { additionalProperties: true }, // as everything below the issuer, for newer clients
 );
 const Email = Type.Object({ email: Type.String({ maxLength: EMAIL_LENGTH_MAX }) });
 
