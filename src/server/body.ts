@@ -90,14 +90,17 @@ function parseJson(text: string): unknown {
 /** One more than may be there. */
 const FORM_LIMITS = { maxKeys: FORM_FIELDS_MAX + 1 };
 
+/** The parameters that may be given more than once (RFC 8707 section 2). */
+const REPEATABLE: ReadonlySet<string> = new Set(["resource"]);
+
 /** RFC 6749 section 3.1: a parameter must not be given twice; one without a value counts as left out. */
-function parseForm(text: string): Record<string, string> {
+function parseForm(text: string): Record<string, string | string[]> {
   const given = parseFields(text, "&", "=", FORM_LIMITS); // URLSearchParams takes three times as long
-  const fields: Record<string, string> = {};
+  const fields: Record<string, string | string[]> = {};
   let count = 0;
   for (const name in given) {
     const value = given[name];
-    if (typeof value === "object")
+    if (typeof value === "object" && !REPEATABLE.has(name))
       throw new HttpError(400, "request.malformed", `the field ${name.slice(0, 100)} is there twice`);
     count += 1;
     if (value) fields[name] = value;

@@ -34,7 +34,8 @@ const PROBLEM_HEADERS = preparedHeaders({
 });
 
 function statusOf(status: number, code: string, request: Request): number {
-  if (code === "slow_down" || status === 422) return 400;
+  // RFC 6749 section 5.2 knows 400 and 401; a body that is no form is `invalid_request` like any other mistake.
+  if (code === "slow_down" || status === 422 || status === 415) return 400;
   return code === "invalid_client" && request.headers.has("authorization") ? 401 : status;
 }
 

@@ -192,16 +192,49 @@ describe("revocation", () => {
   });
 });
 
+test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only", async (path) => {
+  await using server = await createTestServer();
+  const fields = { grant_type: "refresh_token", refresh_token: "x", token: "x" };
+  const answer = await post(server, path, fields, { authorization: `Basic ${btoa("blue-cli:")}` });
+  expect(answer.headers.get("www-authenticate")).toBe('Basic realm="oauth"');
+  expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
+});
+
+test("a resource may be repeated when every value is ours", async () => {
+  await using server = await createTestServer();
+  const ask = async (...resources: string[]) => {
+    const fields = { ...CLIENT, scope: "governance:read" };
+    const pairs = [...Object.entries(fields), ...resources.map((value) => ["resource", value])];
+    const body = new URLSearchParams(pairs).toString();
+    const answer = await server.request("POST", DEVICE_CODE, { body, headers: FORM });
+    return (await answer.json()).error;
+  };
+  expect(await ask(BASE_URL)).toBeUndefined();
+  expect(await ask(BASE_URL, BASE_URL)).toBeUndefined();
+  expect(await ask(BASE_URL, "https://other.example")).toBe("invalid_target");
+  expect(await ask("https://other.example", "https://third.example")).toBe("invalid_target");
+});
+
+test("the authorization endpoint of the OpenID document refuses every response type", async () => {
+  await using server = await createTestServer();
+  const { authorization_endpoint } = await (
+    await server.request("GET", "/api/auth/.well-known/openid-configuration")
+  ).json();
+  const { pathname } = new URL(authorization_endpoint);
+  const answer = await server.request("GET", `${pathname}?response_type=code&client_id=blue-cli`);
+  expect(await refusalOf(answer)).toEqual([400, "unsupported_response_type"]);
+});
+
 describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
   test.each([
-    ["JSON", { body: { client_id: "blue-cli" } }, 415],
-    ["a body without a type", { body: "client_id=blue-cli", headers: { "content-type": "" } }, 415],
+    ["JSON", { body: { client_id: "blue-cli" } }, 400],
+    ["a body without a type", { body: "client_id=blue-cli", headers: { "content-type": "" } }, 400],
     [
       "another character set",
       { body: "a=b", headers: { "content-type": `${FORM["content-type"]}; charset=latin1` } },
-      415,
+      400,
     ],
-    ["a compressed body", { body: "a=b", headers: { ...FORM, "content-encoding": "gzip" } }, 415],
+    ["a compressed body", { body: "a=b", headers: { ...FORM, "content-encoding": "gzip" } }, 400],
     ["a field twice", { body: "client_id=blue-cli&client_id=blue-cli", headers: FORM }, 400],
     ["bytes that are no UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
     ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],

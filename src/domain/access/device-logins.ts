@@ -10,7 +10,7 @@ import * as budgets from "./budgets.ts";
 import { countedAddress } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
 import { loginClaimed, loginUnavailable, loginUnclaimed, tooManyPendingLogins } from "./errors.ts";
-import { needClient, needResource } from "./grant-checks.ts";
+import { needClient, needResource, type RequestedResource } from "./grant-checks.ts";
 import {
   DEVICE_LOGIN,
   DEVICE_LOGINS_PENDING_MAX,
@@ -42,7 +42,7 @@ export interface DeviceLoginsDependencies {
 export interface DeviceLoginRequest {
   clientId: string | undefined;
   scope?: string | undefined;
-  resource?: string | undefined;
+  resource?: RequestedResource;
   /** network address; null over a local socket, which is then not counted */
   address: string | null;
 }

@@ -8,6 +8,9 @@ import {
   REQUESTABLE_SCOPES,
 } from "./wire.ts";
 
+/** Below the issuer; refuses every request, because no grant here redirects a browser. */
+export const AUTHORIZATION_PATH = "/oauth2/authorize";
+
 /** Paths below the issuer; the client knows the first three by heart (client-and-auth.md section 1.4). */
 export const ENDPOINT_PATHS = {
   deviceAuthorization: "/device/code",
@@ -58,6 +61,7 @@ export function authorizationServerMetadata(baseUrl: string) {
  */
 export const openidProviderMetadata = (baseUrl: string) => ({
   ...authorizationServerMetadata(baseUrl),
+  authorization_endpoint: `${issuerOf(baseUrl)}${AUTHORIZATION_PATH}`,
   subject_types_supported: ["public"],
   id_token_signing_alg_values_supported: ["EdDSA"],
 });

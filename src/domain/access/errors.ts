@@ -1,7 +1,7 @@
 // Errors of the access area. OAuth endpoints answer with the code, every other face as with any DomainError.
 import { DomainError, type ErrorDetails, type ErrorKind } from "../errors.ts";
 
-/** RFC 6749 section 5.2, RFC 8628 section 3.5, RFC 8707 section 2, RFC 7009 section 2.2.1. */
+/** RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 8707 section 2, RFC 7009 section 2.2.1. */
 export type OAuthCode =
   | "invalid_request"
   | "invalid_client"
@@ -9,6 +9,7 @@ export type OAuthCode =
   | "invalid_scope"
   | "invalid_target"
   | "unsupported_grant_type"
+  | "unsupported_response_type"
   | "unsupported_token_type"
   | "authorization_pending"
   | "slow_down"

@@ -34,13 +34,17 @@ export function needParameter(name: string, value: string | undefined): string {
 
 const missing = (name: string) => new OAuthError("invalid_request", `the parameter ${name} is missing`);
 
+/** The parameter `resource`: left out, given once, or given several times. */
+export type RequestedResource = string | readonly string[] | undefined;
+
 /**
  * @param allowed the one resource there is, or the one that was granted
  * @returns the resource; clients that do not know RFC 8707 leave it out
  * @throws OAuthError `invalid_target`
  * @source RFC 8707 section 2
  */
-export function needResource(resource: string | undefined, allowed: string): string {
-  if (resource === undefined || resource === "" || resource === allowed) return allowed;
+export function needResource(resource: RequestedResource, allowed: string): string {
+  const requested = typeof resource === "string" ? [resource] : (resource ?? []);
+  if (requested.every((value) => value === "" || value === allowed)) return allowed;
   throw new OAuthError("invalid_target", `this resource is not served here; use ${allowed} or leave it out`);
 }

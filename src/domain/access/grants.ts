@@ -19,7 +19,13 @@ import {
   notRevocable,
   POLL_REFUSALS,
 } from "./errors.ts";
-import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
+import {
+  needClient,
+  needIdentifiedClient,
+  needParameter,
+  needResource,
+  type RequestedResource,
+} from "./grant-checks.ts";
 import * as store from "./grants-store.ts";
 import { DEVICE_LOGIN, deviceLoginIdIn, stateAt } from "./model.ts";
 import { acceptPoll, type Polled, PolledLogins } from "./polled-logins.ts";
@@ -58,14 +64,14 @@ export interface RedeemRequest {
   caller?: Caller | undefined;
   deviceCode: string | undefined;
   clientId: string | undefined;
-  resource?: string | undefined;
+  resource?: RequestedResource;
 }
 
 export interface RefreshRequest {
   caller?: Caller | undefined;
   refreshToken: string | undefined;
   clientId: string | undefined;
-  resource?: string | undefined;
+  resource?: RequestedResource;
   scope?: string | undefined;
 }
 

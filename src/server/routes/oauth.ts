@@ -1,7 +1,7 @@
 // The endpoints of the OAuth device grant (RFC 8628), its tokens (RFC 6749) and their revocation (RFC 7009).
 // Fields are only found here; what they must be is the access area's, and oauth-problem.ts words every refusal.
 import { type Static, Type } from "@sinclair/typebox";
-import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
+import { AUTHORIZATION_PATH, ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
 import { OAuthError } from "../../domain/access/errors.ts";
 import type { Access, Caller, TokenAnswer } from "../../domain/access/service.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../domain/access/wire.ts";
@@ -16,15 +16,18 @@ import { createRouter, type RouteContext } from "../router.ts";
 // Every field is optional and unknown ones are ignored (RFC 6749 section 3.2): no form can fail these schemas, so the
 // framework's validation never answers in the place of OAuth.
 const Field = Type.Optional(Type.String());
+const Resource = Type.Optional(
+  Type.Union([Type.String(), Type.Array(Type.String())], { description: "May be given more than once" }),
+);
 const open = { additionalProperties: true };
-const DeviceCodeForm = Type.Object({ client_id: Field, scope: Field, resource: Field }, open);
+const DeviceCodeForm = Type.Object({ client_id: Field, scope: Field, resource: Resource }, open);
 const TokenForm = Type.Object(
   {
     grant_type: Field,
     client_id: Field,
     device_code: Field,
     refresh_token: Field,
-    resource: Field,
+    resource: Resource,
     scope: Field,
   },
   open,
@@ -65,9 +68,10 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.deviceAuthorization}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        const { client_id, scope, resource } = body;
+        const { scope, resource } = body;
         const { address } = exchangeOf(request);
-        const login = await deviceLogins.request({ clientId: client_id, scope, resource, address });
+        const clientId = clientOf(request, body);
+        const login = await deviceLogins.request({ clientId, scope, resource, address });
         const page = `${baseUrl()}/device`;
         return unkept({
           device_code: login.deviceCode,
@@ -108,7 +112,8 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
       `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
-        await grants.revoke({ token: body.token, clientId: body.client_id, caller: callerOf(request) });
+        const clientId = clientOf(request, body);
+        await grants.revoke({ token: body.token, clientId, caller: callerOf(request) });
         return unkept({});
       },
       {
@@ -118,6 +123,12 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
         detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
       },
     )
+    .get(`${ISSUER_PATH}${AUTHORIZATION_PATH}`, refuseAuthorizationRequest, {
+      requires: "nobody",
+      detail: documented("requestAuthorization", "Refused: sign in by device authorization", {
+        400: { description: "Always" },
+      }),
+    })
     .post(`${ISSUER_PATH}/device/token`, refuseSessionGrant, {
       requires: "nobody",
       accepts: "nothing",
@@ -139,8 +150,8 @@ function grantTokens(
   request: Request,
   fields: Static<typeof TokenForm>,
 ): Promise<TokenAnswer> {
-  const { grant_type, client_id: clientId, resource, scope } = fields;
-  const shared = { clientId, resource, caller: callerOf(request) };
+  const { grant_type, resource, scope } = fields;
+  const shared = { clientId: clientOf(request, fields), resource, caller: callerOf(request) };
   if (grant_type === DEVICE_CODE_GRANT) return grants.redeem({ ...shared, deviceCode: fields.device_code });
   if (grant_type === REFRESH_GRANT) {
     return grants.refresh({ ...shared, refreshToken: fields.refresh_token, scope });
@@ -153,11 +164,29 @@ function grantTokens(
   );
 }
 
+/**
+ * @returns the client id of the form; the one OAuth client is public and has nothing to authenticate with
+ * @throws OAuthError `invalid_client` for a client that names itself in the Authorization header only
+ * @source RFC 6749 sections 2.3.1 and 5.2
+ */
+function clientOf(request: Request, { client_id }: { client_id?: string }): string | undefined {
+  if (client_id || !request.headers.has("authorization")) return client_id;
+  throw new OAuthError("invalid_client", "clients do not authenticate here; send client_id in the form");
+}
+
 /** A device code of ours is never worth a browser session (client-and-auth.md section 2.3). */
 function refuseSessionGrant(): never {
   throw new OAuthError(
     "invalid_grant",
     `redeem this device code at ${ISSUER_PATH}${ENDPOINT_PATHS.token} with the grant ${DEVICE_CODE_GRANT}`,
+  );
+}
+
+/** OpenID Connect Discovery 1.0 section 3 requires an authorization endpoint, which this server has no use for. */
+function refuseAuthorizationRequest(): never {
+  throw new OAuthError(
+    "unsupported_response_type",
+    `no response type is offered; begin a device login at ${ISSUER_PATH}${ENDPOINT_PATHS.deviceAuthorization}`,
   );
 }
 

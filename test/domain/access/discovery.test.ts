@@ -49,6 +49,7 @@ test("the OAuth metadata names the endpoints that the client derives by itself",
 test("the OpenID document says the same and adds what OpenID clients insist on", () => {
   expect(openidProviderMetadata(BASE_URL)).toEqual({
     ...authorizationServerMetadata(BASE_URL),
+    authorization_endpoint: `${ISSUER}/oauth2/authorize`,
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["EdDSA"],
   });
