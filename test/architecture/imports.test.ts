@@ -132,6 +132,7 @@ const RULES: readonly Rule[] = [
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
+      "src/server/listen.ts": "sets the limit that the runtime keeps in node:http",
     },
     violations: (source) => [
       ...importing(({ target, typeOnly }) => NETWORK.test(target) && !typeOnly)(source),

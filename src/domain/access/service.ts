@@ -19,7 +19,7 @@ import { type Swept, sweepLogins } from "./sweep.ts";
 
 export type { Authenticator, Principal } from "./authenticate.ts";
 export type { DeviceLoginView } from "./device-logins.ts";
-export type { Caller, TokenAnswer } from "./grants.ts";
+export type { Caller, TokenAnswer } from "./grant-messages.ts";
 export { type LoginWatch, loginIdOf } from "./login-watch.ts";
 export type { LoginView } from "./logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";

@@ -2,7 +2,8 @@
 // shortcuts for the steps people take.
 import { DeviceLogins, type RequestedDeviceLogin } from "../../../src/domain/access/device-logins.ts";
 import { OAuthError } from "../../../src/domain/access/errors.ts";
-import { Grants, type TokenAnswer } from "../../../src/domain/access/grants.ts";
+import type { TokenAnswer } from "../../../src/domain/access/grant-messages.ts";
+import { Grants } from "../../../src/domain/access/grants.ts";
 import { Logins } from "../../../src/domain/access/logins.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
 import { grants } from "../../../src/domain/access/tables.ts";
