@@ -168,6 +168,7 @@ function settingsOf(
       identityMode,
     },
     limits: {
+      passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
       passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
       passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
       userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),

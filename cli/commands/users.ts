@@ -134,6 +134,16 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .argument(...USER)
     .printsJson()
     .action(inDomain(context, async () => (await import("../users/change.ts")).resume)),
+  noun
+    .command("unlock")
+    .description("Forgets the wrong passwords tried for a user, so that sign-in works again at once.")
+    .examples(
+      "quartermaster users unlock ana@example.org",
+      "quartermaster users unlock ana@example.org --json",
+    )
+    .argument(...USER)
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/change.ts")).unlock)),
   addConfirmOptions(
     noun
       .command("remove")

@@ -41,6 +41,14 @@ export async function resume(call: Call): Promise<void> {
   changed(call, after, "is active");
 }
 
+/** Takes nothing away, so it does not ask. */
+export async function unlock(call: Call): Promise<void> {
+  const user = find(call, call.args[0]);
+  const isChange = await call.domain.identity.users.unlock(call.actor, user.id);
+  if (isChange) changed(call, user, "can sign in again");
+  else unchanged(call, user, "has no wrong passwords counted");
+}
+
 export async function remove(call: Call): Promise<void> {
   const user = find(call, call.args[0]);
   if (user.status === "removed") return unchanged(call, user, "is removed");

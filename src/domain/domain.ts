@@ -11,6 +11,7 @@ import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
+import { forgetGuesses } from "./access/password-guesses.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { accessSecrets } from "./access/signing-keys.ts";
@@ -81,6 +82,7 @@ export function openDomain({
     ...shared,
     endLogins,
     retireGatewayKey: createRetirement(machine),
+    forgetGuesses,
     spendInvitation: createInvitationBudget({ ...machine, limits }),
     settings: settings.identity,
   });

@@ -5,7 +5,14 @@ import { DomainError, invariant } from "../domain/errors.ts";
 import { randomToken, sha256Hex } from "../platform/ids.ts";
 import type { Secret } from "../platform/secret.ts";
 import { equalInConstantTime } from "./constant-time.ts";
-import { formCookie, formSecretOf, sessionCookie, sessionTokenOf } from "./cookies.ts";
+import {
+  deviceCookie,
+  deviceCookieOf,
+  formCookie,
+  formSecretOf,
+  sessionCookie,
+  sessionTokenOf,
+} from "./cookies.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Branding } from "./pages/layout.tsx";
 import type { RouteContext } from "./router.ts";
@@ -50,16 +57,18 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
 
     /**
      * Opens a login session for the browser that asks.
-     * @returns the session with its user, and the Set-Cookie value that gives it to the browser
+     * @returns the session with its user, and the Set-Cookie values for the browser: the session cookie, and the device
+     *   cookie, which the JSON sign-in leaves out because its contract has one cookie
      * @throws DomainError as LoginSessions.signIn
      */
     async signIn(request: Request, credential: { email: string; password: Secret }) {
       const { requestId, address } = exchangeOf(request);
       const userAgent = request.headers.get("user-agent");
-      const opened = await sessions.signIn({ ...credential, requestId, address, userAgent });
+      const known = { deviceCookie: deviceCookieOf(request, baseUrl()) };
+      const opened = await sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
       const maxAgeSeconds = settings.browserSessionTtlSeconds;
       const cookie = sessionCookie(opened.session.token, { baseUrl: baseUrl(), maxAgeSeconds });
-      return { ...opened, cookie };
+      return { ...opened, cookie, deviceCookie: deviceCookie(opened.deviceCookie, baseUrl()) };
     },
 
     /** @returns the token for a form of somebody who is not signed in, and the cookie that must come back with it */

@@ -1,8 +1,14 @@
-// Our two cookies. The session cookie's name and attributes are the contract's (client-and-auth.md section 4.5); the form
-// cookie ties a form that a stranger may send to the browser that was shown it.
+// Our cookies. The session cookie's name and attributes are the contract's (client-and-auth.md section 4.5); the form cookie
+// ties a form that a stranger may send to the browser that was shown it; the device cookie says that a browser has signed in
+// before (access/device-cookie.ts).
+
 import { SESSION_COOKIE } from "../domain/access/wire.ts";
+import { DAY_MS, SECOND_MS } from "../platform/clock.ts";
 
 const FORM_COOKIE = "quartermaster_form";
+const DEVICE_COOKIE = "quartermaster_device";
+/** Browsers keep no cookie for longer (RFC 6265bis section 5.5). */
+const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
@@ -57,18 +63,32 @@ export function renewSessionCookie(
 }
 
 /** On https no other host can set a cookie of that prefix: a neighbour cannot choose our secret. */
-const formCookieName = (baseUrl: string): string =>
-  isSecure(baseUrl) ? `__Host-${FORM_COOKIE}` : FORM_COOKIE;
+const ownCookieName = (name: string, baseUrl: string): string =>
+  isSecure(baseUrl) ? `__Host-${name}` : name;
+
+/** @returns the device cookie that a request carries, whoever made it */
+export const deviceCookieOf = (request: Request, baseUrl: string): string | undefined =>
+  cookieOf(request, ownCookieName(DEVICE_COOKIE, baseUrl));
+
+/** @returns the Set-Cookie value that marks a browser as one that has signed in */
+export const deviceCookie = (value: string, baseUrl: string): string =>
+  new Bun.Cookie(ownCookieName(DEVICE_COOKIE, baseUrl), value, {
+    httpOnly: true,
+    path: "/",
+    sameSite: "strict",
+    secure: isSecure(baseUrl),
+    maxAge: DEVICE_COOKIE_MAX_AGE_SECONDS,
+  }).serialize();
 
 /** @returns the secret of the form cookie, unless there is none or it cannot be ours */
 export function formSecretOf(request: Request, baseUrl: string): string | undefined {
-  const secret = cookieOf(request, formCookieName(baseUrl));
+  const secret = cookieOf(request, ownCookieName(FORM_COOKIE, baseUrl));
   return secret && FORM_SECRET.test(secret) ? secret : undefined;
 }
 
 /** @returns the Set-Cookie value of a form cookie, for as long as the browser is open */
 export const formCookie = (secret: string, baseUrl: string): string =>
-  new Bun.Cookie(formCookieName(baseUrl), secret, {
+  new Bun.Cookie(ownCookieName(FORM_COOKIE, baseUrl), secret, {
     httpOnly: true,
     path: "/",
     sameSite: "lax",

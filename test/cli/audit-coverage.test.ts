@@ -11,7 +11,7 @@ import { type Bench, createBench, createInstallation } from "../support/in-proce
 import { reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { runJobsOn } from "../support/installed-jobs.ts";
-import { logInOn } from "../support/installed-login.ts";
+import { guessOn, logInOn } from "../support/installed-login.ts";
 import { beginPolicyOn } from "../support/installed-policy.ts";
 import { provisionOn } from "../support/installed-provisioning.ts";
 
@@ -131,6 +131,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return ADA;
     },
     leaves: ["user.update"],
+  },
+  "users unlock": {
+    rest: async (bench) => {
+      await withAda(bench);
+      await guessOn(bench, ADA);
+      return ADA;
+    },
+    leaves: ["user.unlock"],
   },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
   "users invite": { rest: () => `${ADA} --role member`, leaves: ["invitation.create"] },

@@ -10,7 +10,7 @@ import { type Bench, createBench, createInstallation, runHere } from "../support
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
-import { logInOn } from "../support/installed-login.ts";
+import { guessOn, logInOn } from "../support/installed-login.ts";
 import { beginPolicyOn } from "../support/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
 import { makeOlder } from "../support/older-installation.ts";
@@ -232,6 +232,7 @@ test("users", async () => {
     "users suspend ana@example.org --json",
     "users resume ana@example.org",
     "users resume ana@example.org",
+    "users unlock ana@example.org",
     "users reset-password ana@example.org --dry-run",
     "users reset-password ana@example.org --yes",
     "users reset-password ana@example.org --yes --password-file password --json",
@@ -244,6 +245,9 @@ test("users", async () => {
     "users resume carl@example.org --json",
     "users remove carl@example.org --yes --json",
   ]);
+  await guessOn(bench, "bob@example.org");
+  const unlocking = ["users unlock bob@example.org", "users unlock bob@example.org --json"];
+  steps.push(...(await transcript(bench, unlocking)));
   expectGolden("users", steps, replacements(bench));
 });
 

@@ -8,6 +8,7 @@ import { ADDRESS, BASE_URL, createTestServer, PASSWORD, type TestServer } from "
 
 const ADA = { email: "ada@example.com", password: PASSWORD };
 const EVE = { email: "eve@example.com", password: PASSWORD };
+const DEVICE_COOKIE = "__Host-quartermaster_device";
 const FORM_COOKIE = "__Host-quartermaster_form";
 const SESSION_COOKIE = "__Secure-better-auth.session_token";
 const FOREIGN: Record<string, string>[] = [
@@ -66,7 +67,7 @@ describe("signing in", () => {
     expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow terminal access?"]);
   });
 
-  test("ends in a redirect with the cookies of the contract and no more", async () => {
+  test("ends in a redirect with the session cookie and the device cookie and no more", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit("/login");
@@ -81,6 +82,9 @@ describe("signing in", () => {
       expect.stringMatching(
         /^__Secure-better-auth\.session_token=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Lax$/,
       ),
+      expect.stringMatching(
+        /^__Host-quartermaster_device=[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=34560000; Secure; HttpOnly; SameSite=Strict$/,
+      ),
     ]);
   });
 
@@ -90,7 +94,11 @@ describe("signing in", () => {
     await addUser(server, ADA);
     const browser = browse(server);
     await browser.signIn(await browser.visit("/login"), ADA);
-    expect([...browser.cookies.keys()].sort()).toEqual(["better-auth.session_token", "quartermaster_form"]);
+    expect([...browser.cookies.keys()].sort()).toEqual([
+      "better-auth.session_token",
+      "quartermaster_device",
+      "quartermaster_form",
+    ]);
     expect((await browser.visit("/")).heading).toBe("Your account");
   });
 
@@ -119,13 +127,30 @@ describe("signing in", () => {
   });
 
   test("says how long to wait after too many guesses", async () => {
-    await using server = await createTestServer({ limits: { passwordGuessesPerAccount: 1 } });
+    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
     const browser = browse(server);
     const page = await browser.visit("/login");
     await browser.signIn(page, ADA);
     const refused = await browser.signIn(page, ADA);
     expect([refused.status, refused.heading]).toEqual([429, "Sign in"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.html).toContain("Too many attempts; try again in 15 minutes.");
+  });
+
+  test("works in a browser that has signed in before while others have locked the account", async () => {
+    await using server = await createTestServer({
+      limits: { passwordGuessesPerAccountAndAddress: 1, passwordGuessesPerAccount: 2 },
+    });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    await browser.submit(formTo(await browser.visit("/"), "/sign-out"), {});
+    for (const address of ["192.0.2.50", "192.0.2.51"]) {
+      const body = { ...ADA, password: "a wrong password" };
+      expect((await server.request("POST", "/api/auth/sign-in/email", { body, address })).status).toBe(401);
+    }
+    const stranger = browse(server);
+    expect((await stranger.signIn(await stranger.visit("/login"), ADA)).status).toBe(429);
+    expect((await browser.signIn(await browser.visit("/login"), ADA)).heading).toBe("Your account");
   });
 
   test.each([
@@ -303,13 +328,13 @@ describe("the account", () => {
     expect(account.html).toContain("Member");
   });
 
-  test("can be left: the session ends and the cookie goes", async () => {
+  test("can be left: the session ends and its cookie goes", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const cookie = `${SESSION_COOKIE}=${browser.cookies.get(SESSION_COOKIE)}`;
     const left = await browser.submit(formTo(await browser.visit("/"), "/sign-out"), {});
     expect([left.path, left.heading]).toEqual(["/sign-out", "You are signed out"]);
-    expect([...browser.cookies.keys()]).toEqual([FORM_COOKIE]);
+    expect([...browser.cookies.keys()]).toEqual([FORM_COOKIE, DEVICE_COOKIE]);
     expect((await server.request("GET", "/auth/me", { cookie })).status).toBe(401);
   });
 

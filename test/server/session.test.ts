@@ -110,7 +110,7 @@ describe("signing in with JSON", () => {
   });
 
   test("limits guesses alike for an account that exists and one that does not", async () => {
-    await using server = await createTestServer({ limits: { passwordGuessesPerAccount: 2 } });
+    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 2 } });
     await addUser(server);
     const statuses = async (email: string) => {
       const seen = [];

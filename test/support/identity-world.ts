@@ -2,6 +2,7 @@
 // what a test must see behind the service.
 import { asc, eq } from "drizzle-orm";
 import { endLogins } from "../../src/domain/access/end-logins.ts";
+import { forgetGuesses } from "../../src/domain/access/password-guesses.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -75,6 +76,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     },
     retireGatewayKey: createRetirement(world),
     spendInvitation: () => {},
+    forgetGuesses,
     settings: { mode: "password", groupRoleMappings: {}, ...settings },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };

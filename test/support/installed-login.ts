@@ -7,6 +7,7 @@ import { type ExistingInstallation, openExisting } from "../../src/installation.
 import type { Clock } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import type { Ids } from "../../src/platform/ids.ts";
+import { Secret } from "../../src/platform/secret.ts";
 
 export interface DataInUse {
   data: string;
@@ -60,3 +61,10 @@ export function logInOn(place: DataInUse) {
     return { grantId: newest("grant"), loginSessionId, pendingId: newest("device_login") };
   });
 }
+
+/** Tries one wrong password, as a stranger would. */
+export const guessOn = (place: DataInUse, email: string): Promise<unknown> =>
+  inInstallation(place, async ({ domain }) => {
+    const guess = { email, password: new Secret("a wrong password"), address: ADDRESS, userAgent: null };
+    return await domain.access.sessions.signIn(guess).catch((error: unknown) => error);
+  });

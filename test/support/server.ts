@@ -42,7 +42,8 @@ const ACCESS: AccessSettings = {
 };
 
 const LIMITS: LimitSettings = {
-  passwordGuessesPerAccount: 10,
+  passwordGuessesPerAccountAndAddress: 10,
+  passwordGuessesPerAccount: 200,
   passwordGuessesPerAddress: 100,
   userCodeGuessesPerUser: 10,
   userCodeGuessesPerAddress: 100,

@@ -1,5 +1,5 @@
 // SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
-import { and, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
@@ -63,6 +63,17 @@ export const increment = (tx: Tx, counter: OpenCounter): boolean =>
 /** Removes one counter; none is fine. */
 export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>
   void deleteOne(tx).run({ ...key });
+
+/** Removes the counter of a subject and those of its parts, `<subject>.<part>`. @returns what was removed */
+export function removeParts(tx: Tx, { name, subject }: Pick<BudgetRow, "name" | "subject">): BudgetRow[] {
+  // "/" follows "." in ASCII: the range holds every text that begins with the subject and a dot.
+  const isPart = and(gt(budgets.subject, `${subject}.`), lt(budgets.subject, `${subject}/`));
+  return tx
+    .delete(budgets)
+    .where(and(eq(budgets.name, name), or(eq(budgets.subject, subject), isPart)))
+    .returning()
+    .all();
+}
 
 /** Removes a batch of counters that are over. @returns how many */
 export function removeExpired(tx: Tx, nowMs: number): number {

@@ -1,6 +1,6 @@
 // Abuse limits: how often something may be tried in a window. Counters are rows, so they survive a restart and the
 // command line shares them; their subjects are hashed, so the table holds no address and no e-mail.
-import { SECOND_MS } from "../../platform/clock.ts";
+import { MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { DomainError } from "../errors.ts";
@@ -12,6 +12,8 @@ export interface BudgetKey {
   name: string;
   /** who is counted: an e-mail key, a user id, a `countedAddress` */
   subject: string;
+  /** tells counters of one subject apart that `clearAll` forgets together */
+  part?: string;
 }
 
 export interface Budget extends BudgetKey {
@@ -24,6 +26,7 @@ export interface Budget extends BudgetKey {
 
 /** Hexadecimal digits kept of a subject's SHA-256: 128 bits, so that no two subjects share a counter. */
 const SUBJECT_DIGITS = 32;
+const SECONDS_PER_MINUTE = MINUTE_MS / SECOND_MS;
 
 /**
  * Refuses when the budget is used up. Only reads: call it with `db.read` before `spend`, and a flood writes nothing.
@@ -53,6 +56,10 @@ export function clear(tx: Tx, key: BudgetKey): void {
   store.remove(tx, keyOf(key));
 }
 
+/** Forgets every attempt of a subject in all its parts. @returns how many counters of these were still open */
+export const clearAll = (tx: Tx, key: Omit<BudgetKey, "part">, nowMs: number): number =>
+  store.removeParts(tx, keyOf(key)).filter(({ resetsAtMs }) => nowMs < resetsAtMs).length;
+
 /** Gives one attempt back in each budget: it was none, or succeeded and proves nothing about the others there. */
 export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   for (const key of attempts) {
@@ -64,11 +71,13 @@ export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
 /** Removes counters whose window is over. @returns how many, SWEEP_BATCH_ROWS at most */
 export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
 
-/** As rows are found. */
-const keyOf = ({ name, subject }: BudgetKey): BudgetKey => ({
-  name,
-  subject: sha256Hex(`${name}\0${subject}`).slice(0, SUBJECT_DIGITS),
-});
+/** As rows are found: the parts of a subject lie behind it. */
+const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
+  const whole = digestOf(`${name}\0${subject}`);
+  return { name, subject: part === undefined ? whole : `${whole}.${digestOf(part)}` };
+};
+
+const digestOf = (text: string): string => sha256Hex(text).slice(0, SUBJECT_DIGITS);
 
 /** @returns the counter, unless its window is over, or ends later than one can: then the clock went back */
 function openWindow(
@@ -89,6 +98,7 @@ function refuseSpent(row: store.BudgetRow | undefined, { name, limit, windowSeco
   if (!row || row.used < limit) return;
   const retryAfterSeconds = Math.ceil((row.resetsAtMs - nowMs) / SECOND_MS);
   const budget = { name, limit, windowSeconds };
-  const text = "too many attempts; wait before the next one";
+  const minutes = Math.ceil(retryAfterSeconds / SECONDS_PER_MINUTE);
+  const text = `too many attempts; try again in ${minutes === 1 ? "1 minute" : `${minutes} minutes`}`;
   throw new DomainError("too_many", "access.too_many_attempts", text, { retryAfterSeconds, budget });
 }

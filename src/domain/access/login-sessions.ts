@@ -1,19 +1,21 @@
 // Browser sign-in with a password, and the login session it opens: 12 hours by default, prolonged by use. The session of
 // a cookie is looked up here; who its caller is, and whether that user is active, is for authenticate.ts.
 import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
-import { emailKey, type Identity, type SignInUser, type User } from "../identity/service.ts";
-import * as budgets from "./budgets.ts";
-import { countedAddress } from "./counted-address.ts";
+import type { Identity, SignInUser, User } from "../identity/service.ts";
+import { DeviceCookies } from "./device-cookie.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
 import { ENDED_LOGIN_KEPT_MS } from "./model.ts";
-import type { AccessSettings, LimitSettings } from "./settings.ts";
+import type { PasswordGuessesDependencies } from "./password-guesses.ts";
+import { type CountedGuess, PasswordGuesses, settleRightGuess } from "./password-guesses.ts";
+import type { AccessSettings } from "./settings.ts";
 
 export type { LoginSessionRow } from "./login-sessions-store.ts";
 
@@ -24,7 +26,8 @@ export interface LoginSessionsDependencies {
   audit: Audit;
   identity: Pick<Identity, "findOrganization" | "findUserByEmail" | "findUserById" | "isPasswordOf">;
   settings: Pick<AccessSettings, "browserSessionTtlSeconds" | "identityMode">;
-  limits: Pick<LimitSettings, "passwordGuessesPerAccount" | "passwordGuessesPerAddress" | "windowSeconds">;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+  limits: PasswordGuessesDependencies["limits"];
 }
 
 /** Where a browser is. */
@@ -44,7 +47,16 @@ export interface OpenedSession {
 export interface SignInRequest extends Origin {
   email: string;
   password: Secret;
+  /** the device cookie of the browser, ours or not */
+  deviceCookie?: string | undefined;
   requestId?: string;
+}
+
+export interface SignedIn {
+  session: OpenedSession;
+  user: User;
+  /** a new device cookie for the browser */
+  deviceCookie: string;
 }
 
 /** Use prolongs a session at most this often (client-and-auth.md section 4.5). */
@@ -59,29 +71,34 @@ export class LoginSessions {
   /** sessions whose prolongation is on its way to the disk */
   readonly #renewing = new Set<string>();
 
-  constructor(private readonly own: LoginSessionsDependencies) {}
+  readonly #guesses: PasswordGuesses;
+  readonly #deviceCookies: DeviceCookies;
+
+  constructor(private readonly own: LoginSessionsDependencies) {
+    this.#guesses = new PasswordGuesses(own);
+    this.#deviceCookies = new DeviceCookies(own);
+  }
 
   /**
    * Checks e-mail and password and opens a session.
-   * @returns the session with its token, and the user
+   * @returns the session with its token, the user, and a device cookie for the next sign-in
    * @throws DomainError `access.sign_in_failed` alike for an unknown account, a wrong password and a suspended user;
    *   `access.password_sign_in_off`, `access.too_many_attempts`, `passwords.busy`
    */
-  async signIn(request: SignInRequest): Promise<{ session: OpenedSession; user: User }> {
+  async signIn(request: SignInRequest): Promise<SignedIn> {
     const { db, identity } = this.own;
-    const guesses = this.#guesses(request);
-    for (const budget of guesses) budgets.check(db.read, budget);
-    await db.write((tx) => budgets.spend(tx, ...guesses), "access");
     const organization = identity.findOrganization(db.read);
     const user = organization && identity.findUserByEmail(db.read, organization.id, request.email);
+    const deviceNonce = this.#deviceCookies.nonceOf(request.deviceCookie, user);
+    const guess = await this.#guesses.count({ ...request, deviceNonce });
     const matches = await identity.isPasswordOf(user, request.password).catch(async (error: unknown) => {
-      await db.write((tx) => budgets.refund(tx, ...guesses), "access"); // nothing was guessed
+      await this.#guesses.takeBack(guess);
       throw error;
     });
     if (!user || !matches || user.status !== "active") throw signInFailed();
     if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
-    const session = await db.write((tx) => this.#admit(tx, user, { request, guesses }), "access");
-    return { session, user: withoutHash(user) };
+    const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");
+    return { session, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
   }
 
   /** Opens a session for a user who proved who he is, as part of the caller's transaction. */
@@ -143,28 +160,11 @@ export class LoginSessions {
     return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
-  /** The account first; it is counted whether it exists or not, by every spelling of the e-mail that finds it. */
-  #guesses({ email, address }: SignInRequest): budgets.Budget[] {
-    const { limits, clock } = this.own;
-    const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
-    const ofAccount = { name: "password.account", limit: limits.passwordGuessesPerAccount };
-    const guesses = [{ ...ofAccount, ...window, subject: emailKey(email) }];
-    if (address === null) return guesses;
-    const ofAddress = { name: "password.address", limit: limits.passwordGuessesPerAddress };
-    return [...guesses, { ...ofAddress, ...window, subject: countedAddress(address) }];
-  }
-
   /** Hashing takes a tenth of a second: whoever was suspended or got a new password meanwhile is not let in. */
-  #admit(
-    tx: Tx,
-    user: SignInUser,
-    { request, guesses }: { request: SignInRequest; guesses: budgets.Budget[] },
-  ) {
+  #admit(tx: Tx, user: SignInUser, { request, guess }: { request: SignInRequest; guess: CountedGuess }) {
     const { identity, audit } = this.own;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
-    const [ofAccount, ...ofAddress] = guesses;
-    if (ofAccount) budgets.clear(tx, ofAccount);
-    budgets.refund(tx, ...ofAddress);
+    settleRightGuess(tx, guess);
     const session = this.open(tx, user.id, request);
     audit.record(tx, { actor: actorOf(user, request), action: "login_session.open", target: session.id });
     return session;

@@ -15,6 +15,7 @@ export interface AccessSettings {
 
 /** Attempts that one window allows. */
 export interface LimitSettings {
+  passwordGuessesPerAccountAndAddress: number;
   passwordGuessesPerAccount: number;
   passwordGuessesPerAddress: number;
   userCodeGuessesPerUser: number;

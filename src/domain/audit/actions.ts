@@ -63,5 +63,6 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "user.reset_password",
   "user.revive",
   "user.revoke_logins",
+  "user.unlock",
   "user.update",
 ];

@@ -35,6 +35,13 @@ export type RetireGatewayKey = (
  */
 export type SpendInvitation = (tx: Tx, actor: Actor) => void;
 
+/**
+ * Forgets the wrong passwords that were tried for an address, in the transaction of the change that calls for it; access
+ * provides it.
+ * @returns how many counters were open
+ */
+export type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;
+
 export interface IdentityDependencies {
   db: Db;
   clock: Clock;
@@ -44,5 +51,6 @@ export interface IdentityDependencies {
   endLogins: EndLogins;
   retireGatewayKey: RetireGatewayKey;
   spendInvitation: SpendInvitation;
+  forgetGuesses: ForgetGuesses;
   settings: IdentitySettings;
 }

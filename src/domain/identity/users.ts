@@ -150,12 +150,12 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Sets a new password, or generates one, and ends the user's logins. Only the operator may do it to a protected
+   * Sets a new password, or generates one, ends the user's logins and forgets the wrong passwords that were tried. Only the operator may do it to a protected
    * administrator: it is the way back in when that password is lost.
    * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`, `user.managed`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {
-    const { db, ids, passwords } = this.dependencies;
+    const { db, ids, passwords, forgetGuesses, clock } = this.dependencies;
     const problems: Problem[] = [];
     if (password) checkPassword(password, problems);
     refuseInvalid(problems);
@@ -164,9 +164,26 @@ export class Users extends UserDirectory {
     const user = await db.write((tx) => {
       const user = resettableUser(tx, actor, id);
       const action = "user.reset_password";
+      forgetGuesses(tx, { email: user.email, nowMs: clock.nowMs() });
       return this.#apply(tx, { actor, user, action, reason: "password_reset", changes });
     }, "access");
     return password ? { user } : { user, generatedPassword: chosen };
+  }
+
+  /**
+   * Forgets the wrong passwords that were tried for a user, so that the user can sign in from everywhere again; own,
+   * protected and managed users too.
+   * @returns whether there were any
+   * @throws DomainError `user.not_found`, `user.removed`
+   */
+  unlock(actor: Actor, id: string): Promise<boolean> {
+    const { db, audit, clock, forgetGuesses } = this.dependencies;
+    return db.write((tx) => {
+      const user = presentUser(tx, actor, id);
+      const isChange = forgetGuesses(tx, { email: user.email, nowMs: clock.nowMs() }) > 0;
+      if (isChange) audit.record(tx, { actor, action: "user.unlock", target: user.id });
+      return isChange;
+    }, "access");
   }
 
   /** Throws what `resetPassword` would throw for any good password, and changes nothing. */

@@ -211,10 +211,15 @@ export const SETTINGS = {
     "30",
     "age at which the signing key is replaced",
   ),
-  "limits.password_guesses_per_account": always(
+  "limits.password_guesses_per_account_and_address": always(
     integer(ATTEMPTS),
     "10",
-    "wrong passwords for one account in a window",
+    "wrong passwords for one account from one address, or from one browser that has signed in before, in a window",
+  ),
+  "limits.password_guesses_per_account": always(
+    integer(ATTEMPTS),
+    "200",
+    "wrong passwords for one account in a window, without browsers that have signed in before",
   ),
   "limits.password_guesses_per_address": always(
     integer(ATTEMPTS),

@@ -49,8 +49,11 @@ export function signInPages({ guard }: RouteContext, browser: Browser) {
         browser.checkStrangerForm(request, csrf);
         const next = readOwnPath(body.next);
         try {
-          const { cookie } = await browser.signIn(request, { email, password: new Secret(password) });
-          return seeOther(next ?? "/", [cookie]);
+          const { cookie, deviceCookie } = await browser.signIn(request, {
+            email,
+            password: new Secret(password),
+          });
+          return seeOther(next ?? "/", [cookie, deviceCookie]);
         } catch (error) {
           const { status, headers, message } = formFailure(error);
           const form = { ...browser.strangerForm(request), next, email, error: message };

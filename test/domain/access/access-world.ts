@@ -5,6 +5,7 @@ import { createAccessTokens } from "../../../src/domain/access/access-tokens.ts"
 import { createAuthenticator } from "../../../src/domain/access/authenticate.ts";
 import { endLogins } from "../../../src/domain/access/end-logins.ts";
 import { LoginSessions } from "../../../src/domain/access/login-sessions.ts";
+import { forgetGuesses } from "../../../src/domain/access/password-guesses.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
 import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
@@ -36,7 +37,8 @@ export const SETTINGS: AccessSettings = {
 };
 
 export const LIMITS: LimitSettings = {
-  passwordGuessesPerAccount: 3,
+  passwordGuessesPerAccountAndAddress: 3,
+  passwordGuessesPerAccount: 7,
   passwordGuessesPerAddress: 5,
   userCodeGuessesPerUser: 5,
   userCodeGuessesPerAddress: 20,
@@ -106,14 +108,15 @@ function joinParts(world: World, settings: AccessSettings) {
     endLogins,
     retireGatewayKey: createRetirement(world),
     spendInvitation: () => {},
+    forgetGuesses,
     settings: { mode: settings.identityMode, groupRoleMappings: {} },
   });
   const sealing = openSealing({ directory: join(directory, "keys"), ids });
   const keys = new SigningKeys({ db, clock, audit, sealing, settings });
   const tokens = createAccessTokens({ clock, ids, keys, settings });
-  const sessions = new LoginSessions({ db, clock, ids, audit, identity, settings, limits: LIMITS });
+  const sessions = new LoginSessions({ db, clock, ids, audit, sealing, identity, settings, limits: LIMITS });
   const authenticator = createAuthenticator({ db, clock, tokens, keys, sessions, identity });
-  return { passwords, identity, keys, tokens, sessions, authenticator };
+  return { passwords, sealing, identity, keys, tokens, sessions, authenticator };
 }
 
 /** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */

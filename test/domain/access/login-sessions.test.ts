@@ -97,16 +97,16 @@ test("a password that could not be checked is no guess", async () => {
 
 test("guesses beyond the limit are refused without a write", async () => {
   await using world = await createAccessWorld();
-  await fail(world, LIMITS.passwordGuessesPerAccount);
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress);
   const write = spyOn(world.db, "write");
   for (let i = 0; i < 10; i += 1) expect(await signIn(world)).toBe(TOO_MANY);
   expect(write).toHaveBeenCalledTimes(0);
 });
 
-test("an account allows its wrong passwords and no more, known or not, however it is written", async () => {
+test("an account allows its wrong passwords from one caller and no more, known or not, however it is written", async () => {
   await using world = await createAccessWorld();
   for (const email of ["ada@example.com", "nobody@example.com"]) {
-    await fail(world, LIMITS.passwordGuessesPerAccount - 1, { email, address: null });
+    await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1, { email, address: null });
     await fail(world, 1, { email: ` ${email.toUpperCase()}`, address: null });
     expect(await signIn(world, { email, address: null })).toBe(TOO_MANY);
   }
@@ -126,14 +126,15 @@ test("guesses at the same moment cannot pass together", async () => {
   await using world = await createAccessWorld();
   const attempts = Array.from({ length: 20 }, () => signIn(world, { password: "wrong", address: null }));
   const outcomes = await Promise.all(attempts);
-  expect(outcomes.filter((outcome) => outcome === FAILED)).toHaveLength(LIMITS.passwordGuessesPerAccount);
+  const failed = outcomes.filter((outcome) => outcome === FAILED);
+  expect(failed).toHaveLength(LIMITS.passwordGuessesPerAccountAndAddress);
 });
 
-test("a success forgets the account's guesses, but not the address's", async () => {
+test("a success forgets the caller's guesses at the account, but not the address's", async () => {
   await using world = await createAccessWorld();
-  await fail(world, LIMITS.passwordGuessesPerAccount - 1);
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
   expect(await signIn(world)).toBe("in");
-  await fail(world, LIMITS.passwordGuessesPerAccount - 1);
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
   expect(await signIn(world)).toBe("in");
   // Four wrong ones so far; the right ones between cost nothing.
   await fail(world, 1);
