@@ -106,7 +106,8 @@ async function enrolBatch(
   );
   return rows.map(
     ({ user, grant }) =>
-      access.tokens.mint({ user, grant, scope: SCOPE, sid: grant.loginSessionId, nowMs }).accessToken,
+      access.tokens.mint({ user, grant, scope: SCOPE, sid: grant.loginSessionId, issuedAtMs: nowMs })
+        .accessToken,
   );
 }
 

@@ -64,7 +64,7 @@ const CASES: Record<string, Case> = {
       const { sid, scope, grant_id: id, client_id: clientId, aud: resource } = claims;
       const nowMs = world.clock.nowMs() - HOUR_MS;
       const grant = { id, clientId, resource };
-      return { token: domain.access.tokens.mint({ user, grant, scope, sid, nowMs }).accessToken };
+      return { token: domain.access.tokens.mint({ user, grant, scope, sid, issuedAtMs: nowMs }).accessToken };
     },
     verdict: refused,
   },

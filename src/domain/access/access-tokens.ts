@@ -43,12 +43,12 @@ export interface MintRequest {
   /** granted scopes, space separated */
   scope: string;
   sid: string;
-  nowMs: number;
+  /** its life begins then */
+  issuedAtMs: number;
 }
 
 export interface MintedToken {
   accessToken: string;
-  expiresInSeconds: number;
   /** Unix seconds, as in `exp` */
   expiresAtSeconds: number;
 }
@@ -78,11 +78,11 @@ export function createAccessTokens({ clock, ids, keys, settings }: AccessTokensD
      */
     mint(request: MintRequest): MintedToken {
       const { accessTokenTtlSeconds } = settings;
-      const issuedAtSeconds = Math.floor(request.nowMs / SECOND_MS);
+      const issuedAtSeconds = Math.floor(request.issuedAtMs / SECOND_MS);
       const expiresAtSeconds = issuedAtSeconds + accessTokenTtlSeconds;
       const claims = claimsOf(request, { iss: issuerOf(settings.baseUrl()), jti: ids.uuid() });
       const accessToken = keys.signer()({ ...claims, iat: issuedAtSeconds, exp: expiresAtSeconds });
-      return { accessToken, expiresInSeconds: accessTokenTtlSeconds, expiresAtSeconds };
+      return { accessToken, expiresAtSeconds };
     },
 
     /**

@@ -48,12 +48,6 @@ export const deadDeviceCode = () =>
 export const deadRefreshToken = () =>
   new OAuthError("invalid_grant", "this refresh token is not valid any more; sign in again");
 
-/** Not `invalid_grant`: a client would give up a login that still stands (client-and-auth.md section 3.3). */
-export const exhaustedRefreshToken = () =>
-  new OAuthError("slow_down", "this refresh token was just exchanged many times; use a newer one", {
-    kind: "too_many",
-  });
-
 /** RFC 7009 section 2.2.1; client-and-auth.md section 3.5 */
 export const notRevocable = () =>
   new OAuthError("unsupported_token_type", "send the refresh token: its access tokens end with it");

@@ -43,8 +43,27 @@ export const findFamily = (
 export const addToken = (tx: Tx, token: typeof refreshTokens.$inferInsert): void =>
   void tx.insert(refreshTokens).values(token).run();
 
-/** What an exchange changes. */
-export interface Exchange {
+const selectToken = statement((connection) =>
+  connection
+    .select()
+    .from(refreshTokens)
+    .where(
+      and(
+        eq(refreshTokens.grantId, sql.placeholder("grantId")),
+        eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+export const findToken = (
+  tx: Tx,
+  token: { grantId: string; tokenHash: string },
+): RefreshTokenRow | undefined => selectToken(tx).get(token);
+
+/** What a rotation changes. */
+export interface Rotation {
   grantId: string;
   usedHash: string;
   nextHash: string;
@@ -52,8 +71,8 @@ export interface Exchange {
   expiresAtMs: number;
 }
 
-// The used token's row is there, so its values only count the exchange; `rotated_at_ms` stays that of the first.
-const exchangeToken = statement((connection) => {
+// The used token's row is there, so its values only mark it as rotated.
+const rotateToken = statement((connection) => {
   const ofGrant = {
     grantId: sql.placeholder("grantId"),
     createdAtMs: sql.placeholder("nowMs"),
@@ -67,10 +86,7 @@ const exchangeToken = statement((connection) => {
     ])
     .onConflictDoUpdate({
       target: [refreshTokens.grantId, refreshTokens.tokenHash],
-      set: {
-        rotatedAtMs: sql`coalesce(${refreshTokens.rotatedAtMs}, excluded.rotated_at_ms)`,
-        successors: sql`${refreshTokens.successors} + 1`,
-      },
+      set: { rotatedAtMs: sql`coalesce(${refreshTokens.rotatedAtMs}, excluded.rotated_at_ms)` },
     })
     .prepare();
 });
@@ -90,11 +106,11 @@ const deleteFormer = statement((connection) => {
   return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
 });
 
-/** Adds the next token and counts the exchange of the used one. */
-export const exchange = (tx: Tx, change: Exchange): void => void exchangeToken(tx).run({ ...change });
+/** Adds the next token and marks the used one as rotated; one that is already rotated keeps its time. */
+export const rotate = (tx: Tx, change: Rotation): void => void rotateToken(tx).run({ ...change });
 
 /** Forgets former tokens: their reuse shows without rows. */
-export const clearFormer = (tx: Tx, { grantId, nextHash, nowMs }: Exchange): void =>
+export const clearFormer = (tx: Tx, { grantId, nextHash, nowMs }: Rotation): void =>
   void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
 
 const prolongGrant = statement((connection) =>

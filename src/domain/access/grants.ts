@@ -12,25 +12,20 @@ import type { AccessTokens } from "./access-tokens.ts";
 import type { PolledLogin } from "./device-logins-store.ts";
 import * as deviceLogins from "./device-logins-store.ts";
 import { endGrant } from "./end-logins.ts";
-import {
-  deadDeviceCode,
-  deadRefreshToken,
-  exhaustedRefreshToken,
-  notRevocable,
-  POLL_REFUSALS,
-} from "./errors.ts";
+import { deadDeviceCode, deadRefreshToken, notRevocable, POLL_REFUSALS } from "./errors.ts";
 import { needClient, needIdentifiedClient, needParameter, needResource } from "./grant-checks.ts";
 import type { Caller, RedeemRequest, RefreshRequest, RevokeRequest, TokenAnswer } from "./grant-messages.ts";
 import * as store from "./grants-store.ts";
 import { DEVICE_LOGIN, deviceLoginIdIn, stateAt } from "./model.ts";
 import { acceptPoll, type Polled, PolledLogins } from "./polled-logins.ts";
+import { repeat, rotate } from "./refresh-rotation.ts";
 import {
+  accessIssuedAtMs,
   firstRefreshToken,
-  isTimeToClear,
-  nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
   refreshVerdict,
+  type SuccessorKeys,
 } from "./refresh-token.ts";
 import { asksForRefreshToken, grantedScope, narrowScope } from "./scopes.ts";
 
@@ -41,6 +36,7 @@ export interface GrantsDependencies {
   audit: Audit;
   identity: Pick<Identity, "findUserById">;
   accessTokens: Pick<AccessTokens, "mint" | "read">;
+  sealing: SuccessorKeys;
   settings: {
     baseUrl(): string;
     accessTokenTtlSeconds: number;
@@ -55,6 +51,9 @@ interface Issued {
   grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
   scope: string;
   refreshToken: string | undefined;
+  /** when the refresh token was first given out: earlier than `nowMs` in a repeated answer */
+  exchangedAtMs: number;
+  nowMs: number;
 }
 
 /** Grants and their tokens; made once, in domain.ts. */
@@ -95,11 +94,11 @@ export class Grants {
   }
 
   /**
-   * Exchanges a refresh token for the next one. The old one works for another REFRESH_GRACE_SECONDS, because clients
-   * share one file without a lock; after that it counts as stolen, for as long as the grant lives, and ends this grant,
-   * no other.
+   * Exchanges a refresh token for the next one. For another REFRESH_GRACE_SECONDS the old one yields the same successor,
+   * because clients share one file without a lock; after that it counts as stolen, for as long as the grant lives, and
+   * ends this grant, no other.
    * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`,
-   *   `invalid_scope`, `slow_down` after REFRESH_SUCCESSORS_MAX exchanges of one token
+   *   `invalid_scope`
    * @source RFC 6749 section 6; RFC 9700 section 4.14.2; client-and-auth.md sections 3.2 to 3.4
    */
   async refresh(request: RefreshRequest): Promise<TokenAnswer> {
@@ -191,7 +190,7 @@ export class Grants {
     }
     const after = { device_login: spent.id, login_session: grant.loginSessionId, scope: grant.scope };
     audit.record(tx, { actor: actorOf(user, caller), action: "grant.create", target: grant.id, after });
-    return { user, grant, scope: grant.scope, refreshToken: first?.text };
+    return { user, grant, scope: grant.scope, refreshToken: first?.text, exchangedAtMs: nowMs, nowMs };
   }
 
   /** @returns the grant when the token was stolen: then nothing was exchanged, and the family is to be revoked */
@@ -200,7 +199,7 @@ export class Grants {
     family: store.Family,
     { presented, request }: { presented: RefreshToken; request: RefreshRequest },
   ): Issued | { stolen: store.GrantRow } {
-    const { clock, ids, identity, settings } = this.own;
+    const { clock, identity, settings, sealing: keys } = this.own;
     const { grant } = family;
     const nowMs = clock.nowMs();
     const verdict = refreshVerdict(family, nowMs);
@@ -210,15 +209,10 @@ export class Grants {
     if (user?.status !== "active") throw deadRefreshToken();
     needResource(request.resource, grant.resource);
     const scope = narrowScope(grant.scope, request.scope);
-    if (verdict === "exhausted") throw exhaustedRefreshToken();
-    const next = nextRefreshToken(ids, presented.familySecret);
     const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;
-    const hashes = { usedHash: presented.tokenHash, nextHash: next.tokenHash };
-    const exchange = { grantId: grant.id, ...hashes, nowMs, expiresAtMs };
-    store.exchange(tx, exchange);
-    if (isTimeToClear(grant, nowMs)) store.clearFormer(tx, exchange);
-    store.prolong(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
-    return { user, grant, scope, refreshToken: next.text };
+    const exchange = verdict === "repeated" ? repeat : rotate;
+    const { next, exchangedAtMs } = exchange(tx, { grant, presented, keys, nowMs, expiresAtMs });
+    return { user, grant, scope, refreshToken: next.text, exchangedAtMs, nowMs };
   }
 
   #revoke(
@@ -238,13 +232,15 @@ export class Grants {
     });
   }
 
-  #sign({ user, grant, scope, refreshToken }: Issued): TokenAnswer {
-    const { accessTokens, clock } = this.own;
-    const minted = accessTokens.mint({ user, grant, scope, sid: grant.loginSessionId, nowMs: clock.nowMs() });
+  #sign({ user, grant, scope, refreshToken, exchangedAtMs, nowMs }: Issued): TokenAnswer {
+    const { accessTokens, settings } = this.own;
+    const ttlSeconds = settings.accessTokenTtlSeconds;
+    const issuedAtMs = accessIssuedAtMs(exchangedAtMs, { nowMs, ttlSeconds });
+    const minted = accessTokens.mint({ user, grant, scope, sid: grant.loginSessionId, issuedAtMs });
     return {
       access_token: minted.accessToken,
       token_type: "Bearer",
-      expires_in: minted.expiresInSeconds,
+      expires_in: minted.expiresAtSeconds - Math.floor(nowMs / SECOND_MS),
       expires_at: minted.expiresAtSeconds,
       ...(refreshToken && { refresh_token: refreshToken }),
       scope,

@@ -1,16 +1,19 @@
 // What a refresh token is: `<family secret>.<token secret>`. All tokens of a grant share the family secret and nobody
 // else knows it, so a token that is not kept any more is still known to be a former one: no history has to be stored.
-// Pure rules only: rows are in grants-store.ts, what follows from a verdict is in grants.ts.
+// The next token is derived from the one it replaces, so a token has one successor however often it is presented.
+// Pure rules only: rows are in grants-store.ts, what follows from a verdict is in grants.ts and refresh-rotation.ts.
 import { SECOND_MS } from "../../platform/clock.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { type Ids, randomToken, sha256Hex } from "../../platform/ids.ts";
 
-/** How long a rotated refresh token still works: clients share one file without a lock (PRODUCT.md decision 8). */
-export const REFRESH_GRACE_SECONDS = 60;
-/** Tokens that one refresh token can be exchanged for inside the grace window. */
-export const REFRESH_SUCCESSORS_MAX = 32;
 /**
- * Tokens of one grant that are kept, the newest; an older one is a former one. Without this bound the successors that no
- * workstation comes back with would pile up.
+ * How long a rotated refresh token still yields its successor: clients share one file without a lock
+ * (PRODUCT.md decision 8).
+ */
+export const REFRESH_GRACE_SECONDS = 60;
+/**
+ * Tokens of one grant that are kept, the newest; an older one is a former one. Bounds the rows of a family that
+ * refreshes over and over within the grace window.
  */
 export const FAMILY_TOKENS_MAX = 64;
 /** A family that refreshes again and again within the grace window is cleared only at every so many refreshes. */
@@ -31,12 +34,25 @@ export interface RefreshToken {
 }
 
 /** @returns the first token of a new family */
-export const firstRefreshToken = (ids: Ids): RefreshToken =>
-  nextRefreshToken(ids, randomToken(ids, FAMILY_SECRET_BYTES));
+export function firstRefreshToken(ids: Ids): RefreshToken {
+  const familySecret = randomToken(ids, FAMILY_SECRET_BYTES);
+  return hashed(`${familySecret}.${randomToken(ids, TOKEN_SECRET_BYTES)}`, familySecret);
+}
 
-/** @returns one more token of the family */
-export const nextRefreshToken = (ids: Ids, familySecret: string): RefreshToken =>
-  hashed(`${familySecret}.${randomToken(ids, TOKEN_SECRET_BYTES)}`, familySecret);
+/** What derives successors: neither a token nor the database is enough without a key from outside the database. */
+export type SuccessorKeys = Pick<Sealing, "mac" | "macs">;
+const SUCCESSOR_PURPOSE = "refresh-token-successor";
+
+/** @returns the token that replaces this one when it is rotated now */
+export const successorOf = ({ text, familySecret }: RefreshToken, keys: SuccessorKeys): RefreshToken =>
+  hashed(`${familySecret}.${keys.mac(text, SUCCESSOR_PURPOSE)}`, familySecret);
+
+/** @returns the tokens that may have replaced this one: one for each server key, as the key may have changed since */
+export const possibleSuccessorsOf = (
+  { text, familySecret }: RefreshToken,
+  keys: SuccessorKeys,
+): RefreshToken[] =>
+  keys.macs(text, SUCCESSOR_PURPOSE).map((mac) => hashed(`${familySecret}.${mac}`, familySecret));
 
 /** @returns nothing when the text cannot be a refresh token */
 export function readRefreshToken(text: string): RefreshToken | undefined {
@@ -51,7 +67,7 @@ const hashed = (text: string, familySecret: string): RefreshToken => ({
   tokenHash: sha256Hex(text),
 });
 
-export type RefreshVerdict = "usable" | "dead" | "reused" | "exhausted";
+export type RefreshVerdict = "usable" | "repeated" | "dead" | "reused";
 
 /** What decides whether a refresh token can be exchanged. */
 export interface RefreshFacts {
@@ -61,12 +77,11 @@ export interface RefreshFacts {
     expiresAtMs: number;
     /** null until its first use */
     rotatedAtMs: number | null;
-    successors: number;
   } | null;
 }
 
 /**
- * Judges a refresh token of a known family. Whatever a living family does not accept any more is reused, whether its row
+ * Judges a refresh token of a known family. A usable one is rotated, a repeated one yields its successor again. Whatever a living family does not accept any more is reused, whether its row
  * is still there or not; a dead family has nothing left to take.
  * @source RFC 9700 section 4.14.2; client-and-auth.md section 3.4
  */
@@ -74,9 +89,17 @@ export function refreshVerdict({ grant, token }: RefreshFacts, nowMs: number): R
   if (grant.revokedAtMs !== null || nowMs >= grant.expiresAtMs) return "dead";
   if (!token || nowMs >= token.expiresAtMs) return "reused";
   if (token.rotatedAtMs === null) return "usable";
-  if (token.rotatedAtMs < graceStartMs(nowMs)) return "reused";
-  return token.successors < REFRESH_SUCCESSORS_MAX ? "usable" : "exhausted";
+  return token.rotatedAtMs < graceStartMs(nowMs) ? "reused" : "repeated";
 }
+
+/**
+ * When an access token counts as issued. Clients that share a login must refresh within one grace window of each other,
+ * so the access token of a repeated exchange ends with that of the first one. It is left half a life at least.
+ */
+export const accessIssuedAtMs = (
+  exchangedAtMs: number,
+  { nowMs, ttlSeconds }: { nowMs: number; ttlSeconds: number },
+): number => Math.max(exchangedAtMs, nowMs - (ttlSeconds * SECOND_MS) / 2);
 
 /** @returns the moment before which a rotated token must have been rotated to work no more */
 export const graceStartMs = (nowMs: number): number => nowMs - REFRESH_GRACE_SECONDS * SECOND_MS;

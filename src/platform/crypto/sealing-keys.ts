@@ -46,6 +46,11 @@ export class SealingKeyFiles {
     this.#keys = this.#read(this.#list());
   }
 
+  /** @returns the keys that lay in the directory at the last look, oldest first */
+  known(): readonly SealingKey[] {
+    return this.#keys;
+  }
+
   /** @returns the keys that lie in the directory now, oldest first */
   look(): readonly SealingKey[] {
     const names = this.#list();

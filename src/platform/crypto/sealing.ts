@@ -12,8 +12,13 @@ export interface Sealing {
   seal(secret: string, context: string): string;
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
-  /** @returns a mark of the text for a purpose, which nobody else can make; base64url */
+  /**
+   * Does not look at the directory, which would take longer than the mark: a key that was added meanwhile may not be used yet.
+   * @returns a mark of the text for a purpose, which nobody else can make; base64url
+   */
   mac(text: string, purpose: string): string;
+  /** @returns the marks of the text for a purpose under every key that is at hand */
+  macs(text: string, purpose: string): readonly string[];
   /** @returns whether the mark was made for this text and purpose, under any key that is at hand */
   isMac(mac: string, text: string, purpose: string): boolean;
   /** @returns the id of the key that a secret was sealed under */
@@ -64,6 +69,8 @@ export function openSealing({ directory, ids, provided, isNew = true }: SealingO
     const others = files.look().filter(({ id }) => id !== given?.id);
     return [...others, ...(given ? [given] : [])];
   };
+  const macs = (text: string, purpose: string): string[] =>
+    all().map(({ bytes }) => macOf(bytes, { text, purpose }));
   const find = (id: string): SealingKey | undefined => (given?.id === id ? given : files.find(id));
   const nextPath = (): string => {
     if (given) throw keyProvided();
@@ -72,8 +79,9 @@ export function openSealing({ directory, ids, provided, isNew = true }: SealingO
   return {
     seal: (secret, context) => sealUnder(active(), { secret, context, nonce: ids.bytes(NONCE_BYTES) }),
     open: (sealed, context) => openSealed(find(keyIdOf(sealed)), { sealed, context }),
-    mac: (text, purpose) => macOf(active().bytes, { text, purpose }),
-    isMac: (mac, text, purpose) => all().some(({ bytes }) => isSameMac(mac, macOf(bytes, { text, purpose }))),
+    mac: (text, purpose) => macOf((given ?? files.known().at(-1) ?? active()).bytes, { text, purpose }),
+    macs,
+    isMac: (mac, text, purpose) => macs(text, purpose).some((own) => isSameMac(mac, own)),
     keyIdOf,
     activeKey: () => viewOf(active()),
     keys: () => all().map(viewOf),

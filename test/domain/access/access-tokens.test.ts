@@ -52,8 +52,8 @@ test("minting tells the lifetime that the token has", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const request = { user: world.user, grant, scope: "governance:read", sid: grant.sid };
-  const token = world.tokens.mint({ ...request, nowMs: START_MS + 999 });
-  expect(token).toMatchObject({ expiresInSeconds: 900, expiresAtSeconds: NOW + 900 });
+  const token = world.tokens.mint({ ...request, issuedAtMs: START_MS + 999 });
+  expect(token).toMatchObject({ expiresAtSeconds: NOW + 900 });
 });
 
 test("a genuine token is read, and the key that made it is named", async () => {

@@ -156,6 +156,12 @@ function addPendingDeviceLogin(
 
 /** @returns an access token of that grant */
 export function mintToken(world: AccessWorld, grant: Grant, user: User = world.user): string {
-  const request = { user, grant, scope: USER_SCOPES.join(" "), sid: grant.sid, nowMs: world.clock.nowMs() };
+  const request = {
+    user,
+    grant,
+    scope: USER_SCOPES.join(" "),
+    sid: grant.sid,
+    issuedAtMs: world.clock.nowMs(),
+  };
   return world.tokens.mint(request).accessToken;
 }

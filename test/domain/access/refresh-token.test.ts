@@ -1,27 +1,51 @@
 // What a refresh token looks like and how it is judged: pure rules, at their edges.
 import { expect, test } from "bun:test";
 import {
+  accessIssuedAtMs,
   firstRefreshToken,
   graceStartMs,
-  nextRefreshToken,
+  possibleSuccessorsOf,
   REFRESH_GRACE_SECONDS,
-  REFRESH_SUCCESSORS_MAX,
   readRefreshToken,
   refreshVerdict,
+  successorOf,
 } from "../../../src/domain/access/refresh-token.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { macOf } from "../../../src/platform/crypto/sealing-macs.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 
 const FAMILY = "F".repeat(22);
 const TOKEN = "T".repeat(43);
 
+/** What a server with these keys derives with; it marks with the first one. */
+const keysOf = (active: Buffer, ...older: Buffer[]) => ({
+  mac: (text: string, purpose: string) => macOf(active, { text, purpose }),
+  macs: (text: string, purpose: string) => [active, ...older].map((bytes) => macOf(bytes, { text, purpose })),
+});
+const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
 test("a token is read as it was made, and its successor belongs to the same family", () => {
   const first = firstRefreshToken(systemIds);
   expect(readRefreshToken(first.text)).toEqual(first);
-  const next = nextRefreshToken(systemIds, first.familySecret);
+  const next = successorOf(first, keysOf(KEY));
   expect(readRefreshToken(next.text)).toEqual(next);
   expect(next.familyHash).toBe(first.familyHash);
   expect(next.tokenHash).not.toBe(first.tokenHash);
+});
+
+test("a token has one successor under one server key, and another one under another key", () => {
+  const first = firstRefreshToken(systemIds);
+  const next = successorOf(first, keysOf(KEY));
+  expect(successorOf(first, keysOf(KEY))).toEqual(next);
+  const others = [successorOf(first, keysOf(OTHER_KEY)), successorOf(next, keysOf(KEY))];
+  for (const other of others) expect(other.text).not.toBe(next.text);
+});
+
+test("after a change of the server key the successor of before is still among the possible ones", () => {
+  const first = firstRefreshToken(systemIds);
+  const [newer, older] = possibleSuccessorsOf(first, keysOf(OTHER_KEY, KEY));
+  expect(newer).toEqual(successorOf(first, keysOf(OTHER_KEY)));
+  expect(older).toEqual(successorOf(first, keysOf(KEY)));
 });
 
 test("families have nothing in common", () => {
@@ -52,25 +76,18 @@ test.each([
 });
 
 const GRACE_MS = REFRESH_GRACE_SECONDS * SECOND_MS;
-const fresh = { expiresAtMs: 10 * GRACE_MS, rotatedAtMs: null, successors: 0 };
+const fresh = { expiresAtMs: 10 * GRACE_MS, rotatedAtMs: null };
 const grant = { expiresAtMs: 10 * GRACE_MS, revokedAtMs: null };
 
-test("a rotated token works to the end of the grace window and is reused after it", () => {
-  const token = { ...fresh, rotatedAtMs: 1_000, successors: 1 };
-  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS - 1)).toBe("usable");
-  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS)).toBe("usable");
+test("a rotated token is repeated to the end of the grace window and reused after it", () => {
+  const token = { ...fresh, rotatedAtMs: 1_000 };
+  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS - 1)).toBe("repeated");
+  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS)).toBe("repeated");
   expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS + 1)).toBe("reused");
 });
 
-test("a rotated token has REFRESH_SUCCESSORS_MAX successors at most", () => {
-  const rotated = (successors: number) => ({ grant, token: { ...fresh, rotatedAtMs: 0, successors } });
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX - 1), 1)).toBe("usable");
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX), 1)).toBe("exhausted");
-  expect(refreshVerdict(rotated(REFRESH_SUCCESSORS_MAX + 1), 1)).toBe("exhausted");
-});
-
 test("every token dies with its grant's expiry and its grant's revocation, and is not reused then", () => {
-  for (const token of [fresh, { ...fresh, rotatedAtMs: 0, successors: 1 }, null]) {
+  for (const token of [fresh, { ...fresh, rotatedAtMs: 0 }, null]) {
     expect(refreshVerdict({ grant: { ...grant, expiresAtMs: 5 }, token }, 5)).toBe("dead");
     expect(refreshVerdict({ grant: { ...grant, revokedAtMs: 1 }, token }, GRACE_MS * 2)).toBe("dead");
   }
@@ -84,9 +101,16 @@ test("what a living family does not accept any more is reused, with its row and 
 });
 
 test("rows are forgotten only once their token is reused anyway", () => {
-  const token = { ...fresh, rotatedAtMs: 1_000, successors: 1 };
+  const token = { ...fresh, rotatedAtMs: 1_000 };
   for (const nowMs of [999, 1_000, 1_000 + GRACE_MS, 1_001 + GRACE_MS]) {
     const isForgotten = token.rotatedAtMs < graceStartMs(nowMs);
-    expect(refreshVerdict({ grant, token }, nowMs)).toBe(isForgotten ? "reused" : "usable");
+    expect(refreshVerdict({ grant, token }, nowMs)).toBe(isForgotten ? "reused" : "repeated");
   }
+});
+
+test("the access token of a repeated exchange ends with that of the first one, and has half a life at least", () => {
+  const issued = (elapsedSeconds: number, ttlSeconds: number) =>
+    accessIssuedAtMs(0, { nowMs: elapsedSeconds * SECOND_MS, ttlSeconds }) / SECOND_MS;
+  expect([issued(0, 900), issued(60, 900)]).toEqual([0, 0]);
+  expect([issued(29, 60), issued(30, 60), issued(31, 60), issued(60, 60)]).toEqual([0, 0, 1, 30]);
 });
