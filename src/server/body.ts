@@ -2,6 +2,7 @@
 import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
+import { JSON_LIMITS, type JsonFault, structureFault, syntaxFault } from "./json-text.ts";
 import { HttpError } from "./problem.ts";
 import { readScimBody, type ScimBody } from "./scim/body.ts";
 
@@ -79,12 +80,18 @@ function isWritten(request: Request, wanted: string): boolean {
 }
 
 function parseJson(text: string): unknown {
+  const fault = structureFault(text, JSON_LIMITS);
+  if (fault) throw malformed(fault);
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? `: ${error.message.replace(/^JSON Parse error: /, "")}` : "";
-    throw new HttpError(400, "request.malformed", `the body is not valid JSON${why}`);
+    throw malformed(syntaxFault(error));
   }
+}
+
+function malformed({ message, pointer }: JsonFault): HttpError {
+  const problems = pointer === undefined ? [] : [{ pointer, detail: message }];
+  return new HttpError(400, "request.malformed", message, { problems });
 }
 
 /** One more than may be there. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../src/server/json-text.ts";
 import { listen } from "../../src/server/listen.ts";
 import { raise } from "../support/listening-server.ts";
 import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
@@ -104,6 +105,8 @@ describe("paths and methods", () => {
 describe("bodies", () => {
   const JSON_TYPE = { "content-type": "application/json" };
   const sized = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const valued = (values: number) => JSON.stringify(new Array(values - 1).fill(0));
   const chunked = (bytes: number) =>
     new ReadableStream({
       start(controller) {
@@ -133,6 +136,11 @@ describe("bodies", () => {
     "a body that declares too much": ["{}", { ...JSON_TYPE, "content-length": `${BODY_BYTES_MAX + 1}` }, 413],
     "chunks at the limit": [chunked(BODY_BYTES_MAX), JSON_TYPE, 400],
     "chunks that grow too large": [chunked(BODY_BYTES_MAX + 1), JSON_TYPE, 413],
+    "lists as deep as they may be": [nested(JSON_DEPTH_MAX), JSON_TYPE, 422],
+    "lists one level too deep": [nested(JSON_DEPTH_MAX + 1), JSON_TYPE, 400],
+    "as many values as there may be": [valued(JSON_VALUES_MAX), JSON_TYPE, 422],
+    "one value too many": [valued(JSON_VALUES_MAX + 1), JSON_TYPE, 400],
+    "a member that is there twice": ['{"logo_url":null,"logo_url":null}', JSON_TYPE, 400],
     "a list instead of an object": ["[]", JSON_TYPE, 422],
     null: ["null", JSON_TYPE, 422],
     "an unknown member": ['{"logo":null}', JSON_TYPE, 422],

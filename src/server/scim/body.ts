@@ -3,9 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/garbage.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
+import { JSON_VALUES_MAX } from "../json-text.ts";
 import { HttpError } from "../problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
-import { refuseDeepOrDoubled } from "./structure.ts";
+import { parseMessage, SCIM_GROUP_VALUES_MAX } from "./structure.ts";
 
 /** Users, searches and bulk requests; groups, which may have very many members. */
 export type ScimBody = "scim" | "scim-group";
@@ -14,6 +15,12 @@ export type ScimBody = "scim" | "scim-group";
 export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: 1024 * 1024,
   "scim-group": 16 * 1024 * 1024,
+};
+
+/** Values and names of members in a body at most. */
+const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
+  scim: JSON_VALUES_MAX,
+  "scim-group": SCIM_GROUP_VALUES_MAX,
 };
 
 /** Characters of a body that may be carried out in the turn of the event loop in which it was parsed. */
@@ -34,7 +41,10 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const { message, isLarge } = understood(await readText(request, SCIM_BYTES_MAX[accepted]));
+  const { message, isLarge } = understood(
+    await readText(request, SCIM_BYTES_MAX[accepted]),
+    VALUES_MAX[accepted],
+  );
   if (isLarge) {
     await setImmediate();
     collectGarbage(); // the text and the bytes it came in: nothing here holds them any more
@@ -42,20 +52,10 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   return message;
 }
 
-function understood(text: string): { message: object; isLarge: boolean } {
-  const message = parse(text);
+function understood(text: string, valuesMax: number): { message: object; isLarge: boolean } {
+  const message = parseMessage(text, valuesMax);
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
-  refuseDeepOrDoubled(text);
   return { message, isLarge: text.length > LARGE_CHARACTERS };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? `: ${error.message.replace(/^JSON Parse error: /, "")}` : "";
-    throw scimInvalid("invalidSyntax", `the body is not valid JSON${why}`);
-  }
 }

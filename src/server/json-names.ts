@@ -1,0 +1,123 @@
+// The names of the members in a JSON text, to find one that an object has twice. A hash table over positions in the text:
+// a set of strings would take many times the room of the text. The hash has a seed, because callers choose the names.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const ASCII_MAX = 0x7f;
+const [UPPER_A, UPPER_Z, TO_LOWER] = [0x41, 0x5a, 0x20];
+const SLOTS_MIN = 64;
+/** numbers of a slot: index of the name's opening quote, hash, object */
+const SLOT_SIZE = 3;
+const EMPTY = -1;
+const seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+
+/** @returns the index of the quote that closes the string which `start` opens; the last index where none does */
+export function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += 1;
+  }
+  return text.length - 1;
+}
+
+/** @param start index of the opening quote @returns the string without its quotes and escapes */
+export function stringAt(text: string, start: number): string {
+  const quoted = text.slice(start, endOfString(text, start) + 1);
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted);
+  } catch {
+    return quoted.slice(1, -1); // the text is malformed, and its parser will say so
+  }
+}
+
+/** The names of all objects of one text. */
+export class NameTable {
+  #slots: Int32Array | undefined;
+  #count = 0;
+
+  /** @param foldsCase whether letter case makes no difference */
+  constructor(
+    private readonly text: string,
+    private readonly foldsCase: boolean,
+  ) {}
+
+  /**
+   * @param start index of the opening quote
+   * @param object number of the object that has the name
+   * @returns false where the object has the name already
+   */
+  add(start: number, object: number): boolean {
+    const hash = this.#hashAt(start, object);
+    const slots = this.#withRoom();
+    let slot = firstSlot(slots, hash);
+    for (; slots[slot] !== EMPTY; slot = nextSlot(slots, slot)) {
+      if (slots[slot + 1] !== hash || slots[slot + 2] !== object) continue;
+      if (this.#nameAt(slots[slot] ?? 0) === this.#nameAt(start)) return false;
+    }
+    slots[slot] = start;
+    slots[slot + 1] = hash;
+    slots[slot + 2] = object;
+    this.#count += 1;
+    return true;
+  }
+
+  #nameAt(start: number): string {
+    const name = stringAt(this.text, start);
+    return this.foldsCase ? name.toLowerCase() : name;
+  }
+
+  #hashAt(start: number, object: number): number {
+    let hash = mixed(seed, object);
+    for (let at = start + 1; at < this.text.length; at += 1) {
+      const code = this.text.charCodeAt(at);
+      if (code === QUOTE) return hash;
+      if (code === BACKSLASH || (this.foldsCase && code > ASCII_MAX)) return this.#slowHash(start, object);
+      hash = mixed(hash, this.foldsCase && code >= UPPER_A && code <= UPPER_Z ? code + TO_LOWER : code);
+    }
+    return hash;
+  }
+
+  /** The same for a name that has to be read before it can be compared. */
+  #slowHash(start: number, object: number): number {
+    const name = this.#nameAt(start);
+    let hash = mixed(seed, object);
+    for (let at = 0; at < name.length; at += 1) hash = mixed(hash, name.charCodeAt(at));
+    return hash;
+  }
+
+  /** @returns the slots, of which at least half are empty */
+  #withRoom(): Int32Array {
+    const slots = this.#slots;
+    if (slots && (this.#count + 1) * 2 * SLOT_SIZE <= slots.length) return slots;
+    this.#slots = slots ? widened(slots) : new Int32Array(SLOTS_MIN * SLOT_SIZE).fill(EMPTY);
+    return this.#slots;
+  }
+}
+
+function widened(slots: Int32Array): Int32Array {
+  const wider = new Int32Array(slots.length * 2).fill(EMPTY);
+  for (let from = 0; from < slots.length; from += SLOT_SIZE) {
+    if (slots[from] === EMPTY) continue;
+    const hash = slots[from + 1] ?? 0;
+    let slot = firstSlot(wider, hash);
+    while (wider[slot] !== EMPTY) slot = nextSlot(wider, slot);
+    wider[slot] = slots[from] ?? 0;
+    wider[slot + 1] = hash;
+    wider[slot + 2] = slots[from + 2] ?? 0;
+  }
+  return wider;
+}
+
+function mixed(hash: number, code: number): number {
+  const product = Math.imul(hash ^ code, 0x5bd1e995);
+  return product ^ (product >>> 15);
+}
+
+/** The number of slots is a power of two. */
+const firstSlot = (slots: Int32Array, hash: number): number =>
+  (hash & (slots.length / SLOT_SIZE - 1)) * SLOT_SIZE;
+
+const nextSlot = (slots: Int32Array, slot: number): number =>
+  slot + SLOT_SIZE === slots.length ? 0 : slot + SLOT_SIZE;

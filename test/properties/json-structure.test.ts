@@ -1,0 +1,108 @@
+// The scanner of JSON text against a plain recursive reading of the same value.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { pointerOf } from "../../src/domain/errors.ts";
+import { findFlaw, type JsonLimits, pointerAt } from "../../src/server/json-structure.ts";
+
+/** A JSON value whose objects may have a name twice. */
+type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
+
+const name = fc.oneof(fc.constantFrom("a", "A", "b", "\\u", '"', "é", "É", "__proto__", ""), fc.string());
+const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [string, Tree][] } }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 6, withCrossShrink: true },
+    fc.oneof(
+      fc.string(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+    ),
+    tie("list"),
+    tie("object"),
+  ),
+  list: fc.array(tie("tree"), { maxLength: 4 }),
+  object: fc.record({ members: fc.array(fc.tuple(name, tie("tree")), { maxLength: 4 }) }),
+}));
+
+/** Writes the tree with blanks and escapes that mean nothing. */
+function written(value: Tree, blank: string, escaped: boolean): string {
+  const text = (content: string) => (escaped ? `"${inEscapes(content)}"` : JSON.stringify(content));
+  const write = (part: Tree): string => {
+    if (typeof part === "string") return text(part);
+    if (typeof part !== "object" || part === null) return JSON.stringify(part);
+    const inside = Array.isArray(part)
+      ? part.map(write)
+      : part.members.map(([key, member]) => `${text(key)}${blank}:${blank}${write(member)}`);
+    const [open, close] = Array.isArray(part) ? "[]" : "{}";
+    return `${open}${blank}${inside.join(`${blank},${blank}`)}${blank}${close}`;
+  };
+  return `${blank}${write(value)}${blank}`;
+}
+
+const inEscapes = (content: string): string =>
+  content.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+interface Reading {
+  depth: number;
+  values: number;
+  /** to the second of two equal names, the first in the order of the text */
+  twice: string | undefined;
+}
+
+function read(value: Tree, foldsCase: boolean): Reading {
+  const found: Reading = { depth: 0, values: 0, twice: undefined };
+  const visit = (part: Tree, path: (string | number)[]): void => {
+    found.values += 1;
+    if (typeof part !== "object" || part === null) return;
+    found.depth = Math.max(found.depth, path.length + 1);
+    if (Array.isArray(part)) {
+      for (const [at, item] of part.entries()) visit(item, [...path, at]);
+      return;
+    }
+    const seen = new Set<string>();
+    for (const [key, member] of part.members) {
+      found.values += 1;
+      const folded = foldsCase ? key.toLowerCase() : key;
+      if (seen.has(folded)) found.twice ??= pointerOf([...path, key]);
+      seen.add(folded);
+      visit(member, [...path, key]);
+    }
+  };
+  visit(value, []);
+  return found;
+}
+
+const UNLIMITED: JsonLimits = { depthMax: 1_000, valuesMax: 1_000_000 };
+
+test("depth, values and names are what a recursive reading finds", () => {
+  fc.assert(
+    fc.property(
+      tree,
+      fc.constantFrom("", " ", "\n\t"),
+      fc.boolean(),
+      fc.boolean(),
+      (value, blank, escaped, foldsCase) => {
+        const text = written(value, blank, escaped);
+        JSON.parse(text);
+        const { depth, values, twice } = read(value, foldsCase);
+        const flaw = findFlaw(text, { ...UNLIMITED, foldsCase });
+        expect(flaw?.kind === "duplicate" ? pointerAt(text, flaw.at) : undefined).toBe(twice);
+        if (twice !== undefined) return;
+        expect(findFlaw(text, { depthMax: depth, valuesMax: values, foldsCase })).toBeUndefined();
+        if (depth > 0) expect(findFlaw(text, { ...UNLIMITED, depthMax: depth - 1 })?.kind).toBe("depth");
+        expect(findFlaw(text, { ...UNLIMITED, valuesMax: values - 1 })?.kind).toBe("values");
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("any text at all is read to its end", () => {
+  const anything = fc.string({ unit: fc.constantFrom(...'[]{}":,\\ 0atu') });
+  fc.assert(
+    fc.property(anything, (text) => {
+      expect(() => findFlaw(text, UNLIMITED)).not.toThrow();
+    }),
+    { numRuns: 1_000 },
+  );
+});

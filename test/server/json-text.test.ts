@@ -1,0 +1,103 @@
+// What is refused of JSON text before it is parsed, at the limits and in the words callers read.
+import { describe, expect, test } from "bun:test";
+import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
+import {
+  JSON_DEPTH_MAX,
+  JSON_LIMITS,
+  JSON_VALUES_MAX,
+  structureFault,
+  syntaxFault,
+} from "../../src/server/json-text.ts";
+
+const faultIn = (text: string) => structureFault(text, JSON_LIMITS);
+
+describe("depth", () => {
+  test.each([
+    [JSON_DEPTH_MAX - 1, false],
+    [JSON_DEPTH_MAX, false],
+    [JSON_DEPTH_MAX + 1, true],
+    [1_000_000, true],
+  ])("of %d levels is refused: %p", (levels, isRefused) => {
+    const lists = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const objects = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    expect([lists, objects, "[".repeat(levels)].map((text) => faultIn(text) !== undefined)).toEqual(
+      Array(3).fill(isRefused),
+    );
+  });
+
+  test("counts open objects and lists only", () => {
+    expect(faultIn(`[${'[],{"a":{}},'.repeat(JSON_DEPTH_MAX)}1]`)).toBeUndefined();
+    expect(faultIn(`"${"[{".repeat(JSON_DEPTH_MAX)}"`)).toBeUndefined();
+  });
+});
+
+describe("values and names", () => {
+  const listOf = (count: number, value: string) => `[${Array(count).fill(value).join(",")}]`;
+
+  test.each([
+    [JSON_VALUES_MAX - 1, false],
+    [JSON_VALUES_MAX, false],
+    [JSON_VALUES_MAX + 1, true],
+  ])("%d of them are refused: %p", (count, isRefused) => {
+    for (const value of ["0", '""', "[]", "{}", "null", "-1.5e+3"])
+      expect([value, faultIn(listOf(count - 1, value)) !== undefined]).toEqual([value, isRefused]);
+  });
+
+  test("names count as values do", () => {
+    const limits = { depthMax: JSON_DEPTH_MAX, valuesMax: 5 };
+    expect(structureFault('{"a":1,"b":2}', limits)).toBeUndefined();
+    expect(structureFault('{"a":1,"b":[2]}', limits)?.message).toBe(
+      "the body has more than 5 values and names of members",
+    );
+  });
+});
+
+describe("a name that an object has twice", () => {
+  test.each([
+    ['{"a":1,"a":2}', "/a"],
+    ['{"a":1,"b":[{},{"c":{"d/e":1,"d/e":2}}]}', "/b/1/c/d~1e"],
+    ['[[1,2],{"a":[{"b":1},{"b":1,"c":"\\"","b":2}]}]', "/1/a/1/b"],
+    ['{"a":{"x":1},"a":2}', "/a"],
+    ['{"n\\u0061me":1,"name":2}', "/name"],
+    ['{"":1,"":2}', "/"],
+    ['{"__proto__":1,"__proto__":2}', "/__proto__"],
+  ])("%s is refused at %s", (text, pointer) => {
+    expect(faultIn(text)?.pointer).toBe(pointer);
+  });
+
+  test.each([
+    '{"a":{"a":1},"b":{"a":"a"},"c":[{"a":1},{"a":1}]}',
+    '{"a":1,"A":2}',
+    '{"x":"{\\"a\\":1,\\"a\\":2}","y":["y","y"]}',
+  ])("%s is let through", (text) => {
+    JSON.parse(text);
+    expect(faultIn(text)).toBeUndefined();
+  });
+
+  test("is found among as many names as there may be", () => {
+    const names = Array.from({ length: JSON_VALUES_MAX / 2 - 2 }, (_, at) => `"${at}":0`);
+    expect(faultIn(`{${names.join(",")}}`)).toBeUndefined();
+    expect(faultIn(`{${names.join(",")},"7":0}`)?.pointer).toBe("/7");
+  });
+});
+
+test.each(["", "{", '"', '"\\', '{"a', '{"a\\', '{"\\u":1,"\\u":2}', "]]]]", "}{", ":,:,", "tru\u0000"])(
+  "%j, which is not JSON, is left to the parser or refused",
+  (text) => {
+    expect(() => faultIn(text)).not.toThrow();
+    expect(() => JSON.parse(text)).toThrow();
+  },
+);
+
+test("errors repeat a limited part of the text", () => {
+  const name = "x".repeat(100_000);
+  const twice = faultIn(`{"${name}":1,"${name}":2}`)?.message ?? "";
+  const syntax = () => JSON.parse(name);
+  let message = "";
+  try {
+    syntax();
+  } catch (error) {
+    ({ message } = syntaxFault(error));
+  }
+  for (const text of [twice, message]) expect(text.length).toBeLessThan(EXCERPT_CHARACTERS_MAX + 100);
+});
