@@ -61,6 +61,7 @@ over the file, the file over the default. \`quartermaster config show\` tells wh
         "<data directory>/initial-admin-password",
         "where systemd started the first time; remove it after reading",
       ],
+      ["<data directory>/installation.json", "says that there was a database, should that be lost"],
       ["<data directory>/server.lock", "held by the running server"],
       ["quartermaster.yaml", "settings; named with --config or QUARTERMASTER_CONFIG"],
     ],

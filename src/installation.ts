@@ -5,6 +5,7 @@ import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts"
 import { DomainError } from "./domain/errors.ts";
 import type { ProvisionerCall } from "./domain/gateway/service.ts";
 import { gatewayModeOf } from "./gateway/mode.ts";
+import { refuseLostDatabase } from "./lost-database.ts";
 import { destinationsOf } from "./outgoing.ts";
 import { openBlobs } from "./platform/blobs.ts";
 import type { Clock } from "./platform/clock.ts";
@@ -119,7 +120,7 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
 /**
  * @returns the data directory of the settings, which has a database; that is not opened. A restore that was cut short is
  *   finished first
- * @throws DomainError `data_dir.empty` where there is none, `data_dir.restoring` while a restore is under way, `data_dir.*`
+ * @throws DomainError `data_dir.empty` where there is none, `data_dir.database_lost` where there was one, `data_dir.restoring` while a restore is under way, `data_dir.*`
  */
 export function existingDirectory({
   config,
@@ -129,6 +130,7 @@ export function existingDirectory({
   if (!isThere(path)) throw emptyDirectory(path);
   const directory = openDataDirectory(path);
   settleSwap(directory, clock);
+  refuseLostDatabase(directory, { config, clock });
   if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;
 }

@@ -1,14 +1,18 @@
 // Begins an installation: organization, bootstrap administrator, first signing key. The service does it at every start;
 // `setup` does it without listening, and can tell beforehand what it would make.
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Actor } from "./domain/actor.ts";
 import type { BootstrapRequest, BootstrapResult } from "./domain/identity/service.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
+import { forgetLostDatabase, openForStart, refuseLostDatabase } from "./lost-database.ts";
+import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config/config.ts";
-import { type DataDirectory, lockForServer, openDataDirectory } from "./platform/data-directory.ts";
+import { type DataDirectory, lockForServer, openDataDirectory, placesIn } from "./platform/data-directory.ts";
 import { openConnection } from "./platform/database/connection.ts";
 import { finishSwap } from "./platform/database/data-swap.ts";
 import { programSchema, schemaOf } from "./platform/database/schema.ts";
+import { isMarked, markInstallation } from "./platform/installation-marker.ts";
 import { isThere } from "./platform/owner.ts";
 
 export interface BeginOptions {
@@ -28,27 +32,35 @@ export interface Begun {
  * @throws DomainError `identity.invalid`, `bootstrap.password_missing`, `signing_key.*`
  */
 export async function beginInstallation(
-  { domain }: Installation,
-  { config, onBootstrap }: BeginOptions,
+  { directory, domain }: Installation,
+  { config, clock, onBootstrap }: BeginOptions & { clock: Clock },
 ): Promise<Begun> {
   const bootstrap = await domain.identity.bootstrap(bootstrapRequest(config));
   onBootstrap(bootstrap);
+  markInstallation(directory, { organizationId: bootstrap.organizationId, clock });
   const actor = serviceActor(bootstrap.organizationId);
   await domain.access.keys.ensure(actor);
   await domain.inference.signingKeys?.ensure(actor);
   return { bootstrap, actor };
 }
 
+export interface SetupOptions extends InstallationOptions {
+  /** begins a new installation even where a database was lost */
+  isNew?: boolean;
+}
+
 /**
  * Makes directory, database and all the rest, while no server may start.
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` beside those of beginInstallation
  */
-export async function setUp(options: InstallationOptions & BeginOptions): Promise<BootstrapResult> {
-  const directory = openDataDirectory(options.config.get("data_dir"));
+export async function setUp(options: SetupOptions & BeginOptions): Promise<BootstrapResult> {
+  const directory = options.isNew ? openDataDirectory(options.config.get("data_dir")) : openForStart(options);
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, options.clock);
   undo.defer(() => lock.release());
   finishSwap(directory);
+  if (options.isNew) forgetLostDatabase(directory, options);
+  else refuseLostDatabase(directory, options);
   const installation = await openInstallation(directory, options);
   undo.defer(() => installation.close());
   return (await beginInstallation(installation, options)).bootstrap;
@@ -59,11 +71,13 @@ export async function setUp(options: InstallationOptions & BeginOptions): Promis
  * @returns its steps in words; none where everything is there
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`
  */
-export async function planSetup(options: InstallationOptions): Promise<readonly string[]> {
+export async function planSetup(options: SetupOptions): Promise<readonly string[]> {
   const { config } = options;
   const path = config.get("data_dir");
+  if (!options.isNew && !isThere(path)) refuseLostDatabase(placesIn(resolve(path)), options);
   if (!isThere(path)) return [`make the data directory ${path}`, ...everything(config)];
   const directory = openDataDirectory(path);
+  if (!options.isNew) refuseLostDatabase(directory, options);
   const schema = existsSync(directory.database) ? schemaIn(directory) : 0;
   if (schema === 0) return everything(config);
   if (schema < programSchema())
@@ -83,7 +97,7 @@ const everything = (config: Config): string[] => [
   ...(config.has("gateway.type") ? [INFERENCE_KEY_STEP] : []),
 ];
 
-function missingIn({ domain }: Installation, config: Config): string[] {
+function missingIn({ directory, domain }: Installation, config: Config): string[] {
   const needs = domain.identity.bootstrapNeeds(bootstrapRequest(config));
   const hasKey = domain.access.keys.list().some(({ state }) => state === "active");
   return [
@@ -92,6 +106,7 @@ function missingIn({ domain }: Installation, config: Config): string[] {
     ...(needs.password ? [passwordStep(config)] : []),
     ...(hasKey ? [] : [KEY_STEP]),
     ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),
+    ...(isMarked(directory) ? [] : [`write ${directory.marker}`]),
   ];
 }
 

@@ -27,6 +27,10 @@ encrypts under a passphrase. Whoever has both can read every secret, so keep the
   quartermaster backup restore FILE --dry-run  what would be replaced, and which keys are missing
   quartermaster backup restore FILE            with the service stopped
 
+Where the database is lost, serve and setup begin no other one: installation.json in the data directory,
+or a backup, says that there was one. They print the command that restores the newest backup.
+\`setup --new\` begins a new, empty installation instead.
+
 What a restore replaces is kept in a folder replaced-<time>, and the command that goes back to it is
 printed. Cut short at any moment it has either done nothing, or is finished by the next start. After
 a backup was in other hands, restore it with --revoke-logins.

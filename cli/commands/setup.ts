@@ -2,6 +2,7 @@
 // first start. What is made, and what is missing, is for src/setup.ts.
 import type { BootstrapResult } from "../../src/domain/identity/service.ts";
 import type { Config } from "../../src/platform/config/config.ts";
+import type { SetupOptions } from "../../src/setup.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";
@@ -18,6 +19,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       "quartermaster setup --config /etc/quartermaster/quartermaster.yaml --dry-run",
     )
     .option("--dry-run", "say what would be made, and make nothing")
+    .option("--new", "begin a new, empty installation even where a database was lost")
     .printsJson()
     .action(({ dryRun }: { dryRun?: true }, self: CliCommand) =>
       dryRun ? tell(context, self) : setup(context, self),
@@ -27,6 +29,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
 export const addOptions = (command: CliCommand): CliCommand =>
   addOptionsOf(command, [
     "data_dir",
+    "backup.directory",
     "bootstrap.admin_email",
     "bootstrap.admin_password",
     "bootstrap.organization_name",
@@ -34,7 +37,7 @@ export const addOptions = (command: CliCommand): CliCommand =>
   ]);
 
 async function tell(context: Context, command: CliCommand): Promise<void> {
-  const steps = await stepsOf(context, await loadSettings(context, command));
+  const steps = await stepsOf(optionsOf(context, command, await loadSettings(context, command)));
   const lines = steps.length === 0 ? [UNCHANGED] : ["Would:", ...steps.map((step) => `  ${step}`)];
   const text = [...lines, "No changes made."].join("\n");
   outputFor(context, command).result({ dry_run: true, steps }, text);
@@ -43,7 +46,8 @@ async function tell(context: Context, command: CliCommand): Promise<void> {
 async function setup(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const output = outputFor(context, command);
-  const steps = await stepsOf(context, config);
+  const plan = optionsOf(context, command, config);
+  const steps = await stepsOf(plan);
   if (steps.length === 0) return output.result({ changed: false, steps }, UNCHANGED);
   const { setUp } = await import("../../src/setup.ts");
   const showPassword = ({ admin, generatedPassword }: BootstrapResult): void => {
@@ -53,7 +57,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
     output.secret(generatedPassword, { name: "password", warning, more });
   };
   // At once: the password is kept nowhere else, and the next step may fail.
-  const options = { ...optionsOf(context, config), onBootstrap: showPassword };
+  const options = { ...plan, onBootstrap: showPassword };
   const { admin, generatedPassword } = await setUp(options);
   const text = `Set up ${config.get("data_dir")}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} done.`;
   if (generatedPassword) output.note(text);
@@ -62,9 +66,13 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
 
 const UNCHANGED = "unchanged: everything is there";
 
-async function stepsOf(context: Context, config: Config): Promise<readonly string[]> {
+async function stepsOf(options: SetupOptions): Promise<readonly string[]> {
   const { planSetup } = await import("../../src/setup.ts");
-  return await planSetup(optionsOf(context, config));
+  return await planSetup(options);
 }
 
-const optionsOf = ({ clock, ids }: Context, config: Config) => ({ config, clock, ids, baseUrl: () => "" });
+const optionsOf = ({ clock, ids }: Context, command: CliCommand, config: Config): SetupOptions => ({
+  ...{ config, clock, ids },
+  baseUrl: () => "",
+  isNew: command.opts().new === true,
+});

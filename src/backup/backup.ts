@@ -52,10 +52,11 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
   try {
-    const { schema, rows } = await copyDatabase(request, { copy, databaseBytes });
+    const { schema, rows, organizationId } = await copyDatabase(request, { copy, databaseBytes });
     const facts = {
       created_at: toRfc3339(createdAtMs),
       version: VERSION,
+      ...(organizationId !== undefined && { organization_id: organizationId }),
       schema,
       rows,
       sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],

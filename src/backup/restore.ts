@@ -22,6 +22,7 @@ import { openDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { programSchema, schemaIn } from "../platform/database/schema.ts";
 import { fileSizeOf, roomOf } from "../platform/disk.ts";
+import { markInstallation } from "../platform/installation-marker.ts";
 import { VERSION } from "../platform/version.ts";
 import type { KeyPlace } from "./kept-keys.ts";
 import { adoptKeys, sealingKeysAt } from "./kept-keys.ts";
@@ -87,13 +88,14 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
   try {
     await unpack(request, { staging, database });
     const { to: schema } = migrate(database, { clock, version: VERSION, backupDirectory: staging });
-    const revoked = await settle(request, database);
+    const settled = await settle(request, database);
     foldLog(database);
     signal?.throwIfAborted();
     if (keys) adoptKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
     const aside = swapIn(directory, { staging, stamp: toStamp(clock.nowMs()) });
-    return { aside, schema, revoked };
+    if (settled) markInstallation(directory, { organizationId: settled.organizationId, clock });
+    return { aside, schema, revoked: settled?.revoked };
   } finally {
     // Not where the swap was begun and cut short: then whoever comes next needs it.
     if (!isSwapPending(directory)) rmSync(staging, { recursive: true, force: true });
@@ -117,7 +119,7 @@ async function unpack(
 async function settle(
   { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
   file: string,
-): Promise<Restored["revoked"]> {
+): Promise<{ organizationId: string; revoked: Restored["revoked"] } | undefined> {
   const db = openDatabase(file);
   try {
     const organization = firstOrganization(db.read);
@@ -125,7 +127,8 @@ async function settle(
     const actor = { ...operator, organizationId: organization.id };
     const audit = createAudit({ clock });
     await new Backups({ db, clock, ids, audit }).recordRestored(actor, backup);
-    return revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
+    const revoked = revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
+    return { organizationId: organization.id, revoked };
   } finally {
     await db.close();
   }

@@ -11,11 +11,12 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
@@ -29,6 +30,8 @@ export interface DataDirectory {
   artifacts: string;
   backups: string;
   lock: string;
+  /** says that there was a database: see installation-marker.ts */
+  marker: string;
 }
 
 const OWNER_ONLY = 0o700;
@@ -54,6 +57,7 @@ export const placesIn = (path: string): DataDirectory => ({
   artifacts: join(path, "artifacts"),
   backups: join(path, "backups"),
   lock: join(path, "server.lock"),
+  marker: join(path, "installation.json"),
 });
 
 function makeDirectory(path: string): void {
@@ -208,4 +212,12 @@ export function flushToDisk(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Writes a file of ours that is there as a whole or not at all, also after a power failure; one writer at a time. */
+export function writeWholeFile(path: string, text: string): void {
+  const partial = `${path}.partial`;
+  writeFileSync(partial, text, { mode: 0o600, flush: true });
+  renameSync(partial, path);
+  flushToDisk(dirname(path));
 }

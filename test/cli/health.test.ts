@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { migrations } from "../../migrations/index.ts";
 import { checkOf } from "../../src/doctor/finding.ts";
 import {
   CERTIFICATE_DAYS_MIN,
@@ -26,7 +25,6 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
 import { programSchema } from "../../src/platform/database/schema.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { readCertificate } from "../../src/server/tls.ts";
@@ -36,6 +34,7 @@ import { type Bench, createBench, createInstallation } from "../support/in-proce
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { runJobsOn } from "../support/installed-jobs.ts";
+import { makeOlder } from "../support/older-installation.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
@@ -145,12 +144,9 @@ describe("beside a running service", () => {
 
 test("a database of an earlier schema is told, and stays as it is", async () => {
   using bench = createBench();
-  const [file, keys] = [join(bench.data, "quartermaster.db"), join(bench.data, "keys")];
   using made = await createInstallation();
   cpSync(made.data, bench.data, { recursive: true });
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
-  const earlier = migrations.slice(0, -1);
-  migrate(file, { clock: bench.clock, version: "0.0.1", backupDirectory: keys, migrations: earlier });
+  makeOlder(bench.data, bench.clock);
   const schema = { database: programSchema() - 1, program: programSchema() };
   expect(await bench.json("status")).toMatchObject({ schema, policy: null, clients: null, jobs: null });
   expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);

@@ -28,6 +28,8 @@ export const ManifestSchema = Type.Object({
   /** RFC 3339 */
   created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
   version: ShortText,
+  /** whose it is; backups of earlier versions do not say it */
+  organization_id: Type.Optional(ShortText),
   /** number of the last migration */
   schema: Count,
   database: Type.Object({

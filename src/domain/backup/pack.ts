@@ -38,7 +38,7 @@ export interface PackRequest {
   target: string;
   /** its name until it is whole */
   partial: string;
-  facts: Pick<Manifest, "created_at" | "version" | "schema" | "sealing_key_ids"> & {
+  facts: Pick<Manifest, "created_at" | "version" | "organization_id" | "schema" | "sealing_key_ids"> & {
     rows: Manifest["database"]["rows"];
   };
 }

@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSyn
 import { join } from "node:path";
 import { openRegularFile } from "../files.ts";
 import { openConnection } from "./connection.ts";
+import { organizationIn } from "./organization.ts";
 import { brokenReferencesIn, damagesIn } from "./soundness.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -16,6 +17,8 @@ export interface Inspected {
   schema: number;
   /** how many rows each table has */
   rows: Readonly<Record<string, number>>;
+  /** whose database it is; undefined for one that was never set up, or that is damaged */
+  organizationId: string | undefined;
 }
 
 /**
@@ -49,8 +52,9 @@ export function inspectDatabase(file: string): Inspected {
   try {
     const problems = problemsIn(connection);
     const sizeBytes = statSync(file).size;
-    if (problems.length > 0) return { sizeBytes, problems, schema: 0, rows: {} };
-    return { sizeBytes, problems, schema: schemaIn(connection), rows: rowsIn(connection) };
+    if (problems.length > 0) return { sizeBytes, problems, schema: 0, rows: {}, organizationId: undefined };
+    const organizationId = organizationIn(connection);
+    return { sizeBytes, problems, schema: schemaIn(connection), rows: rowsIn(connection), organizationId };
   } catch (error) {
     throw asStorageError(error);
   } finally {

@@ -1,13 +1,19 @@
 // Puts another database in the place of the one in a data directory, in a way that a power cut at any moment leaves either the
 // old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
 // finishes it. Where the new database is from is src/backup/restore.ts's.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../domain/errors.ts";
 import type { Clock } from "../clock.ts";
-import { type DataDirectory, flushToDisk, lockForServer, type ServerLock } from "../data-directory.ts";
+import {
+  type DataDirectory,
+  flushToDisk,
+  lockForServer,
+  type ServerLock,
+  writeWholeFile,
+} from "../data-directory.ts";
 import { openConnection } from "./connection.ts";
 import { sqliteErrorIn } from "./storage-errors.ts";
 
@@ -137,12 +143,8 @@ function freeAside({ path }: DataDirectory, stamp: string): string {
   }
 }
 
-function writePlan(directory: DataDirectory, plan: SwapPlan): void {
-  const partial = `${planFile(directory)}.partial`;
-  writeFileSync(partial, `${JSON.stringify(plan)}\n`, { mode: 0o600, flush: true });
-  renameSync(partial, planFile(directory));
-  flushToDisk(directory.path);
-}
+const writePlan = (directory: DataDirectory, plan: SwapPlan): void =>
+  writeWholeFile(planFile(directory), `${JSON.stringify(plan)}\n`);
 
 function readPlan(directory: DataDirectory): SwapPlan {
   try {
