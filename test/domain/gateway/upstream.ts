@@ -23,6 +23,8 @@ export class Upstream {
   readonly keys = new Map<string, UpstreamKey>();
   /** every call fails with it, until it is cleared */
   failure: ProvisionerCode | undefined;
+  /** calls whose work is done answer with it, until it is cleared */
+  lateFailure: ProvisionerCode | undefined;
   /** users without an account */
   readonly strangers = new Set<string>();
   /** users whose answers break the database's rules, as a bug would */
@@ -48,6 +50,7 @@ export class Upstream {
       provision: async (request) => {
         const answer = this.#provision(request);
         await this.#pass();
+        if (this.lateFailure) throw new ProvisionerError(this.lateFailure, "out of order in the end");
         return answer;
       },
       revoke: async (request) => {
