@@ -2,7 +2,7 @@
 // Which errors exist is for the domain; what a command prints on success is for output.ts.
 import { styleText } from "node:util";
 import { DomainError, type ErrorKind, type Problem } from "../src/domain/errors.ts";
-import { printable } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 
 /** operator-experience.md section 1.1 */
 export const EXIT = {
@@ -148,14 +148,15 @@ export interface FailureStyle {
 export function failureText(error: unknown, runId: string, style: FailureStyle): string {
   const failure = failureOf(error, runId);
   const stack = style.debug ? Bun.inspect(error, { colors: false }) : undefined;
-  if (style.json) return `${JSON.stringify({ ...failure, ...(stack === undefined ? {} : { stack }) })}\n`;
+  if (style.json)
+    return `${printableJson(JSON.stringify({ ...failure, ...(stack === undefined ? {} : { stack }) }))}\n`;
   const label = style.color ? styleText("red", "error:", { validateStream: false }) : "error:";
   const lines = [
     `${label} ${printable(failure.error)}`,
     ...failure.problems.filter(isNews(failure)).map((problem) => printable(problemLine(problem))),
     ...(failure.hint === null ? [] : [`hint:  ${printable(failure.hint)}`]),
     `run:   ${failure.run_id}`,
-    ...(stack === undefined ? [] : [stack]),
+    ...(stack === undefined ? [] : stack.split("\n").map(printable)),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -6,7 +6,7 @@ import type { Secret } from "../src/platform/secret.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { withPriority } from "./journal.ts";
-import { printable } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 import { type Column, tableText } from "./table.ts";
 
 /** A list for both readers. */
@@ -58,7 +58,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
     },
     stream: async (rows, line) => {
       for await (const row of rows) {
-        const text = isJson ? JSON.stringify(line.json(row)) : printable(line.text(row));
+        const text = isJson ? printableJson(JSON.stringify(line.json(row))) : printable(line.text(row));
         if (!stdout.write(`${text}\n`)) await once(stdout, "drain");
       }
     },
@@ -75,7 +75,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
 export const hasColor = (stream: OutputStream, env: Context["env"], color: unknown): boolean =>
   stream.isTTY === true && color !== false && !env.NO_COLOR && env.TERM !== "dumb";
 
-const jsonText = (document: object): string => JSON.stringify(document, null, 2);
+const jsonText = (document: object): string => printableJson(JSON.stringify(document, null, 2));
 
 function warn(context: Context, say: { text: string; isJson: boolean; color: unknown }): void {
   const { stderr, env } = context;
@@ -83,6 +83,8 @@ function warn(context: Context, say: { text: string; isJson: boolean; color: unk
   const shown = hasColor(stderr, env, say.color)
     ? styleText("yellow", label, { validateStream: false })
     : label;
-  const text = say.isJson ? JSON.stringify({ warning: say.text }) : `${shown} ${printable(say.text)}`;
+  const text = say.isJson
+    ? printableJson(JSON.stringify({ warning: say.text }))
+    : `${shown} ${printable(say.text)}`;
   stderr.write(withPriority(context, `${text}\n`, { level: "warning" }));
 }

@@ -1,7 +1,16 @@
 // Text that others chose (host names, e-mail addresses, file contents) made harmless for a terminal.
 
-/** control characters, and those that reverse the direction of text */
-const HARMFUL = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Control characters, line and paragraph separators, and characters that change the direction of text. */
+const HARMFUL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 /** @returns one line without escape sequences; each harmful character is replaced by U+FFFD */
 export const printable = (text: string): string => text.replace(HARMFUL, "\ufffd");
+
+/**
+ * @param json what `JSON.stringify` wrote, with or without indentation
+ * @returns the same document, with harmful characters inside its strings as escapes; JSON itself escapes only C0 controls
+ */
+export const printableJson = (json: string): string =>
+  json.replace(HARMFUL, (character) => (character === "\n" ? character : escaped(character)));
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

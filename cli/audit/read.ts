@@ -7,7 +7,7 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
 import { readPages } from "../pages.ts";
-import { printable } from "../printable.ts";
+import { printable, printableJson } from "../printable.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { momentIn } from "./moment.ts";
 import { ENTRY_COLUMNS, entryDocument } from "./view.ts";
@@ -73,7 +73,7 @@ async function* linesOf(
   progress: Progress,
 ): AsyncGenerator<string> {
   for await (const page of pages) {
-    yield page.map((entry) => `${JSON.stringify(entryDocument(entry))}\n`).join("");
+    yield page.map((entry) => `${printableJson(JSON.stringify(entryDocument(entry)))}\n`).join("");
     reached.entries += page.length;
     reached.lastId = page.at(-1)?.id ?? null;
     progress.advance(page.length);
