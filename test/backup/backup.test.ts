@@ -19,6 +19,7 @@ import { type Backup, type BackupRequest, makeBackup, removeOldBackups } from ".
 import { checkBackup } from "../../src/backup/check.ts";
 import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../src/backup/work.ts";
 import { fileNameOf, LEFT_OUT_MAX, MANIFEST_BYTES } from "../../src/domain/backup/model.ts";
+import { packBackup } from "../../src/domain/backup/pack.ts";
 import { REMEMBERED_MAX } from "../../src/domain/backup/service.ts";
 import { memberIn, readManifest, unpackBackup } from "../../src/domain/backup/unpack.ts";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -84,6 +85,26 @@ function refusalOf(path: string): string {
   }
 }
 
+type Rows = Backup["manifest"]["database"]["rows"];
+
+/** @returns a backup whose digests hold, with other facts about its database */
+function packedWith(changes: { rows?: Rows; schema?: number }): string {
+  const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
+  unpackBackup({ path: backup.path, database });
+  const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
+  const facts = { created_at, version, schema, sealing_key_ids, rows: told.rows, ...changes };
+  rmSync(target, { force: true });
+  packBackup({
+    database,
+    artifacts: placesIn(bench.data).artifacts,
+    target,
+    partial: `${target}.part`,
+    facts,
+  });
+  rmSync(database);
+  return target;
+}
+
 describe("a backup", () => {
   test("DAT-1 has a manifest with version, schema, rows, and the SHA-256 of database and artifacts", () => {
     const { fileBytes, ...manifest } = readManifest(backup.path);
@@ -94,6 +115,48 @@ describe("a backup", () => {
     expect(manifest.database.rows).toMatchObject({ users: 1, organizations: 1, backups: 0 });
     expect(manifest.artifacts).toMatchObject({ count: ARTIFACTS.length, left_out: [] });
     expect(manifest.sealing_key_ids).toEqual(["0123456789ab"]);
+  });
+
+  test("DAT-1 has the number of rows of every table, as any SQLite counts them", () => {
+    const database = join(bench.folder, "counted.db");
+    unpackBackup({ path: backup.path, database });
+    using connection = new Database(database, { readonly: true });
+    const names = connection
+      .query<{ name: string }, []>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
+      )
+      .all()
+      .map(({ name }) => name);
+    const counts = names.map((name) => [
+      name,
+      connection.query(`SELECT count(*) FROM "${name}"`).values()[0]?.[0],
+    ]);
+    expect(backup.manifest.database.rows).toEqual(Object.fromEntries(counts));
+    expect(names.length).toBeGreaterThan(20);
+    rmSync(database);
+  });
+
+  test.each([
+    ["one row more", (rows: Rows) => ({ ...rows, users: (rows.users ?? 0) + 1 })],
+    ["one row less", (rows: Rows) => ({ ...rows, users: (rows.users ?? 0) - 1 })],
+    ["a table more", (rows: Rows) => ({ ...rows, others: 0 })],
+    ["a table less", ({ users: _, ...rows }: Rows) => rows],
+    ["no tables", () => ({})],
+    [
+      "the counts of two tables exchanged",
+      (rows: Rows) => ({ ...rows, users: rows.backups ?? 0, backups: rows.users ?? 0 }),
+    ],
+  ])("DAT-2 is refused when its manifest says %s", (_what, change) => {
+    const path = packedWith({ rows: change(backup.manifest.database.rows) });
+    expect(refusalOf(path)).toBe("backup.damaged");
+  });
+
+  test.each([-1, 1])("DAT-2 is refused when its manifest says another schema (%d)", (step) => {
+    expect(refusalOf(packedWith({ schema: backup.manifest.schema + step }))).toBe("backup.damaged");
+  });
+
+  test("packed by hand with the right facts is accepted", () => {
+    expect(refusalOf(packedWith({}))).toBe("accepted");
   });
 
   test("is a tar that any tar unpacks to the very bytes that were put in", () => {

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +18,7 @@ import {
   type Scheduler,
   TIME_LIMIT_MAX_MS,
 } from "../../src/platform/scheduler/scheduler.ts";
-import { JOBS_MAX } from "../../src/platform/scheduler/store.ts";
+import { addJob, JOBS_MAX, takeLease } from "../../src/platform/scheduler/store.ts";
 import { jobs } from "../../src/platform/scheduler/tables.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -180,6 +181,52 @@ test("a paused job is not run until it is resumed", async () => {
   await db.write((tx) => tx.update(jobs).set({ paused: false }).run());
   await scheduler.runDue();
   expect(runs).toBe(1);
+});
+
+test("a job that is paused between the look at it and its lease is not run", async () => {
+  const { scheduler, db } = processOf();
+  let runs = 0;
+  scheduler.register(
+    hourly(async () => {
+      runs += 1;
+    }),
+  );
+  await scheduler.runDue();
+  const turn = scheduler.runDue(); // has looked; its lease is written in a later turn of the event loop
+  using operator = new Database(file);
+  operator.run("UPDATE jobs SET paused = 1");
+  await turn;
+  expect(runs).toBe(0);
+  expect(rowOf(db)).toMatchObject({ paused: true, leaseOwner: null, lastStartedAtMs: null });
+});
+
+test.each([
+  ["nothing", {}, true],
+  ["a pause", { paused: true }, false],
+  ["another due time", { nextRunAtMs: START_MS + 1 }, false],
+  ["another owner", { leaseOwner: "other" }, false],
+  ["another end of the lease", { leaseUntilMs: START_MS }, false],
+])("%s between the look and the lease decides whether the lease is taken", async (_what, change, isTaken) => {
+  const { db } = processOf();
+  await db.write((tx) => addJob(tx, "sweep", START_MS));
+  for (const leased of [
+    { leaseOwner: null, leaseUntilMs: null },
+    { leaseOwner: "dead", leaseUntilMs: 5 },
+  ]) {
+    const reset = { paused: false, nextRunAtMs: START_MS, ...leased };
+    await db.write((tx) => tx.update(jobs).set(reset).run());
+    const seen = rowOf(db);
+    if (!seen) throw new Error("the job has a row");
+    await db.write((tx) =>
+      tx
+        .update(jobs)
+        .set({ ...reset, ...change })
+        .run(),
+    );
+    const lease = { owner: "new", untilMs: START_MS + LIMIT_MS };
+    expect(await db.write((tx) => takeLease(tx, seen, { lease, nowMs: START_MS }))).toBe(isTaken);
+    expect(rowOf(db)?.leaseOwner === "new").toBe(isTaken);
+  }
 });
 
 test("a job is not begun again while its run goes on, in this process or another", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/caps.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
 import type { Caller } from "../../support/server.ts";
 import { type ClientsWorld, createClientsWorld, reporterOf } from "./clients-world.ts";
 import { reportWith } from "./policies.ts";
@@ -166,6 +166,37 @@ describe("those not seen for long", () => {
     expect(clients.listed().map(({ instanceId }) => instanceId)).toEqual(["live"]);
     expect(grantOf(clients, ana).stands).toBe(true);
   });
+
+  test.each([
+    ["before", -1, { left: [], stands: false }],
+    ["at", 0, { left: ["other"], stands: true }],
+    ["after", 1, { left: ["other"], stands: true }],
+  ])(
+    "count another client of the same login as live from the limit on: seen %s it",
+    async (_when, ms, expected) => {
+      await using clients = await createClientsWorld();
+      const { ana, world } = clients;
+      await clients.report({ instance_id: "lost" });
+      world.clock.advance(HOUR_MS + ms);
+      await clients.report({ instance_id: "other" });
+      world.clock.advance(DAY_MS - ms);
+      expect(await unseen(clients, "revoke", 1)).toBe(2 - expected.left.length);
+      expect(clients.listed().map(({ instanceId }) => instanceId)).toEqual(expected.left);
+      expect(grantOf(clients, ana).stands).toBe(expected.stands);
+    },
+  );
+
+  test.each(["remove", "revoke"] as const)(
+    "are those seen before the limit, not at it (%s)",
+    async (strike) => {
+      await using clients = await createClientsWorld();
+      await clients.report();
+      clients.world.clock.advance(DAY_MS);
+      expect(await unseen(clients, strike, 1)).toBe(0);
+      clients.world.clock.advance(1);
+      expect(await unseen(clients, strike, 1)).toBe(1);
+    },
+  );
 
   test("lose their own grant even then", async () => {
     await using clients = await createClientsWorld();
