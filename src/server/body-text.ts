@@ -1,28 +1,20 @@
 // The bytes of a request body as text: bounded while they are read, and strictly UTF-8. What the text means is decided
 // by who asked for it (body.ts, scim/body.ts).
+import { readInTime } from "./body-end.ts";
+import { exchangeOf } from "./exchange.ts";
 import { HttpError } from "./problem.ts";
 
 /**
- * The framework looks whether there is a body, and the runtime makes a stream to tell: that costs as much as reading one
- * whose length is known. So it is told that there is none; `readText` does not ask.
- */
-export function spareStream(request: Request): void {
-  if (request.method === "GET" || !request.headers.has("content-length")) return;
-  Object.defineProperty(request, "body", NO_STREAM);
-}
-
-const NO_STREAM = { value: null };
-
-/**
  * @param bytesMax more are refused, whether they were declared or only came
- * @throws HttpError 413; 400 for what is no UTF-8, or ended before it was whole
+ * @throws HttpError 413; 408 for a stranger's body that is slow; 400 for what is no UTF-8, or ended before it was whole
  */
 export async function readText(request: Request, bytesMax: number): Promise<string> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bytesMax) throw tooLarge(bytesMax);
   let bytes: Uint8Array;
   try {
-    bytes = await (declared >= 0 ? request.bytes() : readStream(request, bytesMax));
+    const reading = declared >= 0 ? request.bytes() : readStream(request, bytesMax);
+    bytes = await readInTime(reading, exchangeOf(request));
   } catch (error) {
     throw cutShort(error);
   }

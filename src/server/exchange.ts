@@ -5,11 +5,15 @@ import type { Actor } from "../domain/actor.ts";
 import { invariant } from "../domain/errors.ts";
 import type { ScimType } from "../domain/scim/errors.ts";
 import type { ScimCaller } from "../domain/scim/model.ts";
+import type { BodyTimes } from "./body-end.ts";
 
 export interface Exchange {
   readonly requestId: string;
   /** network address of the caller; null on a Unix socket */
   readonly address: string | null;
+  readonly bodyTimes: BodyTimes;
+  /** set by the guard once it has accepted the caller's credential */
+  isAdmitted: boolean;
   /** set by the guard: the route's template, for metrics and log */
   route: string | undefined;
   /** set by the guard on routes that need a caller */

@@ -93,11 +93,13 @@ interface Gate extends GuardOptions {
 /** Bound, as admit is. Users' tokens and cookies are not looked at (scim.md SCIM-1). */
 function admitProvider(options: GuardOptions, { request }: { request: Request }): void {
   options.admitProvider(request);
+  exchangeOf(request).isAdmitted = true;
 }
 
 /** Bound, as admit is. */
 function admitProxy(options: GuardOptions, { request }: { request: Request }): void {
   options.admitProxy(request);
+  exchangeOf(request).isAdmitted = true;
 }
 
 /**
@@ -114,6 +116,7 @@ function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED 
   }
   refuseUnfit(principal, gate.requirement);
   exchange.principal = principal;
+  exchange.isAdmitted = true;
   return undefined;
 }
 

@@ -45,6 +45,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: "This was refused",
   404: "There is nothing here",
   405: "This page cannot do that",
+  408: "This took too long",
   409: "This is not possible now",
   413: "This is too much",
   429: "Too many attempts",

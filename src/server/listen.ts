@@ -132,7 +132,7 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
     fetch: (request: Request, socket: Running) => handle(request, () => addressOf(request, socket, trusted)),
     error(error: unknown) {
       options.report(error);
-      return problemResponse(bugFailure, "none");
+      return problemResponse({ ...bugFailure, headers: { connection: "close" } }, "none");
     },
   };
   return handlers;

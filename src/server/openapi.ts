@@ -148,6 +148,7 @@ const REFUSALS: Record<number, string> = {
   401: "No credential, or one that is not valid",
   403: "The credential may not do this",
   404: "No such record",
+  408: "The body arrived too slowly",
   409: "The state of the record does not allow it",
   412: "The record has another version",
   413: "The body is too large",
@@ -258,6 +259,7 @@ function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<
     ...(requires === "nobody" ? [] : [401, 403]),
     ...(path.includes(":") ? [404] : []),
     ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415]),
+    ...(requires === "nobody" && accepts !== undefined && accepts !== "nothing" ? [408] : []),
     ...(accepts?.startsWith("json") ? [422] : []),
   ];
   return Object.fromEntries(statuses.map((status) => [status, refusalRef(path, status)]));

@@ -22,6 +22,7 @@ const TITLES: Record<number, string> = {
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
+  408: "Request Timeout",
   409: "Conflict",
   410: "Gone",
   413: "Content Too Large",
@@ -129,11 +130,11 @@ export const bugFailure: Failure = {
   headers: {},
 };
 
-/** What a caller learns while the service starts: the socket is there before the data. */
+/** What a caller learns while the service starts: the socket is there before the data. Nobody reads the request's body. */
 export const startingFailure: Failure = {
   status: 503,
   reason: "service.starting",
   message: "the service is starting; try again in a moment",
   problems: [],
-  headers: { "retry-after": "1" },
+  headers: { "retry-after": "1", connection: "close" },
 };

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { complete } from "./answers.ts";
-import { spareStream } from "./body-text.ts";
+import { BODY_TIMES, type BodyTimes, endBody, spareStream } from "./body-end.ts";
 import { renewSessionCookie } from "./cookies.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { askVerified } from "./guard.ts";
@@ -22,6 +22,8 @@ import { traceIdOf } from "./trace.ts";
 export interface ServerOptions extends RouteOptions {
   log: Log;
   metrics: Metrics;
+  /** BODY_TIMES when left out */
+  bodyTimes?: BodyTimes;
 }
 
 /** Gives the caller's network address; null where there is none. */
@@ -37,7 +39,7 @@ export interface Server {
 
 /** @returns the server of a domain */
 export function createServer(options: ServerOptions): Server {
-  const { domain, ids, log, baseUrl } = options;
+  const { domain, ids, log, baseUrl, bodyTimes = BODY_TIMES } = options;
   const refuse = createRefusal(log);
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
@@ -56,20 +58,20 @@ export function createServer(options: ServerOptions): Server {
     routes,
     endStreams: () => streams.close(),
     handle(request, addressOf = () => null) {
-      const exchange: Exchange = new OpenExchange(ids.uuid(), request, addressOf);
+      const exchange: Exchange = new OpenExchange(ids.uuid(), { request, addressOf, bodyTimes });
       const startedMs = performance.now();
       const target = routable(request);
       const routed = target ?? request;
       openExchange(routed, exchange);
       spareStream(routed);
-      const finish = (response: Response): Response => {
+      const finish = (response: Response): Response | Promise<Response> => {
         secure ??= baseUrl().startsWith("https:");
         settle({ request, exchange, response, durationMs: performance.now() - startedMs });
         if (exchange.principal?.renewed) {
           const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
           renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
         }
-        return complete(response, { requestId: exchange.requestId, secure });
+        return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
       };
       if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
       const answer = askVerified(exchange, () => app.fetch(routed));
@@ -89,15 +91,19 @@ class OpenExchange implements Exchange {
   verification: Exchange["verification"] = undefined;
   verified: Exchange["verified"] = undefined;
   scim: Exchange["scim"] = undefined;
+  isAdmitted = false;
 
   constructor(
     readonly requestId: string,
-    private readonly request: Request,
-    private readonly addressOf: AddressOf,
+    private readonly own: { request: Request; addressOf: AddressOf; bodyTimes: BodyTimes },
   ) {}
 
   get address(): string | null {
-    return this.addressOf(this.request);
+    return this.own.addressOf(this.own.request);
+  }
+
+  get bodyTimes(): BodyTimes {
+    return this.own.bodyTimes;
   }
 }
 

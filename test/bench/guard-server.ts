@@ -2,6 +2,7 @@
 // Arguments: a data directory, and the port of the service that issued its tokens.
 import { Elysia } from "elysia";
 import { plainText } from "../../src/server/answers.ts";
+import { BODY_TIMES } from "../../src/server/body-end.ts";
 import { type Exchange, openExchange } from "../../src/server/exchange.ts";
 import { askVerified, createGuard } from "../../src/server/guard.ts";
 import { createRouter } from "../../src/server/router.ts";
@@ -36,6 +37,8 @@ const server = Bun.serve({
       route: undefined,
       principal: undefined,
       scim: undefined,
+      isAdmitted: false,
+      bodyTimes: BODY_TIMES,
     };
     openExchange(request, exchange);
     return askVerified(exchange, () => app.fetch(request));

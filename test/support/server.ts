@@ -16,6 +16,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createOutbound, type Outbound } from "../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
+import type { BodyTimes } from "../../src/server/body-end.ts";
 import { sessionCookieName } from "../../src/server/cookies.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
@@ -77,6 +78,7 @@ export interface TestServerOptions {
   gatewayMode?: GatewayMode;
   /** nothing can be reached when left out */
   outbound?: Outbound;
+  bodyTimes?: BodyTimes;
 }
 
 export interface Sent {
@@ -133,7 +135,8 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
-  const server = serve(world, { domain, logged, configuration: options.configuration });
+  const { configuration, bodyTimes } = options;
+  const server = serve(world, { domain, logged, configuration, bodyTimes });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -200,9 +203,10 @@ const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =
 
 interface Served extends Pick<TestServer, "domain" | "logged"> {
   configuration: TestServerOptions["configuration"];
+  bodyTimes: TestServerOptions["bodyTimes"];
 }
 
-function serve(world: World, { domain, logged, configuration }: Served): Server {
+function serve(world: World, { domain, logged, configuration, bodyTimes }: Served): Server {
   const { db, clock, ids } = world;
   const write = (line: string) => void logged.push(JSON.parse(line));
   return createServer({
@@ -221,6 +225,7 @@ function serve(world: World, { domain, logged, configuration }: Served): Server 
     }),
     baseUrl: domain.access.settings.baseUrl,
     configuration: () => configuration?.(),
+    ...(bodyTimes && { bodyTimes }),
   });
 }
 
