@@ -1,12 +1,13 @@
 // Our cookies. The session cookie's name and attributes are the contract's (client-and-auth.md section 4.5); the form cookie
 // ties a form that a stranger may send to the browser that was shown it; the device cookie says that a browser has signed in
-// before (access/device-cookie.ts).
+// before (access/device-cookie.ts); the code cookie says which typed user code a browser is about to confirm.
 
 import { SESSION_COOKIE } from "../domain/access/wire.ts";
 import { DAY_MS, SECOND_MS } from "../platform/clock.ts";
 
 const FORM_COOKIE = "quartermaster_form";
 const DEVICE_COOKIE = "quartermaster_device";
+const USER_CODE_COOKIE = "quartermaster_user_code";
 /** Browsers keep no cookie for longer (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
@@ -93,4 +94,21 @@ export const formCookie = (secret: string, baseUrl: string): string =>
     path: "/",
     sameSite: "lax",
     secure: isSecure(baseUrl),
+  }).serialize();
+
+/** @returns the typed user code that a request carries, whoever put it there */
+export const typedCodeOf = (request: Request, baseUrl: string): string | undefined =>
+  cookieOf(request, ownCookieName(USER_CODE_COOKIE, baseUrl));
+
+/**
+ * Needs no signature: the code opens nothing but a device login that its user has bound by typing it.
+ * @returns the Set-Cookie value that leads this browser to the device login of a typed code
+ */
+export const typedCodeCookie = (userCode: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
+  new Bun.Cookie(ownCookieName(USER_CODE_COOKIE, baseUrl), userCode, {
+    httpOnly: true,
+    path: "/",
+    sameSite: "lax",
+    secure: isSecure(baseUrl),
+    maxAge: maxAgeSeconds,
   }).serialize();

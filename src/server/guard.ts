@@ -215,7 +215,14 @@ const SAFE_METHODS = new Set(["GET", "HEAD"]);
  * @throws DomainError `access.foreign_origin`
  */
 export function refuseForeignOrigin(request: Request, baseUrl: string): void {
-  if (SAFE_METHODS.has(request.method)) return;
+  if (!SAFE_METHODS.has(request.method)) refuseForeignPage(request, baseUrl);
+}
+
+/**
+ * The same whatever the method, for the few GET requests of the contract that change something.
+ * @throws DomainError `access.foreign_origin`
+ */
+export function refuseForeignPage(request: Request, baseUrl: string): void {
   const origin = request.headers.get("origin");
   const site = request.headers.get("sec-fetch-site");
   if ((origin === null || origin === baseUrl) && site !== "cross-site") return;

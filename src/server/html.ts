@@ -73,6 +73,13 @@ const htmlAnswer = { description: "The page", schema: Type.String(), mediaType: 
 export const pageOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, { tags: ["Pages"], answers: { 200: htmlAnswer } });
 
+/** What a path says of itself that only leads to a page. */
+export const redirectOperation = (operationId: string, summary: string) =>
+  operation(operationId, summary, {
+    tags: ["Pages"],
+    answers: { 303: { description: "The page is in Location" } },
+  });
+
 /** What a form says of itself: it ends in a redirect, or in its page again with what was wrong. */
 export const formOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, {

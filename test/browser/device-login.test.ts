@@ -11,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
+const grouped = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 const pathOf = (page: Page) => page.url().slice(site.baseUrl.length);
 
 async function enterCode(page: Page, code: string): Promise<void> {
@@ -30,7 +31,7 @@ describe("the link", () => {
     await signIn(page, ADMIN);
 
     expect(page.url()).toBe(workstation.link);
-    expect(await page.getByLabel("Confirmation code").inputValue()).toBe(workstation.userCode);
+    expect(await page.getByLabel("Confirmation code").inputValue()).toBe(grouped(workstation.userCode));
     expect(await page.locator("dl").textContent()).toContain("127.0.0.1");
     expect(await page.getByRole("listitem").allTextContents()).toHaveLength(3);
     expect(await page.getByText("Deny this if you did not start it yourself.").isVisible()).toBe(true);
@@ -141,7 +142,8 @@ describe("the typed code", () => {
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
     await enterCode(page, ` ${userCode.slice(0, 4).toLowerCase()} - ${userCode.slice(4)} `);
-    expect(await page.getByLabel("Confirmation code").inputValue()).toBe(userCode);
+    expect(pathOf(page)).toBe("/device/confirm");
+    expect(await page.getByLabel("Confirmation code").inputValue()).toBe(grouped(userCode));
     await press(page, "Authorize");
     expect(await heading(page)).toBe("CLI authorized");
     expect((await workstation.poll()).status).toBe(200);
@@ -155,6 +157,50 @@ describe("the typed code", () => {
     await page.reload();
     await press(page, "Deny");
     expect((await workstation.poll()).body.error).toBe("access_denied");
+  });
+
+  test("is decided as each page shows it, also where another tab has sent another code since", async () => {
+    const [first, second] = [await site.workstation(), await site.workstation()];
+    await using visitor = await site.visitor({ as: site.admin });
+    const { page, context } = visitor;
+    await enterCode(page, first.userCode);
+    const secondTab = await context.newPage();
+    await secondTab.goto("/device");
+    await enterCode(secondTab, second.userCode);
+    await press(page, "Authorize");
+    expect((await first.poll()).status).toBe(200);
+    expect((await second.poll()).body.error).toBe("authorization_pending");
+    await secondTab.reload();
+    expect(await secondTab.getByLabel("Confirmation code").inputValue()).toBe(grouped(second.userCode));
+  });
+
+  test("comes back after signing in again, and is unavailable to another account", async () => {
+    const workstation = await site.workstation();
+    const own = await site.member("owner@example.com");
+    await using visitor = await site.visitor({ as: own });
+    const { page } = visitor;
+    await enterCode(page, workstation.userCode);
+    await press(page, "Sign out");
+    await signIn(page, (await site.member("next@example.com")).email);
+    expect([pathOf(page), await heading(page)]).toEqual(["/device/confirm", "This link is unavailable"]);
+    await page.getByRole("link", { name: "Enter a code" }).click();
+    await press(page, "Sign out");
+    await signIn(page, own.email);
+    await page.goto("/device/confirm");
+    await press(page, "Authorize");
+    expect((await workstation.poll()).status).toBe(200);
+  });
+
+  test("in a link of another site is no guess", async () => {
+    const workstation = await site.workstation();
+    await using visitor = await site.visitor({ as: await site.member("victim@example.com") });
+    const { page } = visitor;
+    for (const letter of "ABCDEF") {
+      await page.goto(`/device/code/${letter.repeat(8)}`);
+      expect([pathOf(page), await heading(page)]).toEqual(["/device", "Enter the code"]);
+    }
+    await enterCode(page, workstation.userCode);
+    expect(await heading(page)).toBe("Allow terminal access?");
   });
 
   test("keeps what was typed wrongly, says so beside the field and in a summary that has the focus", async () => {

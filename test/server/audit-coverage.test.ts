@@ -274,8 +274,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => decided(site, ({ linkToken }) => `/device/${linkToken}`),
     leaves: ["device_login.approve"],
   },
-  "POST /device/code/:userCode": {
-    ask: (site) => decided(site, ({ userCode }) => `/device/code/${userCode}`),
+  "POST /device/confirm": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const { userCode } = await begin(site);
+      const entry = formTo(await browser.visit("/device"), "/device");
+      const page = await browser.submit(entry, { user_code: userCode });
+      return filledIn(browser, page, { action: "/device/confirm", fields: { decision: "approve" } });
+    },
     leaves: ["device_login.approve"],
   },
   "POST /accept-invitation": {
@@ -431,10 +437,6 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["gateway_key.provision"],
   },
   "GET /device/:token": looked(({ linkToken }) => `/device/${linkToken}`, ["device_logins"]),
-  "GET /device/code/:userCode": looked(
-    ({ userCode }) => `/device/code/${userCode}`,
-    ["budgets", "device_logins"],
-  ),
   "GET /api/device/:token": looked(({ linkToken }) => `/api/device/${linkToken}`, ["device_logins"]),
   "GET /api/auth/device": looked(
     ({ userCode }) => `/api/auth/device?user_code=${userCode}`,

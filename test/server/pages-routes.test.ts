@@ -1,6 +1,7 @@
 // The pages as a browser walks them: sign in, approve or deny, accept an invitation, sign out; forged forms and foreign
 // sites are refused, and errors are pages. What the documents look like is in pages.test.ts.
 import { describe, expect, test } from "bun:test";
+import { budgets, deviceLogins } from "../../src/domain/access/tables.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { contentSecurityPolicy, styleSheetBody, styleSheetPath } from "../../src/server/pages/assets.ts";
 import { FormBrowser, formTo, type Page } from "../support/form-browser.ts";
@@ -267,7 +268,64 @@ describe("approving by the link", () => {
   });
 });
 
+const sendCode = async (browser: FormBrowser, userCode: string): Promise<Page> =>
+  browser.submit(formTo(await browser.visit("/device"), "/device"), { user_code: userCode });
+
 describe("approving by the typed code", () => {
+  test("is not begun by a GET: a link with a code leads to the entry, spends no guess and binds nothing", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const { userCode } = await begin(server);
+    const budgetsBefore = server.world.db.read.select().from(budgets).all();
+    for (const code of [userCode, "ABCDEFGH", "x", "%2Fevil"]) {
+      const answer = await browser.request(`/device/code/${code}`, {
+        headers: { "sec-fetch-site": "cross-site" },
+      });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/device"]);
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    expect(server.world.db.read.select().from(budgets).all()).toEqual(budgetsBefore);
+    expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([{ userId: null }]);
+    expect((await sendCode(browser, userCode)).heading).toBe("Allow terminal access?");
+  });
+
+  test("keeps the code in a cookie of this browser for as long as the code lives", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { userCode } = await begin(server);
+    const form = formTo(await browser.visit("/device"), "/device");
+    const body = new URLSearchParams({ ...form.fields, user_code: userCode });
+    const answer = await browser.request("/device", { method: "POST", body });
+    expect(answer.headers.getSetCookie()).toEqual([
+      `__Host-quartermaster_user_code=${userCode}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax`,
+    ]);
+  });
+
+  test("needs a code that was sent: without one the page asks for it", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    expect((await browser.visit("/device/confirm")).path).toBe("/device");
+    expect((await browse(server).visit("/device/confirm")).path).toBe("/login?callbackURL=%2Fdevice");
+  });
+
+  test("opens nothing by a cookie or a form that names another code, and counts no guess for them", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const [own, other] = [await begin(server), await begin(server)];
+    const page = await sendCode(browser, own.userCode);
+    const form = formTo(page, "/device/confirm");
+    for (const user_code of [other.userCode, "ABCDEFGH", ""]) {
+      browser.cookies.set("__Host-quartermaster_user_code", user_code);
+      expect((await browser.visit("/device/confirm")).html).not.toContain("Authorize");
+      const refused = await browser.submit(form, { user_code, decision: "approve" });
+      expect([refused.status, refused.heading]).toEqual([404, "This link is unavailable"]);
+    }
+    expect(await other.redeem()).toBe("authorization_pending");
+    expect((await browser.submit(form, { decision: "approve" })).heading).toBe("CLI authorized");
+  });
+
   test("takes the code in any spelling, shows who asks, and gives the terminal its tokens", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
@@ -277,9 +335,10 @@ describe("approving by the typed code", () => {
     const page = await browser.submit(formTo(entry, "/device"), { user_code: typed });
     expect([page.status, page.path, page.heading]).toEqual([
       200,
-      `/device/code/${userCode}`,
+      "/device/confirm",
       "Allow terminal access?",
     ]);
+    expect(page.html).toContain(`value="${userCode.slice(0, 4)}-${userCode.slice(4)}"`);
     expect((await decide(browser, page, "approve")).heading).toBe("CLI authorized");
     expect(await redeem()).toBe("governance:read");
   });
@@ -288,7 +347,7 @@ describe("approving by the typed code", () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { userCode, redeem } = await begin(server);
-    const page = await browser.visit(`/device/code/${userCode}`);
+    const page = await sendCode(browser, userCode);
     expect((await decide(browser, page, "deny")).heading).toBe("Request denied");
     expect(await redeem()).toBe("access_denied");
   });
@@ -437,7 +496,7 @@ describe("a form that no page of ours made for this browser", () => {
       { browser: ada, form: formTo(await ada.visit(link.path), link.path), fields: { decision: "approve" } },
       {
         browser: ada,
-        form: formTo(await ada.visit(`/device/code/${code.userCode}`), `/device/code/${code.userCode}`),
+        form: formTo(await sendCode(ada, code.userCode), "/device/confirm"),
         fields: { decision: "approve" },
       },
       { browser: ada, form: formTo(await ada.visit("/"), "/sign-out"), fields: {} },

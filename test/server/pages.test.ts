@@ -109,7 +109,7 @@ const branding = { organizationName: "Acme", logoUrl: null };
 const approvalProps = {
   action: "/device/opaque",
   csrf: "csrf-1",
-  userCode: "WDJB-MJHT",
+  userCode: "WDJBMJHT",
   oauthClientName: "Coding CLI",
   scopes: ["governance:read", "session:write", "constructor"],
   requestedFrom: { address: "192.0.2.7" },

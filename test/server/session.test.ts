@@ -1,5 +1,6 @@
 // The browser session for programs, and the decision on a device login by JSON: statuses, cookies, and who is let in.
 import { describe, expect, test } from "bun:test";
+import { budgets, deviceLogins } from "../../src/domain/access/tables.ts";
 import type { TestServerOptions } from "../support/server.ts";
 import { BASE_URL, createTestServer, PASSWORD, type TestServer } from "../support/server.ts";
 
@@ -400,6 +401,24 @@ describe("deciding a device login by its user code", () => {
     }
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+  });
+
+  test("is no guess when another site's page asks", async () => {
+    await using server = await createTestServer();
+    const { cookie } = await server.signedIn("member");
+    const { userCode, link } = await begin(server);
+    for (const path of [`/api/auth/device?user_code=${userCode}`, link]) {
+      const refused = await server.request("GET", path, {
+        cookie,
+        headers: { "sec-fetch-site": "cross-site" },
+      });
+      expect(refused.status).toBe(403);
+    }
+    expect(server.world.db.read.select().from(budgets).all()).toEqual([]);
+    expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([
+      {},
+      { userId: null, state: "pending" },
+    ]);
   });
 
   test("needs a browser's session and a code", async () => {

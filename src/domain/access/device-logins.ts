@@ -153,6 +153,25 @@ export class DeviceLogins {
     await this.#decide(actor, row.id, decision);
   }
 
+  /**
+   * Finds a login that the user bound before. It is no guess and changes nothing.
+   * @throws DomainError `device_login.unavailable`, also for one that the user never bound
+   */
+  getClaimed(actor: Actor, userCode: string): DeviceLoginView {
+    const known = readUserCode(userCode);
+    const row = known && this.#openOnly(store.ofUserCode(this.own.db.read, sha256Hex(known)));
+    if (!row || row.userId !== userIdOf(actor)) throw loginUnavailable();
+    return viewOf(row, known);
+  }
+
+  /** `getClaimed` and `decide` in one step. */
+  async decideClaimed(
+    actor: Actor,
+    { userCode, ...decision }: Decision & { userCode: string },
+  ): Promise<void> {
+    await this.#decide(actor, this.getClaimed(actor, userCode).id, decision);
+  }
+
   /** `claimByUserCode` and `decide` in one step. */
   async decideByUserCode(
     actor: Actor,

@@ -4,12 +4,13 @@
 import type { ComponentChildren } from "preact";
 import { Hidden, SignOutForm } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
-import { scopeInWords, timeInWords } from "./words.ts";
+import { codeInGroups, scopeInWords, timeInWords } from "./words.ts";
 
 export interface ApprovalProps {
-  /** path of the opaque link; the decision is posted there */
+  /** where the decision is posted: the path of the opaque link, or of the typed code */
   action: string;
   csrf: string;
+  /** eight characters */
   userCode: string;
   oauthClientName: string;
   scopes: readonly string[];
@@ -32,12 +33,12 @@ function UserCode({ userCode }: { userCode: string }) {
         class="user-code"
         id="confirmation-code"
         type="text"
-        value={userCode}
+        value={codeInGroups(userCode)}
         readOnly
         aria-describedby="confirmation-code-hint"
       />
       <p class="hint" id="confirmation-code-hint">
-        Go on only if your terminal shows exactly this code.
+        Go on only if your terminal shows this code, with or without the dash.
       </p>
     </div>
   );
@@ -81,10 +82,11 @@ function Scopes({ scopes }: { scopes: readonly string[] }) {
   );
 }
 
-function Decision({ action, csrf }: { action: string; csrf: string }) {
+function Decision({ action, csrf, userCode }: Pick<ApprovalProps, "action" | "csrf" | "userCode">) {
   return (
     <form class="choices" method="post" action={action}>
       <Hidden name="csrf" value={csrf} />
+      <Hidden name="user_code" value={userCode} />
       <button class="button" type="submit" name="decision" value="approve">
         Authorize
       </button>
@@ -96,7 +98,8 @@ function Decision({ action, csrf }: { action: string; csrf: string }) {
 }
 
 /**
- * Shows a pending device login to the user who is to decide. Posts `csrf` and `decision` (`approve` or `deny`) to `action`.
+ * Shows a pending device login to the user who is to decide. Posts `csrf`, `user_code` and `decision` (`approve` or
+ * `deny`) to `action`.
  * @source RFC 8628 sections 3.3 and 5.4; client-and-auth.md section 4.1; operator-experience.md section 7, WEB-2
  */
 export function approvalPage(props: ApprovalProps): string {
@@ -112,7 +115,7 @@ export function approvalPage(props: ApprovalProps): string {
         <strong>Deny this if you did not start it yourself.</strong> Whoever sent you the link or code would
         get your access.
       </p>
-      <Decision action={action} csrf={csrf} />
+      <Decision action={action} csrf={csrf} userCode={props.userCode} />
       <SignOutForm csrf={csrf} email={signedInAs} next={action} />
     </>,
   );

@@ -26,6 +26,12 @@ export const asSentence = (message: string): string =>
 export const scopeInWords = (scope: string): string =>
   scopeSentences.get(scope) ?? `Use the permission “${scope}”`;
 
+const CODE_GROUP_LENGTH = 4;
+
+/** @param userCode eight characters @returns it in two groups, which are easier to compare: `DZFR-FBEK` */
+export const codeInGroups = (userCode: string): string =>
+  `${userCode.slice(0, CODE_GROUP_LENGTH)}-${userCode.slice(CODE_GROUP_LENGTH)}`;
+
 /** @returns the role's name; the role itself where we have no name for it */
 export const roleInWords = (role: string): string => roleNames.get(role) ?? role;
 

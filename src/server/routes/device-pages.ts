@@ -2,6 +2,7 @@
 // Who may decide, and what a decision means, is the access area's.
 import { createApprovals, type Decision } from "../approvals.ts";
 import type { Browser } from "../browser.ts";
+import { typedCodeCookie, typedCodeOf } from "../cookies.ts";
 import { actorOf } from "../exchange.ts";
 import {
   FormField,
@@ -10,6 +11,7 @@ import {
   formOperation,
   page,
   pageOperation,
+  redirectOperation,
   seeOther,
   signInPath,
 } from "../html.ts";
@@ -19,15 +21,16 @@ import { createRouter, type RouteContext } from "../router.ts";
 
 const CodeForm = formOf({ csrf: FormField, user_code: FormField });
 const DecisionForm = formOf({ csrf: FormField, decision: FormField });
+const ConfirmForm = formOf({ csrf: FormField, decision: FormField, user_code: FormField });
 
 const ENTRY = "/device";
+/** Shows the login of the code that this browser sent last; the code is in a cookie, so no link can choose it. */
+const CONFIRM = `${ENTRY}/confirm`;
 const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;
-/** A code that was typed is bound to its user by then and of no use to anybody else. */
-const codePath = (userCode: string): string => `${ENTRY}/code/${encodeURIComponent(userCode)}`;
 
 /** @returns typing the code (RFC 8628 section 3.3; operator-experience.md section 7, WEB-3) */
-export function codeEntryPages({ guard, domain }: RouteContext, browser: Browser) {
-  const { deviceLogins } = domain.access;
+export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  const { deviceLogins, settings } = domain.access;
 
   return createRouter(guard, "code-entry-pages")
     .get(
@@ -49,7 +52,8 @@ export function codeEntryPages({ guard, domain }: RouteContext, browser: Browser
         const typed = body.user_code ?? "";
         try {
           const { userCode } = await deviceLogins.claimByUserCode(actorOf(request), typed);
-          return seeOther(codePath(userCode));
+          const maxAgeSeconds = settings.deviceCodeTtlSeconds;
+          return seeOther(CONFIRM, [typedCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })]);
         } catch (error) {
           const { status, headers, message } = formFailure(error);
           const shown = { csrf: visitor.csrf, value: typed, error: message };
@@ -106,28 +110,43 @@ export function approvalPages({ guard, domain }: RouteContext, browser: Browser)
         body: DecisionForm,
         detail: formOperation("sendApproval", "Approves or refuses the device login of a link"),
       },
-    )
+    );
+}
+
+/** @returns the decision on the device login of a typed code, which was bound to its user when it was sent */
+export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  const { deviceLogins } = domain.access;
+  const approvals = createApprovals(browser);
+
+  return createRouter(guard, "code-confirmation-pages")
     .get(
-      `${ENTRY}/code/:userCode`,
-      ({ request, params }) => {
-        const claim = () => deviceLogins.claimByUserCode(actorOf(request), params.userCode);
-        return approvals.show(request, { action: codePath(params.userCode), claim });
+      CONFIRM,
+      ({ request }) => {
+        const userCode = typedCodeOf(request, baseUrl());
+        if (userCode === undefined) return seeOther(ENTRY);
+        const claim = async () => deviceLogins.getClaimed(actorOf(request), userCode);
+        return approvals.show(request, { action: CONFIRM, claim });
       },
       { requires: "nobody", detail: pageOperation("showApprovalOfCode", "The device login of a typed code") },
     )
     .post(
-      `${ENTRY}/code/:userCode`,
-      ({ request, params, body }) => {
-        const { userCode } = params;
+      CONFIRM,
+      ({ request, body }) => {
+        // The code of the page that was sent: another tab may have replaced the cookie.
+        const userCode = body.user_code ?? "";
         const decide = (decision: Decision) =>
-          deviceLogins.decideByUserCode(actorOf(request), { ...decision, userCode });
-        return approvals.decide(request, { action: codePath(userCode), form: body, decide });
+          deviceLogins.decideClaimed(actorOf(request), { ...decision, userCode });
+        return approvals.decide(request, { action: CONFIRM, form: body, decide });
       },
       {
         requires: "nobody",
         accepts: "form",
-        body: DecisionForm,
+        body: ConfirmForm,
         detail: formOperation("sendApprovalOfCode", "Approves or refuses the device login of a typed code"),
       },
-    );
+    )
+    .get(`${ENTRY}/code/:userCode`, () => seeOther(ENTRY), {
+      requires: "nobody",
+      detail: redirectOperation("leaveCodeLink", "Leads to the page that asks for the code"),
+    });
 }

@@ -6,6 +6,7 @@ import { invariant } from "../../domain/errors.ts";
 import { unkept } from "../answers.ts";
 import { type Decision, readDecision } from "../approvals.ts";
 import { actorOf, principalOf } from "../exchange.ts";
+import { refuseForeignPage } from "../guard.ts";
 import { operationsOf } from "../openapi.ts";
 import { failureOf, HttpError } from "../problem.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -33,7 +34,7 @@ const described = {
 };
 
 /** @returns the approval routes of client-and-auth.md section 4.1 */
-export function deviceRoutes({ guard, domain }: RouteContext) {
+export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
   const { deviceLogins } = domain.access;
   const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
     const choice = { userCode, decision, loginSessionId: loginSessionOf(request) };
@@ -45,6 +46,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
     .get(
       "/api/device/:token",
       async ({ request, params }) => {
+        refuseForeignPage(request, baseUrl());
         const { userCode } = await orBadRequest(deviceLogins.claim(actorOf(request), params.token));
         return unkept({ user_code: userCode, status: "pending" });
       },
@@ -62,6 +64,7 @@ export function deviceRoutes({ guard, domain }: RouteContext) {
     .get(
       `${ISSUER_PATH}/device`,
       async ({ request, query }) => {
+        refuseForeignPage(request, baseUrl()); // it counts as a guess
         const claim = deviceLogins.claimByUserCode(actorOf(request), query.user_code);
         return unkept({ user_code: (await orBadRequest(claim)).userCode, status: "pending" });
       },

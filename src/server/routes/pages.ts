@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { createBrowser } from "../browser.ts";
 import type { RouteContext } from "../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
-import { approvalPages, codeEntryPages } from "./device-pages.ts";
+import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 
 /** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */
@@ -14,6 +14,7 @@ export function pageRoutes(context: RouteContext) {
     .use(accountPages(context, browser))
     .use(signInPages(context, browser))
     .use(codeEntryPages(context, browser))
+    .use(codeConfirmationPages(context, browser))
     .use(approvalPages(context, browser))
     .use(invitationPages(context, browser));
 }
