@@ -1,6 +1,6 @@
 // What the operator does to a user who is there. Every change ends the user's logins, so all but resuming ask first; what
 // the domain would refuse is refused before the question, so that a dry run promises nothing it could not keep.
-import { toAdminUser, type User } from "../../src/domain/identity/model.ts";
+import { type ChangedUser, toAdminUser, type User } from "../../src/domain/identity/model.ts";
 import type { Call } from "../in-domain.ts";
 import { isConfirmed } from "../prompt.ts";
 
@@ -12,9 +12,10 @@ export async function setRole(call: Call): Promise<void> {
   if (user.role === role) return unchanged(call, user, `is ${role}`);
   const { users } = call.domain.identity;
   users.checkUpdate(call.actor, user.id, { role });
+  const sent = role === "admin" ? 0 : countSent(call, user);
   await change(call, {
     action: `make ${user.email} ${role}`,
-    details: [`The role is ${user.role} now.`, LOGINS_END],
+    details: [`The role is ${user.role} now.`, LOGINS_END, ...invitationsEnd(sent)],
     done: `is ${role}`,
     apply: () => users.update(call.actor, user.id, { role }),
   });
@@ -25,9 +26,10 @@ export async function suspend(call: Call): Promise<void> {
   if (user.status === "suspended") return unchanged(call, user, "is suspended");
   const { users } = call.domain.identity;
   users.checkUpdate(call.actor, user.id, { status: "suspended" });
+  const wayBack = "`users resume` lets the user in again, with the old password.";
   await change(call, {
     action: `suspend ${user.email}`,
-    details: [LOGINS_END, "`users resume` lets the user in again, with the old password."],
+    details: [LOGINS_END, ...invitationsEnd(countSent(call, user)), wayBack],
     done: "is suspended",
     apply: () => users.setStatus(call.actor, user.id, "suspended"),
   });
@@ -45,7 +47,7 @@ export async function resume(call: Call): Promise<void> {
 export async function unlock(call: Call): Promise<void> {
   const user = find(call, call.args[0]);
   const isChange = await call.domain.identity.users.unlock(call.actor, user.id);
-  if (isChange) changed(call, user, "can sign in again");
+  if (isChange) changed(call, { ...user, canceledInvitations: 0 }, "can sign in again");
   else unchanged(call, user, "has no wrong passwords counted");
 }
 
@@ -54,16 +56,31 @@ export async function remove(call: Call): Promise<void> {
   if (user.status === "removed") return unchanged(call, user, "is removed");
   const { users } = call.domain.identity;
   users.checkRemove(call.actor, user.id);
+  const canceledInvitations = countSent(call, user);
   await change(call, {
     action: `remove ${user.email}`,
-    details: [LOGINS_END, "The password is forgotten; the record and its history stay."],
+    details: [
+      LOGINS_END,
+      ...invitationsEnd(canceledInvitations),
+      "The password is forgotten; the record and its history stay.",
+    ],
     done: "is removed",
     apply: async () => {
       await users.remove(call.actor, user.id);
-      return users.show(call.actor.organizationId, user.id);
+      return { ...users.show(call.actor.organizationId, user.id), canceledInvitations };
     },
   });
 }
+
+const countSent = ({ domain, actor }: Call, { id }: User): number =>
+  domain.identity.users.countSentInvitations(actor.organizationId, id);
+
+/** Says in the plan how many invitations go with the role. */
+const invitationsEnd = (count: number): string[] =>
+  count === 0 ? [] : [`${invitationsText(count)} from this user will be canceled.`];
+
+const invitationsText = (count: number): string =>
+  count === 1 ? "1 pending invitation" : `${count} pending invitations`;
 
 const find = ({ domain, actor }: Call, reference = ""): User =>
   domain.identity.users.find(actor.organizationId, reference);
@@ -73,7 +90,7 @@ interface Change {
   details: readonly string[];
   /** what follows the address in the sentence of the result */
   done: string;
-  apply(): Promise<User>;
+  apply(): Promise<ChangedUser>;
 }
 
 async function change(call: Call, { action, details, done, apply }: Change): Promise<void> {
@@ -82,8 +99,17 @@ async function change(call: Call, { action, details, done, apply }: Change): Pro
   changed(call, await apply(), done);
 }
 
-const changed = ({ output }: Call, user: User, done: string): void =>
-  output.result({ changed: true, user: toAdminUser(user) }, `${user.email} ${done}`);
+function changed({ output }: Call, user: ChangedUser, done: string): void {
+  const count = user.canceledInvitations;
+  const document = { changed: true, user: toAdminUser(user) };
+  const text = `${user.email} ${done}`;
+  if (count === 0) output.result(document, text);
+  else
+    output.result(
+      { ...document, canceled_invitations: count },
+      `${text}; canceled ${invitationsText(count)}`,
+    );
+}
 
 const unchanged = ({ output }: Call, user: User, state: string): void =>
   output.result({ changed: false, user: toAdminUser(user) }, `unchanged: ${user.email} ${state}`);

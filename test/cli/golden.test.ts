@@ -10,7 +10,7 @@ import { type Bench, createBench, createInstallation, runHere } from "../support
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
-import { guessOn, logInOn } from "../support/installed-login.ts";
+import { guessOn, inviteOn, logInOn } from "../support/installed-login.ts";
 import { beginPolicyOn } from "../support/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
 import { makeOlder } from "../support/older-installation.ts";
@@ -208,6 +208,22 @@ test("catalog verify warns of a stored archive that breaks a rule for new ones",
   expectGolden("catalog-verify-outdated", steps, replacements(bench));
 });
 
+/** An administrator who has sent invitations loses the role: by each of the three verbs. */
+async function withdrawing(bench: Bench): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const verb of [
+    "set-role dora@example.org member",
+    "suspend eli@example.org",
+    "remove fay@example.org",
+  ]) {
+    const [, email = ""] = verb.split(" ");
+    await bench.run(`users create ${email} --role admin`);
+    await inviteOn(bench, { inviter: email, emails: [`one-${email}`, `two-${email}`] });
+    steps.push(...(await transcript(bench, [`users ${verb} --dry-run`, `users ${verb} --yes --json`])));
+  }
+  return steps;
+}
+
 test("users", async () => {
   using bench = await createInstallation();
   writeFileSync(join(bench.folder, "password"), "correct horse battery\n", { mode: 0o600 });
@@ -245,6 +261,7 @@ test("users", async () => {
     "users resume carl@example.org --json",
     "users remove carl@example.org --yes --json",
   ]);
+  steps.push(...(await withdrawing(bench)));
   await guessOn(bench, "bob@example.org");
   const unlocking = ["users unlock bob@example.org", "users unlock bob@example.org --json"];
   steps.push(...(await transcript(bench, unlocking)));

@@ -3,7 +3,12 @@
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
-import { AdminUser, AdminUserPage, SELECTED_USERS_MAX } from "../../src/domain/identity/model.ts";
+import {
+  AdminUser,
+  AdminUserPage,
+  ChangedAdminUser,
+  SELECTED_USERS_MAX,
+} from "../../src/domain/identity/model.ts";
 import type { User } from "../../src/domain/identity/service.ts";
 import { organizations, users } from "../../src/domain/identity/tables.ts";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
@@ -210,6 +215,26 @@ describe("a change", () => {
     const ben = await face.signedIn("member");
     await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "member" });
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
+  });
+
+  test.each([
+    ["canceled_invitations", { role: "member" }, 1],
+    ["canceled_invitations", { status: "suspended" }, 1],
+    ["no count", { role: "admin" }, undefined],
+  ])("of an administrator answers with %s for %j", async (_member, body, canceled) => {
+    await using face = await createAdministration();
+    const ben = await face.signedIn("admin");
+    const invitation = { email: "eve@example.com", role: "admin" };
+    const sent = await face.request("POST", "/admin/invitations", {
+      token: ben.accessToken,
+      body: invitation,
+    });
+    const answer = await (await face.send("PATCH", `/admin/users/${ben.user.id}`, body)).json();
+    expect(Value.Check(ChangedAdminUser, answer)).toBe(true);
+    expect(answer.canceled_invitations).toBe(canceled);
+    const { id } = await sent.json();
+    const shown = await (await face.send("GET", `/admin/invitations/${id}`)).json();
+    expect(shown.status).toBe(canceled === undefined ? "pending" : "canceled");
   });
 
   test("suspends and resumes; the logins from before stay ended", async () => {

@@ -68,3 +68,15 @@ export const guessOn = (place: DataInUse, email: string): Promise<unknown> =>
     const guess = { email, password: new Secret("a wrong password"), address: ADDRESS, userAgent: null };
     return await domain.access.sessions.signIn(guess).catch((error: unknown) => error);
   });
+
+/** Sends invitations as an administrator would from a browser. */
+export const inviteOn = (
+  place: DataInUse,
+  { inviter, emails }: { inviter: string; emails: readonly string[] },
+): Promise<void> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const { users, invitations } = domain.identity;
+    const user = users.find(organizationId, inviter);
+    const actor: Actor = { kind: "user", id: user.id, label: user.email, organizationId };
+    for (const email of emails) await invitations.create(actor, { email, role: "admin" });
+  });

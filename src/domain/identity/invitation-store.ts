@@ -1,5 +1,5 @@
 // SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
-import { and, count, desc, eq, gt, lte, ne, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, exists, gt, inArray, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Invitation, Role } from "./model.ts";
 import { contains, type RowId } from "./store.ts";
@@ -77,7 +77,21 @@ export const changePending = (
 export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: string }): boolean =>
   tx.select({ id: invitations.id }).from(invitations).where(isPendingOf(key)).limit(1).get() !== undefined;
 
-/** @returns whether this secret opened its invitation: once, and before it expires */
+/**
+ * An invitation that was on its way to the disk while its inviter lost the role is pending, and must let nobody in. The
+ * operator is no user and stays.
+ */
+const isVouchedFor = (tx: Tx): SQL | undefined => {
+  const isInviter = and(
+    eq(users.id, invitations.inviterId),
+    eq(users.role, "admin"),
+    eq(users.status, "active"),
+  );
+  const inviter = tx.select({ id: users.id }).from(users).where(isInviter);
+  return or(isNull(invitations.inviterId), exists(inviter));
+};
+
+/** @returns whether this secret opened its invitation: once, before it expires, and while its inviter is an administrator */
 export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }): boolean =>
   tx
     .update(invitations)
@@ -87,6 +101,7 @@ export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: 
         eq(invitations.tokenHash, tokenHash),
         eq(invitations.status, "pending"),
         gt(invitations.expiresAtMs, nowMs),
+        isVouchedFor(tx),
       ),
     )
     .returning({ id: invitations.id })
@@ -114,28 +129,36 @@ export const cancelPending = (
     .all()
     .map(({ id }) => id);
 
-/** Pending invitations of one inviter pass to another, or to nobody. */
-export const passOnInvitations = (tx: Tx, inviter: RowId, newInviterId: string | null): void =>
-  passOn(tx, inviter, newInviterId);
+/** @returns how many invitations of an inviter are pending, expired ones included */
+export const countPendingFrom = (connection: Connection, { organizationId, id }: RowId): number =>
+  connection
+    .select({ total: count() })
+    .from(invitations)
+    .where(isPendingFrom({ organizationId, ids: [id] }))
+    .get()?.total ?? 0;
 
-/** Pending invitations of one inviter pass to the protected administrator, who is looked up only if there are any. */
-export function passOnToProtected(tx: Tx, inviter: RowId): void {
-  const isProtected = and(eq(users.organizationId, inviter.organizationId), eq(users.protected, true));
-  passOn(tx, inviter, sql`(${tx.select({ id: users.id }).from(users).where(isProtected).limit(1)})`);
+/** @returns ids of the pending invitations of these inviters, now canceled; expired ones too, because they can be renewed */
+export const cancelPendingFrom = (tx: Tx, inviters: Inviters): string[] =>
+  tx
+    .update(invitations)
+    .set({ status: "canceled" })
+    .where(isPendingFrom(inviters))
+    .returning({ id: invitations.id })
+    .all()
+    .map(({ id }) => id);
+
+export interface Inviters {
+  organizationId: string;
+  ids: readonly string[];
 }
 
-function passOn(tx: Tx, { organizationId, id }: RowId, newInviterId: string | null | SQL): void {
-  tx.update(invitations)
-    .set({ inviterId: newInviterId })
-    .where(
-      and(
-        eq(invitations.organizationId, organizationId),
-        eq(invitations.inviterId, id),
-        eq(invitations.status, "pending"),
-      ),
-    )
-    .run();
-}
+/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+const isPendingFrom = ({ organizationId, ids }: Inviters) =>
+  and(
+    eq(invitations.organizationId, organizationId),
+    eq(invitations.status, "pending"),
+    inArray(invitations.inviterId, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+  );
 
 const isRow = ({ organizationId, id }: RowId) =>
   and(eq(invitations.organizationId, organizationId), eq(invitations.id, id));

@@ -1,19 +1,45 @@
-// Which changes of a user cost them their gateway key: it was made for an active person of one address.
+// What users lose besides their logins when a change takes the role or the access away: their gateway key, which was made
+// for an active person of one address, and the invitations that they sent as administrators.
 import type { Tx } from "../../platform/database/database.ts";
-import type { KeyLoss, RetireGatewayKey } from "./dependencies.ts";
-import { emailKey, type User } from "./model.ts";
+import type { Actor } from "../actor.ts";
+import type { IdentityDependencies, KeyLoss } from "./dependencies.ts";
+import * as invitationStore from "./invitation-store.ts";
+import { emailKey, isActiveAdministrator, type User } from "./model.ts";
+
+type Dependencies = Pick<IdentityDependencies, "audit" | "retireGatewayKey">;
 
 /**
- * Takes the gateway key away where a change ends what it was made for, in the transaction of that change.
+ * Takes away what a change of a user ends, in the transaction of that change. Every change of role, status or address must
+ * pass here.
+ * @returns how many pending invitations this canceled
  * @source scim.md SCIM-18, gateway-keys.md sections 8.1 and 11.12
  */
-export function retireLostKey(
+export function settleLostAccess(
   tx: Tx,
-  retireGatewayKey: RetireGatewayKey,
-  { before, after }: { before: User; after: User },
-): void {
+  dependencies: Dependencies,
+  { actor, before, after }: { actor: Actor; before: User; after: User },
+): number {
   const reason = lossOf(before, after);
-  if (reason) retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
+  if (reason) dependencies.retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
+  return isActiveAdministrator(after)
+    ? 0
+    : cancelSentInvitations(tx, dependencies, { actor, ids: [after.id] });
+}
+
+/**
+ * Cancels the pending invitations of users who are no administrators any more: they could still make administrators.
+ * @returns how many
+ */
+export function cancelSentInvitations(
+  tx: Tx,
+  { audit }: Pick<Dependencies, "audit">,
+  { actor, ids }: { actor: Actor; ids: readonly string[] },
+): number {
+  const inviters = { organizationId: actor.organizationId, ids };
+  const targets = invitationStore.cancelPendingFrom(tx, inviters);
+  const after = { status: "canceled", reason: "inviter_lost_role" };
+  audit.recordAll(tx, { actor, action: "invitation.cancel", targets, after });
+  return targets.length;
 }
 
 function lossOf(before: User, after: User): KeyLoss | undefined {

@@ -43,6 +43,12 @@ export interface User {
   updatedAtMs: number;
 }
 
+/** A user after a change. */
+export interface ChangedUser extends User {
+  /** pending invitations of the user that the change canceled, because the user is no administrator any more */
+  canceledInvitations: number;
+}
+
 /** What sign-in needs to know; never shown. */
 export interface SignInUser extends User {
   passwordHash: string | null;
@@ -121,6 +127,12 @@ export const AdminUser = Type.Object({
   created_at: Time,
   updated_at: Time,
 });
+export const ChangedAdminUser = Type.Object({
+  ...AdminUser.properties,
+  canceled_invitations: Type.Optional(
+    Type.Integer({ description: "Pending invitations from this user that the change canceled, if any" }),
+  ),
+});
 export const AdminUserPage = pageEnvelope(AdminUser);
 
 export const AdminInvitation = Type.Object({
@@ -157,6 +169,12 @@ export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   managed: user.provisioningSource === "scim",
   created_at: toRfc3339(user.createdAtMs),
   updated_at: toRfc3339(user.updatedAtMs),
+});
+
+/** @returns the user after a change, with the number of canceled invitations where there were any */
+export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdminUser> => ({
+  ...toAdminUser(user),
+  ...(user.canceledInvitations > 0 && { canceled_invitations: user.canceledInvitations }),
 });
 
 /**

@@ -1,12 +1,13 @@
 // Accounts whose authority is an identity provider (SCIM): how they come in, follow it and go, each in the caller's
-// transaction. The provider's view of a person, and the audit entry of each change, are scim's.
+// transaction. The provider's view of a person, and the audit entry of each change, are scim's. Invitations that a change
+// cancels are recorded here.
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { invariant } from "../errors.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { lastAdministrator, protectedUser, userExists } from "./errors.ts";
 import * as invitationStore from "./invitation-store.ts";
-import { retireLostKey } from "./lost-access.ts";
+import { cancelSentInvitations, settleLostAccess } from "./lost-access.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -39,7 +40,7 @@ export class ProvisionedUsers {
     const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
     const before = store.userOfEmail(tx, key);
     const admitted = before
-      ? this.#takeOver(tx, withoutHash(before), { active, mayLink })
+      ? this.#takeOver(tx, withoutHash(before), { actor, active, mayLink })
       : this.#create(tx, key, active);
     for (const target of invitationStore.cancelPending(tx, key)) {
       this.dependencies.audit.record(tx, { actor, action: "invitation.cancel", target });
@@ -48,13 +49,14 @@ export class ProvisionedUsers {
   }
 
   /**
-   * Lets address and status follow the provider; logins end when either differs from before.
+   * Lets address and status follow the provider; logins end when either differs from before, and pending invitations of an
+   * administrator who is suspended are canceled.
    * @throws DomainError `user.exists`, `user.protected`: the address is in use, or the account itself is protected
    * @source scim.md SCIM-17 and SCIM-19
    */
   update(
     tx: Tx,
-    { id, email, active }: { id: string; email: string; active: boolean },
+    { actor, id, email, active }: { actor: Actor; id: string; email: string; active: boolean },
   ): { account: User; before: User } {
     const before = presentUser(tx, id);
     const key = emailKey(email);
@@ -65,32 +67,38 @@ export class ProvisionedUsers {
     if (hasMoved) refuseOccupied(tx, { organizationId: before.organizationId, emailKey: key });
     const resumed = hasMoved ? "address_changed" : "user_changed";
     const reason = active ? resumed : "user_suspended";
-    const account = this.#change(tx, before, { reason, changes: { email: key, emailKey: key, status } });
+    const changes = { email: key, emailKey: key, status };
+    const account = this.#change(tx, before, { actor, reason, changes });
     return { account, before };
   }
 
   /**
-   * Takes access away and keeps the record; pending invitations of the user pass to the protected administrator.
+   * Takes access away, keeps the record, and cancels the pending invitations that the user sent.
    * @throws DomainError `user.protected`
    * @source scim.md SCIM-26
    */
-  remove(tx: Tx, { id }: { id: string }): User {
+  remove(tx: Tx, { actor, id }: { actor: Actor; id: string }): User {
     const before = presentUser(tx, id);
     if (before.protected) throw protectedUser();
-    invitationStore.passOnToProtected(tx, before);
     const changes = { status: "removed", passwordHash: null } as const;
-    return this.#change(tx, before, { reason: "user_removed", changes });
+    return this.#change(tx, before, { actor, reason: "user_removed", changes });
   }
 
   /**
-   * Gives a role to those who do not have it and ends their logins; local, removed and protected accounts keep theirs.
+   * Gives a role to those who do not have it, ends their logins, and cancels the pending invitations of those who are no
+   * administrators any more; local, removed and protected accounts keep their role.
    * @returns the ids of those whose role this changed
    */
-  setRole(tx: Tx, { userIds, role }: { userIds: readonly string[]; role: Role }): readonly string[] {
+  setRole(
+    tx: Tx,
+    { actor, userIds, role }: { actor: Actor; userIds: readonly string[]; role: Role },
+  ): readonly string[] {
     const { clock, endLogins } = this.dependencies;
     const nowMs = clock.nowMs();
     const changed = store.setProvisionedRole(tx, { ids: userIds, role, updatedAtMs: nowMs });
-    if (changed.length > 0) endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
+    if (changed.length === 0) return changed;
+    endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
+    if (role !== "admin") cancelSentInvitations(tx, this.dependencies, { actor, ids: changed });
     return changed;
   }
 
@@ -110,29 +118,37 @@ export class ProvisionedUsers {
     return { account, admission: "created", before: undefined };
   }
 
-  #takeOver(tx: Tx, before: User, { active, mayLink }: { active: boolean; mayLink: boolean }): Admitted {
+  #takeOver(
+    tx: Tx,
+    before: User,
+    { actor, active, mayLink }: { actor: Actor; active: boolean; mayLink: boolean },
+  ): Admitted {
     const changes = { ...MANAGED, status: statusOf(active) };
     if (before.status === "removed") {
       const revival = { ...changes, subject: this.dependencies.ids.uuid() };
-      const account = this.#change(tx, before, { reason: "user_revived", changes: revival });
+      const account = this.#change(tx, before, { actor, reason: "user_revived", changes: revival });
       return { account, admission: "revived", before };
     }
     if (before.protected) throw protectedUser();
     if (before.provisioningSource === "scim" || !mayLink) throw userExists(before.email);
     const isAdministrator = isActiveAdministrator(before);
     if (isAdministrator && store.countOtherAdministrators(tx, before) === 0) throw lastAdministrator();
-    const account = this.#change(tx, before, { reason: "user_linked", changes });
+    const account = this.#change(tx, before, { actor, reason: "user_linked", changes });
     return { account, admission: "linked", before };
   }
 
-  /** Changes the row and ends the logins, and with what it was made for the gateway key. */
-  #change(tx: Tx, before: User, { reason, changes }: { reason: string; changes: store.UserChanges }): User {
-    const { clock, endLogins, retireGatewayKey } = this.dependencies;
+  /** Changes the row, ends the logins and what else the change takes away. */
+  #change(
+    tx: Tx,
+    before: User,
+    { actor, reason, changes }: { actor: Actor; reason: string; changes: store.UserChanges },
+  ): User {
+    const { clock, endLogins } = this.dependencies;
     const nowMs = clock.nowMs();
     const after = store.updateUser(tx, before, { ...changes, updatedAtMs: nowMs });
     invariant(after, "a user found in this transaction is still there");
     endLogins(tx, { userId: before.id, reason, nowMs });
-    retireLostKey(tx, retireGatewayKey, { before, after });
+    settleLostAccess(tx, this.dependencies, { actor, before, after });
     return after;
   }
 }

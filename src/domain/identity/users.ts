@@ -15,9 +15,10 @@ import {
   userNotFound,
   userRemoved,
 } from "./errors.ts";
-import { passOnInvitations } from "./invitation-store.ts";
-import { retireLostKey } from "./lost-access.ts";
+import { countPendingFrom } from "./invitation-store.ts";
+import { settleLostAccess } from "./lost-access.ts";
 import {
+  type ChangedUser,
   isActiveAdministrator,
   ROLES,
   type Role,
@@ -91,7 +92,7 @@ export class Users extends UserDirectory {
    *   `user.protected`, `user.managed`, `user.last_administrator`
    * @source control-api.md section 11.2
    */
-  async update(actor: Actor, id: string, update: UserUpdate): Promise<User> {
+  async update(actor: Actor, id: string, update: UserUpdate): Promise<ChangedUser> {
     const changes = readUserUpdate(update);
     return await this.dependencies.db.write((tx) => {
       const user = updatableUser(tx, actor, { id, changes });
@@ -106,18 +107,18 @@ export class Users extends UserDirectory {
   }
 
   /** `update` of the role alone. */
-  setRole(actor: Actor, id: string, role: Role): Promise<User> {
+  setRole(actor: Actor, id: string, role: Role): Promise<ChangedUser> {
     return this.update(actor, id, { role });
   }
 
   /** `update` of the status alone; a resumed user's old logins stay ended, the old password works. */
-  setStatus(actor: Actor, id: string, status: SettableStatus): Promise<User> {
+  setStatus(actor: Actor, id: string, status: SettableStatus): Promise<ChangedUser> {
     return this.update(actor, id, { status });
   }
 
   /**
-   * Takes access away and keeps the record. Pending invitations of the user pass to the acting administrator.
-   * Does nothing when the user is already removed.
+   * Takes access away, keeps the record, and cancels the pending invitations that the user sent. Does nothing when the
+   * user is already removed.
    * @throws DomainError, first match: `user.not_found`, `user.own_account`, `user.protected`, `user.managed`,
    *   `user.last_administrator`
    */
@@ -125,7 +126,6 @@ export class Users extends UserDirectory {
     return this.dependencies.db.write((tx) => {
       const user = removableUser(tx, actor, id);
       if (user.status === "removed") return;
-      passOnInvitations(tx, user, actor.id);
       const changes = REMOVAL;
       this.#apply(tx, { actor, user, action: "user.remove", reason: "user_removed", changes });
     }, "access");
@@ -134,6 +134,11 @@ export class Users extends UserDirectory {
   /** Throws what `remove` would throw, and changes nothing. */
   checkRemove(actor: Actor, id: string): void {
     removableUser(this.dependencies.db.read, actor, id);
+  }
+
+  /** @returns how many invitations from a user are pending: they are canceled when the user is no administrator any more */
+  countSentInvitations(organizationId: string, id: string): number {
+    return countPendingFrom(this.dependencies.db.read, { organizationId, id });
   }
 
   /**
@@ -191,17 +196,17 @@ export class Users extends UserDirectory {
     resettableUser(this.dependencies.db.read, actor, id);
   }
 
-  /** Changes the row, ends the logins, and with what it was made for the gateway key; records the change. */
-  #apply(tx: Tx, { actor, user, action, reason, changes }: Change): User {
-    const { audit, clock, endLogins, retireGatewayKey } = this.dependencies;
+  /** Changes the row, ends the logins and what else the change takes away; records the change. */
+  #apply(tx: Tx, { actor, user, action, reason, changes }: Change): ChangedUser {
+    const { audit, clock, endLogins } = this.dependencies;
     const nowMs = clock.nowMs();
     const after = store.updateUser(tx, user, { ...changes, updatedAtMs: nowMs });
     invariant(after, "a user found in this transaction is still there");
     endLogins(tx, { userId: user.id, reason, nowMs });
-    retireLostKey(tx, retireGatewayKey, { before: user, after });
     const target = user.id;
     audit.record(tx, { actor, action, target, before: summaryOf(user), after: summaryOf(after) });
-    return after;
+    const lost = { actor, before: user, after };
+    return { ...after, canceledInvitations: settleLostAccess(tx, this.dependencies, lost) };
   }
 }
 

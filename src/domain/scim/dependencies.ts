@@ -12,7 +12,8 @@ export type Admission = "created" | "linked" | "revived";
 
 /**
  * The accounts behind SCIM users; identity provides it. Each function works in the caller's transaction, ends the logins
- * that the change ends (scim.md SCIM-17) and writes no audit entry: that is one for the resource, and the caller's.
+ * that the change ends (scim.md SCIM-17) and cancels the invitations of whoever is no administrator any more. The audit entry
+ * of the change is one for the resource, and the caller's.
  */
 export interface ProvisionedAccounts {
   /**
@@ -25,11 +26,14 @@ export interface ProvisionedAccounts {
     given: { actor: Actor; email: string; active: boolean; mayLink: boolean },
   ): { account: User; admission: Admission; before: User | undefined };
   /** Repeating a value ends nothing. @throws DomainError `user.exists`, `user.protected` for an address in use */
-  update(tx: Tx, given: { id: string; email: string; active: boolean }): { account: User; before: User };
-  /** Takes access away and keeps the record; pending invitations pass to the protected administrator. */
-  remove(tx: Tx, given: { id: string }): User;
+  update(
+    tx: Tx,
+    given: { actor: Actor; id: string; email: string; active: boolean },
+  ): { account: User; before: User };
+  /** Takes access away and keeps the record. */
+  remove(tx: Tx, given: { actor: Actor; id: string }): User;
   /** @returns the ids of those whose role this changed: SCIM accounts only, whose logins end */
-  setRole(tx: Tx, given: { userIds: readonly string[]; role: Role }): readonly string[];
+  setRole(tx: Tx, given: { actor: Actor; userIds: readonly string[]; role: Role }): readonly string[];
 }
 
 /** Told in the transaction of the change whose groups, or whose groups' names, are not what they were. */

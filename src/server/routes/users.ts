@@ -3,10 +3,12 @@ import { Type } from "@sinclair/typebox";
 import {
   AdminUser,
   AdminUserPage,
+  ChangedAdminUser,
   PROVISIONING_SOURCES,
   ROLES,
   SETTABLE_STATUSES,
   toAdminUser,
+  toChangedAdminUser,
   USER_SEARCH_MAX,
   USER_STATUSES,
 } from "../../domain/identity/model.ts";
@@ -68,11 +70,12 @@ const described = {
     },
   ),
   getUser: documented("getUser", "One user of the organization", oneUser),
-  updateUser: documented("updateUser", "Change role, or suspend or resume; ends every login of the user", {
-    ...oneUser,
-    ...guarded,
-  }),
-  deleteUser: documented("deleteUser", "Remove a user's access, keeping history", {
+  updateUser: documented(
+    "updateUser",
+    "Change role, or suspend or resume; ends every login of the user, and cancels the pending invitations from one who is no administrator any more",
+    { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
+  ),
+  deleteUser: documented("deleteUser", "Remove a user's access and pending invitations, keeping history", {
     204: { description: "Removed, now or before" },
     ...guarded,
   }),
@@ -117,7 +120,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
     .patch(
       "/admin/users/:id",
       async ({ request, params, body }) =>
-        json(toAdminUser(await users.update(actorOf(request), params.id, body))),
+        json(toChangedAdminUser(await users.update(actorOf(request), params.id, body))),
       {
         requires: "administrator",
         accepts: "json",

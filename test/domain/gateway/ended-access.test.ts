@@ -75,7 +75,8 @@ describe("of a provisioned user", () => {
   const updated = (world: GatewayWorld, user: User, given: { email?: string; active?: boolean }) =>
     world.db.write((tx) => {
       const { email, active } = { email: user.email, active: true, ...given };
-      return world.identity.provisioned.update(tx, { id: user.id, email, active }).account;
+      return world.identity.provisioned.update(tx, { actor: world.system, id: user.id, email, active })
+        .account;
     }, "access");
 
   test.each([
@@ -100,7 +101,10 @@ describe("of a provisioned user", () => {
   test("removal takes the key", async () => {
     const { world, user } = await provisioned();
     await using _ = world;
-    await world.db.write((tx) => world.identity.provisioned.remove(tx, { id: user.id }), "access");
+    await world.db.write(
+      (tx) => world.identity.provisioned.remove(tx, { actor: world.system, id: user.id }),
+      "access",
+    );
     expect(queued(world)).toEqual([{ externalId: "key-1", reason: "user_removed" }]);
   });
 
@@ -109,7 +113,7 @@ describe("of a provisioned user", () => {
     await using _ = world;
     const failing = () =>
       world.db.write((tx) => {
-        world.identity.provisioned.remove(tx, { id: user.id });
+        world.identity.provisioned.remove(tx, { actor: world.system, id: user.id });
         throw new DomainError("invalid", "test.failed", "something after it failed");
       });
     expect(await reasonOf(failing)).toBe("test.failed");

@@ -177,20 +177,6 @@ test("a removed user keeps record and role but not the password", async () => {
   expect(await world.identity.isPasswordOf(found, PASSWORD)).toBe(false);
 });
 
-test("pending invitations of a removed user pass to the administrator who acts, or to nobody", async () => {
-  await using world = await createIdentityWorld();
-  const { users, invitations } = world.identity;
-  const ann = await world.addUser("ann@example.com");
-  const bob = await world.addUser("bob@example.com", { role: "admin" });
-  const { invitation } = await invitations.create(actorOf(ann), { email: "new@example.com", role: "member" });
-  expect(invitation.inviterEmail).toBe("ann@example.com");
-  await users.remove(actorOf(bob), ann.id);
-  expect(invitations.show(world.organizationId, invitation.id).inviterEmail).toBe("bob@example.com");
-  await world.addUser("cid@example.com", { role: "admin" });
-  await users.remove(world.operator, bob.id);
-  expect(invitations.show(world.organizationId, invitation.id).inviterEmail).toBeNull();
-});
-
 test("logins can be revoked for anyone who is not removed, oneself included", async () => {
   const { world, ann, self } = await createLadder();
   await using _ = world;

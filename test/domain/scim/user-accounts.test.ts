@@ -290,19 +290,6 @@ test("deleting takes the user out of its groups, whose versions rise, and its e-
   expect(world.shown(id).groups).toEqual([]);
 });
 
-test("invitations that a deleted user sent pass to the protected administrator", async () => {
-  await using world = await createUsersWorld();
-  const { identity } = world.domain;
-  const { user: boss } = await addLocal(world, "boss@example.com", "admin");
-  await setAccount(world, boss.id, { protected: true });
-  const { id } = await world.add();
-  const sender = { ...world.world.system, kind: "user" as const, id };
-  const invited = { email: "new@example.com", role: "member" };
-  const { invitation } = await identity.invitations.create(sender, invited);
-  await world.users.remove(world.caller, id, {});
-  expect(identity.invitations.show(world.world.organizationId, invitation.id).inviterEmail).toBe(boss.email);
-});
-
 test("an administrator can end the logins of a provisioned user and change nothing else", async () => {
   await using world = await createUsersWorld();
   const { accessToken: token } = await addLocal(world, "boss@example.com", "admin");

@@ -29,7 +29,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     const { userIds, role } = change;
     if (userIds.length === 0) return 0;
     const before = { role: role === "admin" ? "member" : "admin" };
-    const changed = accounts.setRole(tx, { userIds, role });
+    const changed = accounts.setRole(tx, { actor, userIds, role });
     audit.recordAll(tx, { actor, action: "user.update", targets: changed, before, after: { role } });
     return changed.length;
   }

@@ -98,7 +98,7 @@ export class ScimUsers implements ScimResources {
     await db.write((tx) => {
       const row = foundUser(tx, caller, id);
       requireVersion(ifMatch, row.version);
-      const account = refusingAsScim(() => accounts.remove(tx, { id }));
+      const account = refusingAsScim(() => accounts.remove(tx, { actor, id }));
       leaveAll(tx, id);
       store.deleteUser(tx, { organizationId: actor.organizationId, id });
       const before = userSummary(docOf(row), account);
@@ -161,7 +161,7 @@ export class ScimUsers implements ScimResources {
     const columns = userColumns(after, address);
     refuseTaken(tx, user, columns);
     const { active, doc } = columns;
-    const account = refusingAsScim(() => accounts.update(tx, { id: row.id, email: address, active }));
+    const account = refusingAsScim(() => accounts.update(tx, { actor, id: row.id, email: address, active }));
     const saved = { ...row, version: row.version + 1, updatedAtMs: clock.nowMs(), doc };
     store.updateUser(tx, { ...saved, ...user }, columns);
     store.replaceEmails(tx, user, emailColumns(after));
