@@ -1,10 +1,9 @@
-// Makes a backup of a data directory, beside the running service or without one, and takes away those that the schedule keeps
-// no longer. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
+// Makes a backup of a data directory, beside the running service or without one. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runTask, type TaskOptions } from "../backup-task.ts";
 import { databaseDamaged, noRoom } from "../domain/backup/errors.ts";
-import { type BackupKind, fileNameOf, kindOfFile, type Manifest } from "../domain/backup/model.ts";
+import { type BackupKind, fileNameOf, type Manifest } from "../domain/backup/model.ts";
 import type { MadeBackup } from "../domain/backup/service.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type Clock, toRfc3339 } from "../platform/clock.ts";
@@ -87,22 +86,6 @@ async function copyDatabase(
   } finally {
     clearInterval(watching);
   }
-}
-
-/**
- * Removes scheduled backups beyond the newest `keep`.
- * @param made the one that was just made: it stays, also where a clock that went back gave it an older name than others
- * @returns the paths of those removed
- */
-export function removeOldBackups(folder: string, { keep, made }: { keep: number; made: string }): string[] {
-  const old = readdirSync(folder)
-    .filter((name) => kindOfFile(name) === "scheduled")
-    .sort()
-    .slice(0, -keep)
-    .map((name) => join(folder, name))
-    .filter((path) => path !== made);
-  for (const path of old) rmSync(path, { force: true });
-  return old;
 }
 
 function makeReady(folder: string): void {

@@ -8,7 +8,8 @@ import type { Config } from "../platform/config/config.ts";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { Scheduler } from "../platform/scheduler/scheduler.ts";
-import { backupFolder, makeBackup, removeOldBackups } from "./backup.ts";
+import { backupFolder, makeBackup } from "./backup.ts";
+import { removeOldBackups } from "./retention.ts";
 
 export const BACKUP_JOB = "backup";
 /** Backups of many machines on one disk must not all begin at once; also how soon the first is made. */
@@ -37,7 +38,12 @@ export function registerBackupJob(
         ...{ directory, clock, folder, keyIdsIn, signal },
       });
       await domain.backups.recordMade(actor, made);
-      const removed = removeOldBackups(folder, { keep: config.get("backup.keep"), made: made.path });
+      const removed = removeOldBackups(folder, {
+        keep: config.get("backup.keep"),
+        nowMs: clock.nowMs(),
+        made: made.path,
+        isOurs: (found) => domain.backups.isOurs(actor.organizationId, found),
+      });
       await domain.backups.recordRemoved(actor, removed);
       const { path, sizeBytes, durationMs } = made;
       log.info("backup.made", {

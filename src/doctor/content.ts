@@ -1,14 +1,11 @@
-// Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, backups, artifacts, gateway keys, and
+// Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, artifacts, gateway keys, and
 // with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
 import type { Domain } from "../domain/domain.ts";
 import { isOverdue } from "../domain/system/jobs.ts";
-import { HOUR_MS, toRfc3339 } from "../platform/clock.ts";
+import { toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** A scheduled backup may be this much later than a day, or than its period. */
-export const BACKUP_SLACK_MS = 2 * HOUR_MS;
-const DAILY_MS = 24 * HOUR_MS;
 /** Digests that are told. */
 const DIGESTS_TOLD_MAX = 3;
 
@@ -74,18 +71,6 @@ export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Exa
     ];
   });
   return wrong.length === 0 ? [check.ok(`${jobs.length} jobs, none failed`)] : wrong;
-}
-
-/** A day and two hours at most without a backup, or as long as their period is. */
-export function checkBackup(check: Check, { domain, config, nowMs }: Examined): Finding {
-  const last = domain.backups.last();
-  const everyMs = config.get("backup.every_hours") * HOUR_MS;
-  if (!last) return check.warning("none was made yet", "make one now: quartermaster backup create");
-  const detail = `the last was made at ${toRfc3339(last.createdAtMs)}: ${last.path}`;
-  if (nowMs - last.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
-    return check.failed(detail, "make one, and see why none was made: quartermaster backup create");
-  if (everyMs > 0) return check.ok(detail);
-  return check.warning(`none is scheduled; ${detail}`, "set backup.every_hours");
 }
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {

@@ -15,6 +15,7 @@ import { RESTORE } from "../platform/database/storage-errors.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
 import { tlsOf } from "../service/settings-reload.ts";
+import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkSchema } from "./database.ts";
 import { type Check, examine, type Finding } from "./finding.ts";
@@ -87,7 +88,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   signing_keys: content.checkSigningKeys,
   policy: content.checkPolicy,
   jobs: content.checkJobs,
-  backup: content.checkBackup,
+  backup: checkBackups,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
 };

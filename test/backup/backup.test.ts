@@ -15,15 +15,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Backup, type BackupRequest, makeBackup, removeOldBackups } from "../../src/backup/backup.ts";
+import { type Backup, type BackupRequest, makeBackup } from "../../src/backup/backup.ts";
 import { checkBackup } from "../../src/backup/check.ts";
+import { removeOldBackups } from "../../src/backup/retention.ts";
 import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../src/backup/work.ts";
-import { fileNameOf, LEFT_OUT_MAX, MANIFEST_BYTES } from "../../src/domain/backup/model.ts";
+import {
+  FUTURE_TOLERANCE_MS,
+  fileNameOf,
+  LEFT_OUT_MAX,
+  MANIFEST_BYTES,
+  type Manifest,
+} from "../../src/domain/backup/model.ts";
 import { packBackup } from "../../src/domain/backup/pack.ts";
 import { REMEMBERED_MAX } from "../../src/domain/backup/service.ts";
 import { memberIn, readManifest, unpackBackup } from "../../src/domain/backup/unpack.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { DAY_MS, HOUR_MS } from "../../src/platform/clock.ts";
+import { DAY_MS, HOUR_MS, toRfc3339 } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -33,6 +40,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createScheduler } from "../../src/platform/scheduler/scheduler.ts";
 import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../src/platform/tar-writer.ts";
+import { changeManifest } from "../support/backup-files.ts";
 import { isRoot } from "../support/child.ts";
 import { productCommand } from "../support/executable.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
@@ -375,30 +383,71 @@ test.if(canMount)("DAT-2 a disk without room for a backup is told before anythin
 });
 
 describe("scheduled backups", () => {
-  const names = (atMs: number[]) => atMs.map((ms) => fileNameOf("scheduled", { atMs: ms, again: 0 }));
+  const OURS = "ours";
+  const place = (name: string): string => {
+    const path = join(bench.folder, name);
+    mkdirSync(path);
+    return path;
+  };
+
+  /** A small backup of one organization, made when its manifest says. */
+  function add(inFolder: string, made: { atMs: number; owner?: string; name?: string }): string {
+    const { atMs, owner = OURS, name = fileNameOf("scheduled", { atMs, again: 0 }) } = made;
+    const target = join(inFolder, name);
+    copyFileSync(backup.path, target);
+    changeManifest(target, (text) =>
+      JSON.stringify({ ...JSON.parse(text), created_at: toRfc3339(atMs), organization_id: owner }),
+    );
+    return target;
+  }
+
+  const isOurs = ({ organization_id }: Manifest): boolean => organization_id === OURS;
+  const days = (count: number) => count * DAY_MS;
+  const remove = (inFolder: string, { keep, nowMs }: { keep: number; nowMs: number }) =>
+    removeOldBackups(inFolder, { keep, nowMs, made: "", isOurs });
 
   test.each([
-    [1, 1],
+    [2, 2],
     [3, 3],
     [4, 3],
   ])("of %d the newest are kept: %d with backup.keep 3", (made, kept) => {
-    const place = join(bench.folder, `kept-${made}`);
-    mkdirSync(place);
-    const days = Array.from({ length: made }, (_, day) => day * DAY_MS);
-    for (const name of names(days)) writeFileSync(join(place, name), "");
-    writeFileSync(join(place, "backup-19700101T000000Z.qmb"), "made by hand");
-    expect(removeOldBackups(place, { keep: 3, made: "" })).toHaveLength(made - kept);
-    const left = readdirSync(place).sort();
-    expect(left).toEqual(["backup-19700101T000000Z.qmb", ...names(days.slice(-3))]);
+    const folder = place(`kept-${made}`);
+    const paths = Array.from({ length: made }, (_, day) => add(folder, { atMs: days(day) }));
+    const manual = add(folder, { atMs: 0, name: "backup-19700101T000000Z.qmb" });
+    expect(remove(folder, { keep: 3, nowMs: days(made) })).toEqual(paths.slice(0, made - kept));
+    expect(readdirSync(folder)).toHaveLength(kept + 1);
+    expect(existsSync(manual)).toBe(true);
   });
 
-  test("are not removed at once where a clock that went back gives them the oldest name", () => {
-    const place = join(bench.folder, "clock-went-back");
-    mkdirSync(place);
-    const [today = "", ...later] = names([0, 100, 200].map((day) => day * DAY_MS));
-    for (const name of [today, ...later]) writeFileSync(join(place, name), "");
-    expect(removeOldBackups(place, { keep: 2, made: join(place, today) })).toEqual([]);
-    expect(removeOldBackups(place, { keep: 2, made: "" })).toEqual([join(place, today)]);
+  test("are judged by the time in their manifest, not by the one in their name", () => {
+    const folder = place("renamed");
+    const old = add(folder, { atMs: 0, name: fileNameOf("scheduled", { atMs: days(9), again: 0 }) });
+    add(folder, { atMs: days(1), name: fileNameOf("scheduled", { atMs: 0, again: 0 }) });
+    expect(remove(folder, { keep: 1, nowMs: days(10) })).toEqual([old]);
+  });
+
+  test("from the future do not push out real ones, and count once their time has come", () => {
+    const folder = place("future");
+    const real = [1, 2].map((day) => add(folder, { atMs: days(day) }));
+    const future = [300, 301, 302].map((day) => add(folder, { atMs: days(day) }));
+    expect(remove(folder, { keep: 2, nowMs: days(3) })).toEqual([]);
+    expect(remove(folder, { keep: 2, nowMs: days(300) - FUTURE_TOLERANCE_MS - 1 })).toEqual([]);
+    expect(remove(folder, { keep: 2, nowMs: days(300) - FUTURE_TOLERANCE_MS })).toEqual(real.slice(0, 1));
+    expect(remove(folder, { keep: 2, nowMs: days(400) })).toEqual([future[0] ?? "", ...real.slice(1)]);
+  });
+
+  test("are not pushed out by files of others, files that cannot be read, and pipes", () => {
+    const folder = place("shared");
+    const ours = add(folder, { atMs: days(1) });
+    add(folder, { atMs: days(2), owner: "another" });
+    writeFileSync(join(folder, fileNameOf("scheduled", { atMs: days(3), again: 0 })), "");
+    truncateSync(add(folder, { atMs: days(4) }), 300_000);
+    mkdirSync(join(folder, fileNameOf("scheduled", { atMs: days(5), again: 0 })));
+    spawnSync("mkfifo", [join(folder, fileNameOf("scheduled", { atMs: days(6), again: 0 }))]);
+    expect(remove(folder, { keep: 1, nowMs: days(7) })).toEqual([]);
+    add(folder, { atMs: days(7) });
+    expect(remove(folder, { keep: 1, nowMs: days(7) })).toEqual([ours]);
+    expect(readdirSync(folder)).toHaveLength(6);
   });
 
   test("DAT-2 are made by the service's job, kept by number, audited, and shown in the metrics", async () => {
@@ -431,6 +480,19 @@ describe("scheduled backups", () => {
         "backup.create",
         "backup.create",
       ]);
+    });
+  });
+
+  test("that do not say whose they are are ours when the log has them", async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const { organization_id, ...older } = backup.manifest;
+      expect(organization_id).toBe(organizationId);
+      expect(domain.backups.isOurs(organizationId, backup.manifest)).toBe(true);
+      expect(domain.backups.isOurs("another", backup.manifest)).toBe(false);
+      expect(domain.backups.isOurs(organizationId, older)).toBe(false);
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      await domain.backups.recordMade(actor, backup);
+      expect(domain.backups.isOurs(organizationId, older)).toBe(true);
     });
   });
 

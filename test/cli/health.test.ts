@@ -248,6 +248,15 @@ describe("doctor finds", () => {
       detail: /the last was made at 2026-01-01T00:00:00\.000Z/,
       remedy: "quartermaster backup create",
     },
+    "a backup that was deleted": {
+      async on(bench) {
+        const { path } = await bench.json("backup create");
+        rmSync(String(path));
+      },
+      check: "backup",
+      detail: /2026-01-01T00:00:00\.000Z is not there any more, or was changed: .*, nor is any other/,
+      remedy: "quartermaster backup create",
+    },
     "a certificate that cannot be read": {
       on: () => {},
       check: "certificate",
@@ -295,6 +304,28 @@ describe("doctor finds", () => {
       stderr: expect.stringContaining("checks failed"),
     });
   });
+});
+
+test("a backup from the future, and one that was deleted, are warned of beside the newest that is there", async () => {
+  using bench = await createInstallation();
+  await bench.json("backup create");
+  bench.clock.advance(HOUR_MS);
+  const { path } = await bench.json("backup create");
+  rmSync(String(path));
+  bench.clock.advance(HOUR_MS);
+  await bench.json("backup create");
+  bench.clock.advance(-HOUR_MS);
+  expect(await found(bench, "backup")).toMatchObject([
+    { result: "ok", detail: expect.stringContaining("the last was made at 2026-01-01T00:00:00.000Z") },
+    { result: "warning", detail: expect.stringContaining("2026-01-01T01:00:00.000Z is not there any more") },
+    { result: "warning", detail: expect.stringContaining("1 from the future, which count as none") },
+  ]);
+  expect((await bench.json("status")).backup).toMatchObject({ created_at: "2026-01-01T01:00:00.000Z" });
+  bench.clock.advance(-HOUR_MS);
+  expect(await found(bench, "backup")).toMatchObject([
+    { result: "ok" },
+    { result: "warning", detail: expect.stringContaining("1 from the future") },
+  ]);
 });
 
 test("a clock within the skew of tokens, and a job that is paused, are no failures", async () => {

@@ -1,7 +1,7 @@
 // What a backup is: one tar file `.qmb` of a manifest, a copy of the database and every artifact. Its names, the shape of its
 // manifest and their bounds; writing and reading the bytes is for pack.ts and unpack.ts.
 import { type Static, Type } from "@sinclair/typebox";
-import { toStamp } from "../../platform/clock.ts";
+import { MINUTE_MS, toStamp } from "../../platform/clock.ts";
 import { upgradeCopyIn } from "../../platform/database/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
@@ -51,6 +51,9 @@ export const ManifestSchema = Type.Object({
 });
 
 export type Manifest = Static<typeof ManifestSchema>;
+
+/** A backup that is this much newer than the clock is from the future: one of them was wrong. */
+export const FUTURE_TOLERANCE_MS = MINUTE_MS;
 
 export type BackupKind = "manual" | "scheduled";
 /** `upgrade`: a copy of the database that was made before its schema changed */

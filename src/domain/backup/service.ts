@@ -5,7 +5,7 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
-import type { BackupKind, Manifest } from "./model.ts";
+import { type BackupKind, FUTURE_TOLERANCE_MS, type Manifest } from "./model.ts";
 import * as store from "./store.ts";
 
 /** Newest backups that are remembered. */
@@ -31,9 +31,21 @@ export interface BackupsDependencies {
 export class Backups {
   constructor(private readonly own: BackupsDependencies) {}
 
-  /** @returns the backup that was made last, wherever its file is now */
+  /** @returns the backup that was made last, wherever its file is now; none that a wrong clock dated into the future */
   last(): MadeBackup | undefined {
-    return store.lastBackup(this.own.db.read);
+    return store.lastBackup(this.own.db.read, this.own.clock.nowMs() + FUTURE_TOLERANCE_MS);
+  }
+
+  /** @returns those that are remembered, newest first, wherever their files are now */
+  made(): readonly MadeBackup[] {
+    return store.newestBackups(this.own.db.read, REMEMBERED_MAX);
+  }
+
+  /** @returns whether this installation made the backup; one that does not say whose it is must be remembered */
+  isOurs(organizationId: string, { organization_id, database }: Manifest): boolean {
+    return organization_id === undefined
+      ? store.isRemembered(this.own.db.read, database.sha256)
+      : organization_id === organizationId;
   }
 
   /** Remembers one whose file is whole. */

@@ -53,6 +53,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   let connection: Database | undefined;
   try {
     if (flags.create) makeOwnerOnly(file);
+    if (flags.readonly) rollBackInterrupted(file);
     connection = new Database(file, { ...flags, strict: true });
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
@@ -80,6 +81,20 @@ function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
       if (sqliteErrorIn(error)?.code !== "SQLITE_BUSY" || performance.now() >= deadline) throw error;
       Bun.sleepSync(MODE_RETRY_MS);
     }
+  }
+}
+
+/**
+ * A process that was killed while it made the file leaves a rollback journal, which only a writing connection may play back; a
+ * reading one would fail.
+ */
+function rollBackInterrupted(file: string): void {
+  if (!existsSync(`${file}-journal`)) return;
+  try {
+    using writing = new Database(file, { readwrite: true });
+    writing.query("SELECT 1 FROM sqlite_schema").get();
+  } catch {
+    // the reading connection meets the same and says what is wrong
   }
 }
 
