@@ -1,0 +1,55 @@
+// What the mutation run changes, and that its table names files that are there.
+import { describe, expect, test } from "bun:test";
+import { mutationsOf } from "./mutations.ts";
+import { PLACES } from "./places.ts";
+import { filesOf } from "./workplace.ts";
+
+const changedTexts = (source: string): string[] =>
+  mutationsOf(source).map(({ start, end, text }) => source.slice(0, start) + text + source.slice(end));
+
+describe("a mutation", () => {
+  test.each([
+    ["x(a < b);", "x((a) <= (b));"],
+    ["x(a >= b);", "x((a) > (b));"],
+    ["x(a === b);", "x((a) !== (b));"],
+    ["x(a + b);", "x((a) - (b));"],
+    ["x(a && b);", "x((a) || (b));"],
+    ["x(a ?? b);", "x((a));"],
+    ["x(!a);", "x(a);"],
+    ["x(await a);", "x((a));"],
+    ["x(41);", "x(42);"],
+    ["x(true);", "x(false);"],
+    ["a += b;", "a -= (b);"],
+    ["x(a ? b : c);", "x(!(a) ? b : c);"],
+    ["if (a) return;", "if (!(a)) return;"],
+    ["if (a) throw b;", ";"],
+    ["x();", ";"],
+    ["y = a.some(b);", "y = a.every(b);"],
+    ["y = Math.min(a, b);", "y = Math.max(a, b);"],
+    ["y = and(a, or(b, c));", "y = and(or(b, c));"],
+    ["y = and(a, or(b, c));", "y = and(a, or(c));"],
+  ])("of %s may give %s", (source, changed) => {
+    const isInFunction = source.includes("return");
+    const [before, after] = isInFunction ? ["function f() { ", " }"] : ["", ""];
+    expect(changedTexts(before + source + after)).toContain(before + changed + after);
+  });
+
+  test.each([
+    ["an import", 'import { a } from "b";'],
+    ["a type", "type A = 1 | 2; interface B { c: 3; }"],
+    ["a text", 'const a = "b"; const c = `d`;'],
+    ["a limit with a name", "const ENTRIES_MAX = 10 * 2; export const A = 1;"],
+    ["the number of rows of a statement", "const a = b.limit(1).all();"],
+    ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],
+  ])("leaves %s alone", (_what, source) => {
+    expect(mutationsOf(source)).toEqual([]);
+  });
+
+  test("knows its line", () => {
+    expect(mutationsOf("\n\nx(a < b);").map(({ line }) => line)).toEqual([3, 3]);
+  });
+});
+
+test.each(Object.entries(PLACES))("the place %s has files and tests", (_name, { files, tests }) => {
+  for (const glob of [...files, ...tests]) expect([glob, filesOf([glob])]).not.toEqual([glob, []]);
+});

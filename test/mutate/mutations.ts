@@ -1,0 +1,166 @@
+// Finds the small semantic changes that can be made to a source file, each as a replacement of a range of its text. Types,
+// imports and texts are left alone. Which of them are tried, and by which tests, is for the neighbors of this file.
+import { parse } from "@babel/parser";
+
+/** One change: `text` in place of what stands from `start` to `end`. */
+export interface Mutation {
+  kind: string;
+  start: number;
+  end: number;
+  /** 1-based */
+  line: number;
+  text: string;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly loc: { readonly start: { readonly line: number } };
+  readonly [member: string]: unknown;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value && "start" in value && "loc" in value;
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  ...{ "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===" },
+  ...{ "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "&": "|", "|": "&" },
+  ...{ "&&": "||", "||": "&&", "+=": "-=", "-=": "+=" },
+};
+/** Functions and methods that have an opposite of the same shape. */
+const OPPOSITES: Readonly<Record<string, string>> = {
+  ...{ some: "every", every: "some", min: "max", max: "min", startsWith: "endsWith", endsWith: "startsWith" },
+  ...{ floor: "ceil", ceil: "floor" },
+};
+/** Calls whose result or effect only tells something: to a log, or that the program is wrong. */
+const TELLING = /^(invariant|log\.|this\.own\.log\.|this\.#log\.)/;
+/** A statement that finds by a unique key says so; a larger limit would find the same. */
+const LIMIT_CALL = ".limit(";
+/** A limit of its own: tests use the name, so that its value can be changed in one place. */
+const LIMIT = /^(export )?const [A-Z][A-Z0-9_]*\b/;
+
+/** @returns every mutation of a TypeScript source, in the order of the text */
+export function mutationsOf(source: string): Mutation[] {
+  const file: unknown = parse(source, { sourceType: "module", plugins: ["typescript", "jsx"] }).program;
+  const found: Mutation[] = [];
+  if (isNode(file)) walk(file, { source, found });
+  return found.sort((one, other) => one.start - other.start || one.end - other.end);
+}
+
+interface Search {
+  source: string;
+  found: Mutation[];
+}
+
+function walk(node: Node, search: Search): void {
+  if (isLeftAlone(node, search.source)) return;
+  for (const change of changesOf(node, search.source)) {
+    search.found.push({ line: node.loc.start.line, start: node.start, end: node.end, ...change });
+  }
+  for (const [name, value] of Object.entries(node)) {
+    if (name === "typeAnnotation" || name === "returnType" || name === "typeParameters") continue;
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, search);
+  }
+}
+
+function isLeftAlone(node: Node, source: string): boolean {
+  if (
+    /^(TS(?!AsExpression|SatisfiesExpression|NonNullExpression|ParameterProperty)|Import|ExportAll)/.test(
+      node.type,
+    )
+  )
+    return true;
+  const text = source.slice(node.start, node.end);
+  if (node.type === "VariableDeclaration" && LIMIT.test(text)) return true;
+  return node.type === "CallExpression" && TELLING.test(text);
+}
+
+type Change = Pick<Mutation, "kind" | "text"> & Partial<Pick<Mutation, "start" | "end">>;
+
+const CHANGES: Readonly<Record<string, (node: Node, source: string) => Change[]>> = {
+  BinaryExpression: otherOperator,
+  LogicalExpression: otherOperator,
+  AssignmentExpression: otherOperator,
+  UnaryExpression: (node, source) =>
+    node.operator === "!" ? [{ kind: "dropped negation", text: textOf(node.argument, source) }] : [],
+  AwaitExpression: (node, source) => [{ kind: "dropped await", text: `(${textOf(node.argument, source)})` }],
+  NumericLiteral: ({ value, start }, source) =>
+    source.slice(0, start).endsWith(LIMIT_CALL)
+      ? []
+      : [{ kind: "changed number", text: String(Number(value) + 1) }],
+  BooleanLiteral: ({ value }) => [{ kind: "changed boolean", text: String(value !== true) }],
+  IfStatement: (node, source) => [...negatedTest(node, source), ...droppedGuard(node)],
+  ConditionalExpression: negatedTest,
+  ExpressionStatement: droppedStatement,
+  CallExpression: (node, source) => [...oppositeCall(node), ...droppedCondition(node, source)],
+};
+
+const changesOf = (node: Node, source: string): Change[] => CHANGES[node.type]?.(node, source) ?? [];
+
+const textOf = (node: unknown, source: string): string =>
+  isNode(node) ? source.slice(node.start, node.end) : "";
+
+function otherOperator({ operator, left, right }: Node, source: string): Change[] {
+  if (!isNode(left) || !isNode(right)) return [];
+  const isText = [left, right].some(({ type }) => type === "StringLiteral" || type === "TemplateLiteral");
+  if (operator === "??") {
+    return [{ kind: "dropped default", text: `(${textOf(left, source)})` }];
+  }
+  const other = OPERATORS[String(operator)];
+  if (other === undefined || (isText && operator === "+")) return [];
+  return [
+    {
+      kind: `${operator} to ${other}`,
+      text: `(${textOf(left, source)}) ${other} (${textOf(right, source)})`,
+    },
+  ].map((change) =>
+    String(operator).endsWith("=") && !/^[=!<>]/.test(String(operator)) ? assigned(change) : change,
+  );
+}
+
+/** The left side of an assignment takes no parentheses. */
+const assigned = (change: Change): Change => ({
+  ...change,
+  text: change.text.replace(/^\((.*?)\) /s, "$1 "),
+});
+
+function negatedTest({ test }: Node, source: string): Change[] {
+  if (!isNode(test)) return [];
+  return [
+    { kind: "negated condition", text: `!(${textOf(test, source)})`, start: test.start, end: test.end },
+  ];
+}
+
+/** `if (…) return …` and `if (…) throw …` without an `else`. */
+function droppedGuard({ consequent, alternate }: Node): Change[] {
+  if (!isNode(consequent) || isNode(alternate)) return [];
+  return [{ kind: "dropped branch", text: ";" }];
+}
+
+function droppedStatement(node: Node, source: string): Change[] {
+  const text = textOf(node, source);
+  const isTelling = TELLING.test(text.replace(/^await /, ""));
+  return isTelling || /^super\(/.test(text) ? [] : [{ kind: "dropped statement", text: ";" }];
+}
+
+function oppositeCall({ callee }: Node): Change[] {
+  const name = isNode(callee) && isNode(callee.property) ? callee.property : undefined;
+  const other = name?.type === "Identifier" ? OPPOSITES[String(name.name)] : undefined;
+  if (!name || other === undefined || !Object.hasOwn(OPPOSITES, String(name.name))) return [];
+  return [{ kind: `${name.name} to ${other}`, text: other, start: name.start, end: name.end }];
+}
+
+/** One of the conditions of a statement that the database runs. */
+function droppedCondition({ callee, arguments: given }: Node, source: string): Change[] {
+  const isJoining = isNode(callee) && callee.type === "Identifier" && /^(and|or)$/.test(String(callee.name));
+  if (!isJoining || !Array.isArray(given)) return [];
+  const conditions = given.filter(isNode);
+  return conditions.map((dropped) => ({
+    kind: "dropped SQL condition",
+    text: `${String(callee.name)}(${conditions
+      .filter((condition) => condition !== dropped)
+      .map((condition) => textOf(condition, source))
+      .join(", ")})`,
+  }));
+}

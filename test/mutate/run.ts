@@ -1,0 +1,129 @@
+// `bun run mutate [seed=N] [count=N] [place=NAME] [jobs=N] [goal=PERCENT]`: makes a sample of small changes in places where a mistake
+// would do harm, one at a time, and prints which of them the tests of the place notice. The exit code is 1 below the goal.
+// Stryker was looked at: nobody keeps a runner for Bun, its command runner needs Node beside it, runs one command for all
+// files and takes no sample.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EQUIVALENT } from "./equivalent.ts";
+import { type Mutation, mutationsOf } from "./mutations.ts";
+import { PLACES, type Place } from "./places.ts";
+import { filesOf, ROOT, Workplace } from "./workplace.ts";
+
+const OPTIONS = { seed: 1, count: 60, jobs: 1, goal: 95 };
+
+interface Candidate {
+  placeName: string;
+  place: Place;
+  file: string;
+  mutation: Mutation;
+  /** what the change replaces */
+  before: string;
+}
+
+function readArguments(given: readonly string[]) {
+  const options = { ...OPTIONS };
+  let placeNames = Object.keys(PLACES);
+  for (const argument of given) {
+    const [name = "", value = ""] = argument.split("=");
+    if (name === "place" && value in PLACES) placeNames = [value];
+    else if (
+      (name === "seed" || name === "count" || name === "jobs" || name === "goal") &&
+      /^\d{1,9}$/.test(value)
+    )
+      options[name] = Number(value);
+    else return usage(argument);
+  }
+  return { ...options, placeNames };
+}
+
+function usage(wrong: string): never {
+  console.error(
+    `cannot read ${wrong}; options: seed=1 count=60 jobs=1 goal=95 place=NAME, one of ${Object.keys(PLACES).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+const squeezed = (text: string): string => text.replace(/\s+/g, " ");
+
+const isEquivalent = ({ file, mutation, before }: Candidate): boolean =>
+  EQUIVALENT.some(
+    ({ file: of, kind = mutation.kind, contains }) =>
+      of === file && kind === mutation.kind && squeezed(before).includes(contains),
+  );
+
+/** A file belongs to the first place that has it. */
+function candidatesIn(placeNames: readonly string[]): Candidate[] {
+  const seen = new Set<string>();
+  return placeNames.flatMap((placeName) => {
+    const place = PLACES[placeName];
+    if (!place) return [];
+    const files = filesOf(place.files).filter((file) => !seen.has(file));
+    for (const file of files) seen.add(file);
+    return files.flatMap((file) => {
+      const source = readFileSync(join(ROOT, file), "utf8");
+      return mutationsOf(source)
+        .map((mutation) => ({
+          placeName,
+          place,
+          file,
+          mutation,
+          before: source.slice(mutation.start, mutation.end),
+        }))
+        .filter((candidate) => !isEquivalent(candidate));
+    });
+  });
+}
+
+/** The same seed gives the same sample of the same tree. */
+function sampleOf(
+  candidates: readonly Candidate[],
+  { seed, count }: { seed: number; count: number },
+): Candidate[] {
+  const rankOf = ({ file, mutation: { kind, start, text } }: Candidate) =>
+    Bun.hash(JSON.stringify([file, kind, start, text]), BigInt(seed));
+  const ranked = candidates.map((candidate) => ({ candidate, rank: rankOf(candidate) }));
+  ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1));
+  return ranked.slice(0, count).map(({ candidate }) => candidate);
+}
+
+async function refuseRedTests(sample: readonly Candidate[]): Promise<void> {
+  using workplace = new Workplace();
+  for (const place of new Set(sample.map((candidate) => candidate.place))) {
+    if (await workplace.isGreen(filesOf(place.tests))) continue;
+    console.error(`the tests fail without any change: ${place.tests.join(" ")}`);
+    process.exit(2);
+  }
+}
+
+function lineOf({ placeName, file, mutation, before }: Candidate, isCaught: boolean): string {
+  const verdict = isCaught ? "caught  " : "SURVIVED";
+  const [from, to] = [before, mutation.text].map((text) => squeezed(text).slice(0, 100));
+  return `${verdict} ${placeName.padEnd(9)} ${file}:${mutation.line} ${mutation.kind}: ${from} -> ${to}`;
+}
+
+/** @returns how many were caught */
+async function tryAll(sample: readonly Candidate[], jobs: number): Promise<number> {
+  const waiting = [...sample];
+  let caught = 0;
+  const work = async (): Promise<void> => {
+    using workplace = new Workplace();
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const isCaught = await workplace.isCaught(next.place, next.file, next.mutation);
+      caught += isCaught ? 1 : 0;
+      console.log(lineOf(next, isCaught));
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return caught;
+}
+
+const { placeNames, jobs, goal, ...options } = readArguments(process.argv.slice(2));
+const candidates = candidatesIn(placeNames);
+const sample = sampleOf(candidates, options);
+await refuseRedTests(sample);
+const caught = await tryAll(sample, jobs);
+const percent = (100 * caught) / Math.max(1, sample.length);
+console.log(
+  `${caught} of ${sample.length} caught (${percent.toFixed(1)} %, wanted ${goal} %), of ${candidates.length} possible, seed ${options.seed}`,
+);
+process.exit(percent >= goal ? 0 : 1);
