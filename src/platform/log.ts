@@ -2,6 +2,7 @@
 // What a value may show is decided in log-value.ts; where the lines go is the caller's `write`.
 import { type Clock, toRfc3339 } from "./clock.ts";
 import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
+import { visibleJson } from "./visible-json.ts";
 
 export { Personal, personal } from "./log-value.ts";
 
@@ -139,7 +140,7 @@ function written(line: Line, format: LogFormat): string {
 }
 
 const jsonLine = ({ fields, ...own }: Line): string =>
-  visible(JSON.stringify({ ...own, ...Object.fromEntries(fields) }));
+  visibleJson(JSON.stringify({ ...own, ...Object.fromEntries(fields) }));
 
 function textLine({ ts, level, event, fields }: Line): string {
   let line = `${ts} ${level.toUpperCase().padEnd(7)} ${word(event)}`;
@@ -148,16 +149,4 @@ function textLine({ ts, level, event, fields }: Line): string {
 }
 
 const word = (value: LogValue): string =>
-  typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : visible(JSON.stringify(value));
-
-/**
- * JSON escapes only C0 controls. The rest that could break a line, steer a terminal or reverse its text
- * (C1, U+2028, U+2029, bidirectional marks) sits inside JSON strings here and is escaped the same way.
- */
-const visible = (json: string): string =>
-  /[^ -~]/.test(json) ? json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped) : json;
-
-const escaped = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
-    .join("");
+  typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : visibleJson(JSON.stringify(value));
