@@ -81,14 +81,14 @@ test.each([
   ["a zero width joiner", "\u200d", "\\u200d"],
   ["a byte order mark", "\ufeff", "\\ufeff"],
   ["a tag beyond U+FFFF", "\u{e0041}", "\\udb40\\udc41"],
-])("%s cannot be seen: JSON and the log escape it", (_name, character, escape) => {
+])("%s cannot be seen: JSON and the log escape it", (_name, character, sequence) => {
   const text = `a${character}b`;
-  expect(printableJson(JSON.stringify({ text }))).toBe(`{"text":"a${escape}b"}`);
+  expect(printableJson(JSON.stringify({ text }))).toBe(`{"text":"a${sequence}b"}`);
   expect(JSON.parse(printableJson(JSON.stringify({ text })))).toEqual({ text });
   const written: string[] = [];
   const write = (line: string) => void written.push(line);
   createLog({ level: "info", format: "json", clock: { nowMs: () => 0 }, write }).info("test", { text });
-  expect(written.join("")).toContain(`"a${escape}b"`);
+  expect(written.join("")).toContain(`"a${sequence}b"`);
 });
 
 test("line breaks that JSON itself makes stay", () => {
