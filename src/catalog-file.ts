@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CATALOG_FILE_BYTES_MAX } from "./domain/catalog/model.ts";
 import type { BundleFile, SeedRequest } from "./domain/catalog/service.ts";
+import { DomainError } from "./domain/errors.ts";
 import { openFile, readFile, readPieces } from "./platform/files.ts";
 
 /**
@@ -16,8 +17,20 @@ export async function readCatalogFile(
   const absolute = resolve(path);
   const bytes = await readFile(absolute, CATALOG_FILE_BYTES_MAX);
   const resolveSource = (sourceRef: string): string =>
-    sourceRef.startsWith("file://") ? fileURLToPath(sourceRef) : resolve(dirname(absolute), sourceRef);
+    sourceRef.startsWith("file://") ? pathOf(sourceRef) : resolve(dirname(absolute), sourceRef);
   return { bytes, fileName: path, files: { resolve: resolveSource, open: openFile } };
+}
+
+/** @throws DomainError `catalog.bad_file_url` for a host, and for escapes that are none */
+function pathOf(fileUrl: string): string {
+  try {
+    return fileURLToPath(fileUrl);
+  } catch (cause) {
+    throw new DomainError("invalid", "catalog.bad_file_url", "is not a file:// URL of this machine", {
+      hint: "write file:///srv/packages/tool.tar.gz with three slashes, and % as %25",
+      cause,
+    });
+  }
 }
 
 /**

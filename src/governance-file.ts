@@ -26,7 +26,7 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   log.info(`policy.${outcome.outcome}`, { revision });
   for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
   for (const problem of problems) log.error("policy.kept_because", { ...problem });
-  for (const warning of warnings) log.warning("policy.range", { ...warning });
+  for (const warning of warnings) log.warning("policy.warning", { ...warning });
 }
 
 const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";

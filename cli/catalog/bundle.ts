@@ -14,6 +14,7 @@ import { printable } from "../printable.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { isConfirmed } from "../prompt.ts";
 import { readSecretFile } from "../secret-input.ts";
+import { removalCheck } from "./remove.ts";
 
 export const KEY_FILE_BYTES_MAX = 65_536;
 
@@ -100,7 +101,7 @@ export async function importBundle(call: Call): Promise<void> {
 }
 
 async function requestFor(call: Call): Promise<ImportRequest> {
-  const { context, args, domain, actor } = call;
+  const { context, args } = call;
   const [file = ""] = args;
   const trust = call.text("trust");
   if (trust === undefined) throw noTrust();
@@ -112,8 +113,7 @@ async function requestFor(call: Call): Promise<ImportRequest> {
     file: await openBundleFile(resolve(context.cwd, file), file),
     trusted: { name: trust, keys },
     keep: call.has("keep"),
-    inUse: (connection) => domain.governance.packagesInUse(connection, actor.organizationId),
-    allowDangling: call.has("allowDangling"),
+    ...removalCheck(call),
     signal: context.stopSignal(),
   };
 }

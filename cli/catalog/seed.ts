@@ -1,12 +1,13 @@
 // `catalog seed`: makes the catalog what a file says, or tells what that would change.
 import { resolve } from "node:path";
 import { readCatalogFile } from "../../src/catalog-file.ts";
-import { isUnchanged, type SeedPlan, type SeedRequest } from "../../src/domain/catalog/service.ts";
+import { isUnchanged, type Seeded, type SeedRequest } from "../../src/domain/catalog/service.ts";
 import { inFile } from "../exit.ts";
 import type { Call } from "../in-domain.ts";
 import { planDocument, planInWords, planLines } from "../plan-text.ts";
 import { startProgress } from "../progress.ts";
 import { isConfirmed } from "../prompt.ts";
+import { removalCheck } from "./remove.ts";
 
 /** A real seed plans inside its own transaction, so it is planned beforehand only when there is something to ask. */
 export async function seed(call: Call): Promise<void> {
@@ -20,22 +21,31 @@ export async function seed(call: Call): Promise<void> {
     );
     const summary = planInWords(seeded);
     const last = isUnchanged(seeded) ? summary : `Seeded: ${summary}`;
-    call.output.result({ dry_run: false, ...planDocument(seeded) }, [...planLines(seeded), last].join("\n"));
+    warnOf(call, seeded);
+    call.output.result({ dry_run: false, ...documentOf(seeded) }, [...planLines(seeded), last].join("\n"));
   });
 }
 
 async function requestFor(call: Call, file: string): Promise<SeedRequest> {
   const signal = call.context.stopSignal();
   const read = await readCatalogFile(resolve(call.context.cwd, file));
-  return { ...read, fileName: file, prune: call.has("prune"), signal };
+  return { ...read, ...removalCheck(call), fileName: file, prune: call.has("prune"), signal };
 }
 
-function tell({ output }: Call, plan: SeedPlan): void {
+function tell(call: Call, plan: Seeded): void {
+  warnOf(call, plan);
   const summary = isUnchanged(plan) ? planInWords(plan) : `Plan: ${planInWords(plan)}. No changes made.`;
-  output.result({ dry_run: true, ...planDocument(plan) }, [...planLines(plan), summary].join("\n"));
+  call.output.result({ dry_run: true, ...documentOf(plan) }, [...planLines(plan), summary].join("\n"));
 }
 
-const plan = (call: Call, request: SeedRequest): Promise<SeedPlan> =>
+/** A machine reads them in the document. */
+function warnOf({ output }: Call, { warnings }: Seeded): void {
+  if (!output.isJson) for (const { pointer, detail } of warnings) output.warning(`${pointer} ${detail}`);
+}
+
+const documentOf = (seeded: Seeded) => ({ ...planDocument(seeded), warnings: seeded.warnings });
+
+const plan = (call: Call, request: SeedRequest): Promise<Seeded> =>
   watching(call, request, (watched) => call.domain.catalog.seed.plan(call.actor, watched));
 
 async function mayRemove(call: Call, request: SeedRequest): Promise<boolean> {
@@ -49,8 +59,8 @@ async function mayRemove(call: Call, request: SeedRequest): Promise<boolean> {
 async function watching(
   { context }: Call,
   request: SeedRequest,
-  work: (request: SeedRequest) => Promise<SeedPlan>,
-): Promise<SeedPlan> {
+  work: (request: SeedRequest) => Promise<Seeded>,
+): Promise<Seeded> {
   using progress = startProgress(context, { label: "reading archives", unit: "bytes" });
   return await work({ ...request, onProgress: ({ bytes }) => progress.advance(bytes) });
 }

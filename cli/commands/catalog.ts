@@ -18,6 +18,8 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of verbs) addDirectoryOptions(verb);
 }
 
+const ALLOW_DANGLING = "remove packages also where the policy in force names them";
+
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("list")
@@ -66,7 +68,8 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster catalog seed catalog.yaml --prune --yes",
       )
       .argument("<file>", "list of packages, or a file with a section package_catalog, in YAML or JSON")
-      .option("--prune", "remove the packages that the file does not have"),
+      .option("--prune", "remove the packages that the file does not have")
+      .option("--allow-dangling", ALLOW_DANGLING),
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../catalog/seed.ts")).seed)),
@@ -81,7 +84,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .argument("<file>", "bundle that `catalog export --bundle` has written")
       .option("--trust <file>", "public keys (PEM) of those whose bundles you trust")
       .option("--keep", "keep the packages that the bundle does not have")
-      .option("--allow-dangling", "remove packages also where the policy in force names them"),
+      .option("--allow-dangling", ALLOW_DANGLING),
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../catalog/bundle.ts")).importBundle)),
@@ -99,7 +102,8 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster catalog remove review-guide --dry-run",
         "quartermaster catalog remove review-guide --yes",
       )
-      .argument("<id>", "id of the package"),
+      .argument("<id>", "id of the package")
+      .option("--allow-dangling", ALLOW_DANGLING),
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../catalog/remove.ts")).remove)),

@@ -14,10 +14,12 @@ export async function check(call: Call): Promise<void> {
   const { domain, actor, output, args } = call;
   const [file = ""] = args;
   await inFile(file, async () => {
-    const { changes } = domain.governance.documents.plan(actor.organizationId, await sourceOf(call, file));
+    const source = await sourceOf(call, file);
+    const { changes, warnings } = domain.governance.documents.plan(actor.organizationId, source);
+    warnOf(call, warnings);
     const count = changes.length === 1 ? "1 place" : `${changes.length} places`;
     const effect = changes.length === 0 ? "it would change nothing" : `it would change ${count}`;
-    output.result({ valid: true, changes }, `${file} can be published; ${effect}`);
+    output.result({ valid: true, changes, warnings }, `${file} can be published; ${effect}`);
   });
 }
 
@@ -28,9 +30,13 @@ export async function apply(call: Call): Promise<void> {
     domain.governance.documents.plan(actor.organizationId, await sourceOf(call, file)),
   );
   refuseOtherBase(call, plan);
+  warnOf(call, plan.warnings);
   if (plan.changes.length === 0) {
     const same = `unchanged: ${numberText(plan.base)} says the same`;
-    return output.result({ changed: false, ...revisionDocument(plan.base), changes: [] }, same);
+    return output.result(
+      { changed: false, ...revisionDocument(plan.base), changes: [], warnings: plan.warnings },
+      same,
+    );
   }
   const wanted = {
     action: `publish a policy after ${numberText(plan.base)}`,
@@ -39,9 +45,14 @@ export async function apply(call: Call): Promise<void> {
   if (!(await isConfirmed(context, command, wanted))) return;
   const revision = await domain.governance.documents.apply(actor, plan, { comment: text("comment") });
   output.result(
-    { changed: true, ...revisionDocument(revision), changes: plan.changes },
+    { changed: true, ...revisionDocument(revision), changes: plan.changes, warnings: plan.warnings },
     [...changeLines(plan.changes), `published ${numberText(revision)}`].join("\n"),
   );
+}
+
+/** A machine reads them in the document. */
+function warnOf({ output }: Call, warnings: DocumentPlan["warnings"]): void {
+  if (!output.isJson) for (const { pointer, detail } of warnings) output.warning(`${pointer} ${detail}`);
 }
 
 async function sourceOf({ context, config }: Call, file: string): Promise<DocumentSource> {

@@ -3,7 +3,7 @@
 import { addBackupFigures, registerBackupJob } from "../backup/work.ts";
 import { readCatalogFile } from "../catalog-file.ts";
 import type { Actor } from "../domain/actor.ts";
-import type { SeedPlan } from "../domain/catalog/service.ts";
+import type { Seeded } from "../domain/catalog/service.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { BootstrapResult } from "../domain/identity/service.ts";
 import { REWRAP_JOB } from "../domain/system/sealing-keys.ts";
@@ -53,7 +53,7 @@ export interface Service {
   installation: Installation;
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
-  seeded: SeedPlan | undefined;
+  seeded: Seeded | undefined;
   vitals: Vitals;
   /** Reads settings, TLS files, catalog, policy and the roles of groups again; what is bad is logged and changes nothing. */
   reload(): Promise<void>;
@@ -124,7 +124,7 @@ async function startBehind(
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
-  const seeded = await seedFromFile(installation, { config, actor });
+  const seeded = await seedFromFile(installation, { config, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, actor }));
   await beginGatewayWork(installation.domain, log);
   watchKeys(metrics, installation.domain.gateway);
@@ -178,23 +178,24 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
 interface Seeding {
   config: Config;
   actor: Actor;
+  log: Log;
 }
 
 /** The catalog's own file, or else the section of the configuration file. */
 async function seedFromFile(
   { domain }: Installation,
-  { config, actor }: Seeding,
-): Promise<SeedPlan | undefined> {
+  { config, actor, log }: Seeding,
+): Promise<Seeded | undefined> {
   const section = config.sections.package_catalog === undefined ? undefined : config.file;
   const path = config.get("catalog.file") ?? section;
   if (path === undefined) return undefined;
-  return await domain.catalog.seed.apply(actor, { ...(await readCatalogFile(path)), prune: false });
+  const seeded = await domain.catalog.seed.apply(actor, { ...(await readCatalogFile(path)), prune: false });
+  for (const warning of seeded.warnings) log.warning("catalog.warning", { ...warning });
+  return seeded;
 }
 
-async function reloadCatalog(
-  installation: Installation,
-  { log, ...seeding }: Seeding & { log: Log },
-): Promise<void> {
+async function reloadCatalog(installation: Installation, seeding: Seeding): Promise<void> {
+  const { log } = seeding;
   try {
     const plan = await seedFromFile(installation, seeding);
     if (!plan) return log.info("catalog.no_file");

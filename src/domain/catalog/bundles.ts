@@ -2,9 +2,7 @@
 // archives and makes the catalog what the bundle says (operator-experience.md AIR-4). The file itself is bundle-read.ts's.
 import { parseDigest } from "../../platform/blobs.ts";
 import type { FileSigner } from "../../platform/crypto/file-signatures.ts";
-import type { Connection } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
-import { DomainError } from "../errors.ts";
 import { type CheckedBundle, checkBundle } from "./bundle-check.ts";
 import type { BundleFile, TrustedSigners } from "./bundle-model.ts";
 import { archivesFor, bundleBytes, type HeldArchive, manifestOf } from "./bundle-write.ts";
@@ -16,10 +14,12 @@ import {
   named,
   planned,
 } from "./changes.ts";
+import { type BlockedRemoval, blockedAmong, type RemovalCheck, refuseDangling } from "./dangling.ts";
 import type { Fetch } from "./fetches.ts";
 import { fetchedSourcesOf, type ReportProgress } from "./local-archives.ts";
 import type { ManagedPackage } from "./model.ts";
-import { isUnchanged, type PackageVersion, type SeedPlan } from "./plan.ts";
+import { isUnchanged, type SeedPlan } from "./plan.ts";
+import { sourceWarnings } from "./source-warnings.ts";
 import * as store from "./store.ts";
 
 export interface ExportRequest {
@@ -38,24 +38,14 @@ export interface ExportedBundle {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-export interface ImportRequest {
+export interface ImportRequest extends RemovalCheck {
   file: BundleFile;
   trusted: TrustedSigners;
   /** leaves what the catalog has besides */
   keep: boolean;
-  /**
-   * @returns packages that the policy in force names, with the number of its revision; asked again inside the transaction,
-   *   because a policy may be published while archives are read and stored
-   */
-  inUse(connection: Connection): ReadonlyMap<string, number>;
-  /** removes those, too */
-  allowDangling: boolean;
   onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
 }
-
-/** A package that the bundle does not have and the policy names. */
-export type BlockedRemoval = PackageVersion & { revision: number };
 
 export interface ImportPlan extends SeedPlan {
   /** of `removed`: what keeps the whole bundle from being imported */
@@ -106,7 +96,7 @@ export function createBundles(dependencies: ChangeDependencies) {
     async plan(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
       const { plan } = planned(db.read, actor.organizationId, change);
-      return told(plan, bundle, blockedOf(plan.removed, { request, connection: db.read }));
+      return told(plan, bundle, blockedAmong(plan.removed, request, db.read));
     },
 
     /**
@@ -117,7 +107,7 @@ export function createBundles(dependencies: ChangeDependencies) {
     async import(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
       const { plan } = planned(db.read, actor.organizationId, change);
-      refuseDangling(plan, { request, connection: db.read });
+      refuseDangling(plan.removed, request, { connection: db.read, hint: DANGLING_HINT });
       await storeArchives(dependencies, bundle, request);
       const done = isUnchanged(plan)
         ? plan
@@ -151,37 +141,14 @@ async function changeFor(
     target: file.name,
     wanted: named(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id),
     remarks: { signer: bundle.signer },
-    refuse: (plan, connection) => refuseDangling(plan, { request, connection }),
+    refuse: ({ removed }, connection) =>
+      refuseDangling(removed, request, { connection, hint: DANGLING_HINT }),
   };
   return { bundle, change };
 }
 
-/** What is asked for, and where to look up what is in use. */
-interface Asked {
-  request: ImportRequest;
-  connection: Connection;
-}
-
-function refuseDangling({ removed }: SeedPlan, asked: Asked): void {
-  const blocked = blockedOf(removed, asked);
-  if (blocked.length === 0) return;
-  const names = blocked.map(({ id }) => id).join(", ");
-  throw new DomainError(
-    "conflict",
-    "catalog.dangling",
-    `the bundle lacks ${names}, which revision ${blocked[0]?.revision} of the policy names; nothing was changed`,
-    { hint: "change the policy first, keep what the bundle lacks with --keep, or add --allow-dangling" },
-  );
-}
-
-function blockedOf(removed: readonly PackageVersion[], { request, connection }: Asked): BlockedRemoval[] {
-  if (request.allowDangling || removed.length === 0) return [];
-  const inUse = request.inUse(connection);
-  return removed.flatMap((entry) => {
-    const revision = inUse.get(entry.id);
-    return revision === undefined ? [] : [{ ...entry, revision }];
-  });
-}
+const DANGLING_HINT =
+  "change the policy first, keep what the bundle lacks with --keep, or add --allow-dangling";
 
 async function storeArchives(
   { blobs }: ChangeDependencies,
@@ -200,6 +167,9 @@ async function storeArchives(
   }
 }
 
+const warningTexts = ({ packages }: CheckedBundle): string[] =>
+  sourceWarnings(packages).map(({ pointer, detail }) => `${pointer} ${detail}`);
+
 function told(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRemoval[]): ImportPlan {
   const { signer, manifest } = bundle;
   const isNews = new Set([...plan.added, ...plan.changed.map(({ to }) => to)].map(({ id }) => id));
@@ -207,7 +177,7 @@ function told(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRemoval[]):
     ...plan,
     blocked,
     fetches: bundle.fetches.filter(({ id }) => isNews.has(id)),
-    warnings: bundle.warnings,
+    warnings: [...bundle.warnings, ...warningTexts(bundle)],
     ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },
   };
 }

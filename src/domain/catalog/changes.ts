@@ -88,8 +88,8 @@ export interface CatalogChange extends WantedCatalog {
   action: "catalog.seed" | "catalog.import";
   target: string;
   remarks?: AuditSummary;
-  /** throws when the plan, made inside the transaction `tx`, must not be carried out */
-  refuse?: (plan: SeedPlan, tx: Tx) => void;
+  /** throws when the plan must not be carried out; asked again inside the transaction */
+  refuse?: (plan: SeedPlan, connection: Connection) => void;
   signal?: AbortSignal | undefined;
 }
 

@@ -13,6 +13,7 @@ import {
   named,
   planned,
 } from "./changes.ts";
+import { type RemovalCheck, refuseDangling } from "./dangling.ts";
 import { type CatalogText, parseCatalogText } from "./document.ts";
 import {
   type CheckedArchive,
@@ -22,9 +23,11 @@ import {
 } from "./local-archives.ts";
 import type { ManagedPackage, PackageSource } from "./model.ts";
 import { isUnchanged, type SeedPlan } from "./plan.ts";
+import { sourceWarnings } from "./source-warnings.ts";
 import * as store from "./store.ts";
 
-export interface SeedRequest {
+/** What may be removed is only checked for an operator: the service never prunes. */
+export interface SeedRequest extends Partial<RemovalCheck> {
   /** the file's bytes, YAML or JSON */
   bytes: Uint8Array;
   /** how the person who reads an error knows the file */
@@ -36,6 +39,12 @@ export interface SeedRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** What seeding changed, or would. */
+export interface Seeded extends SeedPlan {
+  /** what keeps workstations from an archive, with the lines of the file */
+  warnings: Problem[];
+}
+
 export type Seed = ReturnType<typeof createSeed>;
 
 /** @returns the two operations on a catalog file: see what it would do, and do it */
@@ -45,9 +54,11 @@ export function createSeed(dependencies: ChangeDependencies) {
      * Checks everything that `apply` checks and changes nothing.
      * @throws as `apply`
      */
-    async plan(actor: Actor, request: SeedRequest): Promise<SeedPlan> {
-      const change = await changeFor(dependencies, actor, request);
-      return planned(dependencies.db.read, actor.organizationId, change).plan;
+    async plan(actor: Actor, request: SeedRequest): Promise<Seeded> {
+      const { change, warnings } = await changeFor(dependencies, actor, request);
+      const { plan } = planned(dependencies.db.read, actor.organizationId, change);
+      change.refuse?.(plan, dependencies.db.read);
+      return { ...plan, warnings };
     },
 
     /**
@@ -56,12 +67,13 @@ export function createSeed(dependencies: ChangeDependencies) {
      *   what the file says or breaks the archive rules, `storage.*`
      * @source control-api.md sections 8.1, 8.2 and 8.7
      */
-    async apply(actor: Actor, request: SeedRequest): Promise<SeedPlan> {
-      const change = await changeFor(dependencies, actor, request);
+    async apply(actor: Actor, request: SeedRequest): Promise<Seeded> {
+      const { change, warnings } = await changeFor(dependencies, actor, request);
       await storeArchives(dependencies.blobs, change.archives, request.signal);
       const { plan } = planned(dependencies.db.read, actor.organizationId, change);
-      if (isUnchanged(plan)) return plan;
-      return await dependencies.db.write((tx) => commit(tx, dependencies, change), "catalog");
+      if (isUnchanged(plan)) return { ...plan, warnings };
+      const done = await dependencies.db.write((tx) => commit(tx, dependencies, change), "catalog");
+      return { ...done, warnings };
     },
   };
 }
@@ -70,19 +82,27 @@ async function changeFor(
   dependencies: ChangeDependencies,
   actor: Actor,
   request: SeedRequest,
-): Promise<CatalogChange> {
-  const { packages, archives } = await readSeed(dependencies, actor.organizationId, request);
+): Promise<{ change: CatalogChange; warnings: Problem[] }> {
+  const { packages, archives, warnings } = await readSeed(dependencies, actor.organizationId, request);
   const ids = artifactIds(dependencies, actor.organizationId, archives.keys());
   const { prune, signal, fileName: target } = request;
-  return {
+  const change: CatalogChange = {
     ...{ actor, archives, ids, prune, signal, target, action: "catalog.seed" },
     wanted: named(packages, authoredOr(ids)),
+    refuse: ({ removed }, connection) => {
+      const { inUse, allowDangling = false } = request;
+      if (inUse) refuseDangling(removed, { inUse, allowDangling }, { connection, hint: DANGLING_HINT });
+    },
   };
+  return { change, warnings };
 }
+
+const DANGLING_HINT = "change the policy first, seed without --prune, or add --allow-dangling";
 
 interface ReadSeed {
   packages: ManagedPackage[];
   archives: ReadonlyMap<string, CheckedArchive>;
+  warnings: Problem[];
 }
 
 async function readSeed(
@@ -96,7 +116,7 @@ async function readSeed(
   const checked = await checkLocalArchives(packages, { files, blobs, findArtifact, onProgress, signal });
   const problems = [...checked.problems, ...unknownArtifacts(packages, findArtifact)];
   if (problems.length > 0) throw refused(problems, { text, request, unverified: checked.unverified });
-  return { packages, archives: checked.archives };
+  return { packages, archives: checked.archives, warnings: locate(text, sourceWarnings(packages)) };
 }
 
 /** An artifact_id must name bytes that we hold under that digest (control-api.md section 8.5). */

@@ -5,6 +5,7 @@ import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
 import { createBundles } from "./bundles.ts";
 import type { ChangeDependencies } from "./changes.ts";
+import { type RemovalCheck, refuseDangling } from "./dangling.ts";
 import type { ManagedPackage } from "./model.ts";
 import { createSeed } from "./seed.ts";
 import * as store from "./store.ts";
@@ -12,13 +13,15 @@ import { outdatedRulesOf } from "./stored-archives.ts";
 
 export type { BundleFile, TrustedSigners } from "./bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles.ts";
+export type { RemovalCheck } from "./dangling.ts";
 export { componentsOf } from "./layouts.ts";
 export type { LocalFiles, ReportProgress } from "./local-archives.ts";
 export { ManagedPackage } from "./model.ts";
 export type { PackageVersion, SeedPlan } from "./plan.ts";
 export { isUnchanged } from "./plan.ts";
 export { readPackages } from "./rules.ts";
-export type { SeedRequest } from "./seed.ts";
+export type { Seeded, SeedRequest } from "./seed.ts";
+export { sourceWarnings } from "./source-warnings.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
@@ -57,14 +60,22 @@ export function createCatalog(dependencies: ChangeDependencies) {
       return JSON.parse(row.entry);
     },
 
+    /** @returns a package that `remove` would take off the list @throws as `remove` */
+    removable(organizationId: string, id: string, check: RemovalCheck): ManagedPackage {
+      const managed = this.get(organizationId, id);
+      refuseDangling([managed], check, { connection: db.read, hint: DANGLING_HINT });
+      return managed;
+    },
+
     /**
      * Takes one package off the list; its artifact stays, for policies that name it.
-     * @throws DomainError `catalog.not_found`
+     * @throws DomainError `catalog.not_found`, `catalog.dangling`
      */
-    remove: (actor: Actor, id: string): Promise<void> =>
+    remove: (actor: Actor, id: string, check: RemovalCheck): Promise<void> =>
       db.write((tx) => {
         const removed = store.takePackage(tx, actor.organizationId, id);
         if (!removed) throw notFound(id);
+        refuseDangling([removed], check, { connection: tx, hint: DANGLING_HINT });
         const { version, sha256 } = removed;
         audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
       }, "catalog"),
@@ -96,6 +107,8 @@ export function createCatalog(dependencies: ChangeDependencies) {
       outdatedRulesOf(blobs, parseDigest(sha256), options.signal),
   };
 }
+
+const DANGLING_HINT = "change the policy first, or add --allow-dangling";
 
 const notFound = (id: string) =>
   new DomainError("not_found", "catalog.not_found", `the catalog has no package ${id}`, {

@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../harnesses.ts";
 import { yamlText } from "../yaml-write.ts";
+import { sourceWarningsOf } from "./artifacts.ts";
 import { everyAudience } from "./audiences.ts";
 import { documentYaml, managedYaml } from "./document/yaml.ts";
 import { COMMENT_LENGTH_MAX, GovernanceConfig, PackageAudience, type Revision } from "./model.ts";
@@ -18,6 +19,8 @@ const perHarness = <
   value: T,
 ) => Type.Record(Type.String(), value);
 
+const Problem = Type.Object({ pointer: Type.String(), detail: Type.String() });
+
 export const AdminConfig = Type.Object({
   revision: Type.String(),
   yaml: Type.String({ description: "The whole document" }),
@@ -28,6 +31,7 @@ export const AdminConfig = Type.Object({
     description:
       "Places where the deployment file says otherwise; an entry of a list is named by its id or name",
   }),
+  warnings: Type.Array(Problem, { description: "What may keep workstations from an archive" }),
   created_at: Time,
 });
 
@@ -115,6 +119,7 @@ export const toAdminConfig = (
   document: revision.document,
   package_audiences: everyAudience(revision),
   deployment_conflicts: [...conflicts],
+  warnings: sourceWarningsOf(revision.document),
   created_at: toRfc3339(revision.createdAtMs),
 });
 

@@ -1,13 +1,14 @@
 // Whether workstations can get the archives that packages name: our artifacts must be ours and be the promised bytes
-// (control-api.md section 8.5), and everything else must be on the network, not on the workstation (section 20 item 13).
+// (control-api.md section 8.5). A place that workstations may not reach is a warning: organizations place archives with
+// tools of their own, and the digest is pinned.
 
-import type { Catalog } from "../catalog/service.ts";
+import { type Catalog, sourceWarnings } from "../catalog/service.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import type { GovernanceConfig } from "./model.ts";
 
-type Source = Readonly<{ artifact_id?: string; source_ref: string; sha256: string }>;
+type Source = Readonly<{ artifact_id?: string; sha256: string }>;
 
-/** @returns one problem for each reference that leads nowhere, to other bytes, or to a place on the workstation */
+/** @returns one problem for each artifact id that names nothing, or other bytes */
 export function artifactProblems(
   catalog: Pick<Catalog, "findArtifact">,
   organizationId: string,
@@ -21,19 +22,22 @@ export function artifactProblems(
       source,
     ]),
   ]);
-  return places.flatMap(([pointer, { artifact_id: id, source_ref: source, sha256 }]) => {
-    if (id === undefined) return source.startsWith("https://") ? [] : [onWorkstation(pointer)];
-    return idOf(sha256.toLowerCase()) === id ? [] : [notStored(pointer)];
-  });
+  return places.flatMap(([pointer, { artifact_id: id, sha256 }]) =>
+    id === undefined || idOf(sha256.toLowerCase()) === id ? [] : [notStored(pointer)],
+  );
 }
+
+const ON_WORKSTATION =
+  "is a file that must lie on every workstation; to let workstations fetch it from here, seed the catalog with the archive and name its artifact_id";
+
+/** @returns what may keep workstations from an archive, with pointers into the document */
+export const sourceWarningsOf = ({ packages }: Pick<GovernanceConfig, "packages">): Problem[] =>
+  sourceWarnings(packages, { local: ON_WORKSTATION }).map(({ pointer, detail }) => ({
+    pointer: `/packages${pointer}`,
+    detail,
+  }));
 
 const notStored = (pointer: string): Problem => ({
   pointer: `${pointer}/artifact_id`,
   detail: "names no stored artifact with this sha256",
-});
-
-const onWorkstation = (pointer: string): Problem => ({
-  pointer: `${pointer}/source_ref`,
-  detail:
-    "is a place on the workstation itself; seed the catalog with the archive and name its artifact_id, or name an https:// URL",
 });

@@ -4,6 +4,7 @@
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
+import { sourceWarningsOf } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthored, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
@@ -92,7 +93,7 @@ export class Deployments {
     } as const;
     const { id } = this.parts.publisher.add(tx, actor, next);
     this.#remember(tx, actor, { baseline, conflicts: [] });
-    return { outcome: "bootstrap", revision: id, conflicts: [], problems, warnings: checkRanges(document) };
+    return { outcome: "bootstrap", revision: id, conflicts: [], problems, warnings: warningsOf(document) };
   }
 
   #join(
@@ -112,7 +113,7 @@ export class Deployments {
     const conflicts = standingConflicts([...(known?.conflicts ?? []), ...found], sides);
     const problems: Problem[] = [];
     const document = this.parts.publisher.finishAsIs(merged, { gateway: this.#hasGateway(), problems });
-    const warnings = checkRanges(document);
+    const warnings = warningsOf(document);
     if (problems.length > 0) return { outcome: "kept", revision: current.id, conflicts, problems, warnings };
 
     const isChanged = !isSameDocument(current.document, document);
@@ -137,3 +138,9 @@ export class Deployments {
     store.putDeployment(tx, { ...what, organizationId, updatedAtMs: this.parts.clock.nowMs() });
   }
 }
+
+/** @returns what is published all the same and may keep workstations from a harness or an archive */
+const warningsOf = (document: GovernanceConfig): Problem[] => [
+  ...checkRanges(document),
+  ...sourceWarningsOf(document),
+];

@@ -2,6 +2,7 @@
 // part of a document and carry over.
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
+import { sourceWarningsOf } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthoredText, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
@@ -25,6 +26,8 @@ export interface DocumentPlan {
   document: GovernanceConfig;
   /** against what is in force; none where publishing would change nothing */
   changes: Change[];
+  /** what may keep workstations from an archive, with pointers into the document */
+  warnings: Problem[];
 }
 
 export class Documents {
@@ -40,11 +43,12 @@ export class Documents {
     const { document: written, stamped, problems } = this.#read(organizationId, source);
     refuseProblems(problems);
     const base = this.parts.revisions.inForce(organizationId);
-    if (!written || !stamped) return { base, document: base.document, changes: [] };
+    if (!written || !stamped) return { base, document: base.document, changes: [], warnings: [] };
     const document = withFormerMinimum(written, { stamped, base: base.document });
-    if (isSameDocument(base.document, document)) return { base, document, changes: [] };
+    const warnings = sourceWarningsOf(document);
+    if (isSameDocument(base.document, document)) return { base, document, changes: [], warnings };
     const audiences = carriedOver(base.audiences, document.packages);
-    return { base, document, changes: diffRevisions(base, { document, audiences }) };
+    return { base, document, changes: diffRevisions(base, { document, audiences }), warnings };
   }
 
   /**
@@ -53,7 +57,7 @@ export class Documents {
    */
   async apply(
     actor: Actor,
-    { base, document }: DocumentPlan,
+    { base, document }: Pick<DocumentPlan, "base" | "document">,
     { comment }: { comment: string | undefined },
   ): Promise<Revision> {
     const audiences = carriedOver(base.audiences, document.packages);

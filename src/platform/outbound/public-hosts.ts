@@ -65,6 +65,9 @@ export function isPublicAddress(text: string): boolean {
 
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local)\.?$/;
 
+/** @returns whether a host name can only mean this machine or its own network */
+export const isLocalName = (host: string): boolean => LOCAL_NAME.test(host.toLowerCase());
+
 /**
  * Reads the URL of something that everybody may fetch. Whether its addresses are public shows when it is fetched.
  * @throws DomainError `invalid` outbound.bad_url with everything that is wrong, without repeating the text
@@ -81,5 +84,5 @@ const wrongIn = (url: URL, text: string): string[] => [
   ...(url.protocol === "https:" ? [] : ["begin with https://"]),
   ...(url.username === "" && url.password === "" ? [] : ["hold no user name and no password"]),
   ...(text.includes("#") ? ["have no fragment"] : []),
-  ...(LOCAL_NAME.test(url.hostname) ? ["name a public host"] : []),
+  ...(isLocalName(url.hostname) ? ["name a public host"] : []),
 ];

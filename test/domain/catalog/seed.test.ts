@@ -9,7 +9,7 @@ import {
   createCatalog,
   isUnchanged,
   type ReportProgress,
-  type SeedPlan,
+  type Seeded,
 } from "../../../src/domain/catalog/service.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { type Blobs, openBlobs, parseDigest } from "../../../src/platform/blobs.ts";
@@ -17,6 +17,7 @@ import { sha256Hex } from "../../../src/platform/ids.ts";
 import { tarFile, tarFolder, tarGzOf } from "../../support/tar.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
+const UNUSED = { inUse: () => new Map<string, number>(), allowDangling: false };
 const REMOTE = "https://example.com/tool.tar.gz";
 const DIGEST = "a".repeat(64);
 
@@ -47,7 +48,7 @@ async function requestFor(entries: readonly Entry[], prune = false) {
   return { ...(await readCatalogFile(path)), prune };
 }
 
-const seed = async (entries: readonly Entry[], options: { prune?: boolean } = {}): Promise<SeedPlan> =>
+const seed = async (entries: readonly Entry[], options: { prune?: boolean } = {}): Promise<Seeded> =>
   catalog.seed.apply(world.system, await requestFor(entries, options.prune));
 
 async function refusal(entries: readonly Entry[]): Promise<DomainError> {
@@ -99,6 +100,7 @@ describe("a seeded catalog", () => {
       removed: [{ id: "gone", version: "1", sha256: DIGEST }],
       unchanged: 1,
       moved: 0,
+      warnings: [],
     });
     expect(ids()).toEqual(["kept", "old", "new"]);
     expect(auditActions()).toEqual([{ action: "catalog.seed" }, { action: "catalog.seed" }]);
@@ -126,6 +128,30 @@ describe("a seeded catalog", () => {
     ]);
   });
 
+  test("keeps a package that the policy in force names, unless dangling is allowed", async () => {
+    await seed([{ id: "a" }, { id: "b" }]);
+    const check = { inUse: () => new Map([["a", 7]]), allowDangling: false };
+    const refused = { reason: "catalog.dangling", message: expect.stringContaining("revision 7") };
+    await expect(catalog.remove(world.system, "a", check)).rejects.toMatchObject(refused);
+    const pruning = { ...(await requestFor([{ id: "b" }], true)), ...check };
+    await expect(catalog.seed.apply(world.system, pruning)).rejects.toMatchObject(refused);
+    await expect(catalog.seed.plan(world.system, pruning)).rejects.toMatchObject(refused);
+    expect(ids()).toEqual(["a", "b"]);
+    await catalog.remove(world.system, "a", { ...check, allowDangling: true });
+    expect(ids()).toEqual(["b"]);
+  });
+
+  test.each(["file://packages/x.tar.gz", "file:///srv/%zz.tar.gz", "file:///srv/%2f.tar.gz"])(
+    "names the entry whose file URL %p is none",
+    async (source_ref) => {
+      const { problems, reason } = await refusal([{ id: "a" }, { id: "b", source_ref }]);
+      expect(reason).toBe("catalog.invalid");
+      const [{ pointer = "", detail = "" } = {}, ...others] = problems;
+      expect([pointer, others]).toEqual(["/1/source_ref", []]);
+      expect(detail).toMatch(/^(?:is not a file:\/\/ URL of this machine|there is no file)/);
+    },
+  );
+
   test("is planned by a dry run as it would be changed, and left alone", async () => {
     await seed([{ id: "a" }]);
     const plan = await catalog.seed.plan(world.system, await requestFor([{ id: "b" }], true));
@@ -152,9 +178,9 @@ describe("a seeded catalog", () => {
 
   test("loses one package by remove, once", async () => {
     await seed([{ id: "a" }, { id: "b" }]);
-    await catalog.remove(world.system, "a");
+    await catalog.remove(world.system, "a", UNUSED);
     expect(ids()).toEqual(["b"]);
-    expect(catalog.remove(world.system, "a")).rejects.toMatchObject({ reason: "catalog.not_found" });
+    expect(catalog.remove(world.system, "a", UNUSED)).rejects.toMatchObject({ reason: "catalog.not_found" });
     expect(() => catalog.get(world.organizationId, "a")).toThrow("the catalog has no package a");
     expect(auditActions()).toEqual([{ action: "catalog.seed" }, { action: "catalog.remove" }]);
   });

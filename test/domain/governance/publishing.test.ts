@@ -1,5 +1,6 @@
 // What administrators publish becomes the policy, once, in the order of checks of the contract, and nothing is lost.
 import { describe, expect, test } from "bun:test";
+import { toAdminConfig } from "../../../src/domain/governance/admin-view.ts";
 import { COMMENT_LENGTH_MAX } from "../../../src/domain/governance/model.ts";
 import {
   createGovernanceWorld,
@@ -259,22 +260,23 @@ describe("extensions", () => {
     ]);
   });
 
-  test("name no place on a workstation, which an archive of ours may have come from", async () => {
+  test("may name archives that lie on every workstation, with a warning for each", async () => {
     await using world = await createGovernanceWorld();
-    const local = { source_ref: "/etc/passwd", sha256: DIGEST };
+    const local = { source_ref: "/srv/packages/three.tar.gz", sha256: DIGEST };
     const packages = [
-      packageOf("one", { source_ref: "file:///etc/passwd" }),
+      packageOf("one", { source_ref: "file:///srv/packages/one.tar.gz" }),
       packageOf("two", { source_ref: "tools/two.tar.gz" }),
       packageOf("three", { platform_sources: { "linux-x86_64": local } }),
     ];
-    const places = ["/packages/0", "/packages/1", "/packages/2/platform_sources/linux-x86_64"];
-    const refused = places.map((place) => `${place}/source_ref`);
     const baseRevision = world.inForce().id;
-    const publish = () =>
-      world.governance.publishing.publishExtensions(world.admin, { baseRevision, packages });
-    expect((await refusalOf(publish)).pointers).toEqual(refused);
-    const start = () => world.start(sectionOf({ packages }));
-    expect((await refusalOf(start)).pointers).toEqual(refused.map((place) => `/governance${place}`));
+    await world.governance.publishing.publishExtensions(world.admin, { baseRevision, packages });
+    const places = ["/packages/0", "/packages/1", "/packages/2/platform_sources/linux-x86_64"];
+    const warned = places.map((place) => `${place}/source_ref`);
+    const { warnings } = toAdminConfig(world.inForce(), []);
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(warned);
+    expect(warnings[0]?.detail).toStartWith("is a file that must lie on every workstation");
+    const started = await world.start(sectionOf({ packages }));
+    expect(started.warnings.map(({ pointer }) => pointer)).toEqual(warned);
   });
 
   test("are refused with what is wrong with audiences and with the whole at once", async () => {
