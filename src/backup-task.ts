@@ -19,7 +19,6 @@ export interface BackupTasks {
   /** copies a database through SQLite, then checks the copy */
   copy: { request: { from: string; to: string }; result: Inspected };
   migrate: { request: MigrateTask; result: MigrateResult };
-  inspect: { request: { file: string }; result: Inspected };
   pack: { request: PackRequest; result: Packed };
   unpack: { request: UnpackRequest; result: Manifest };
 }

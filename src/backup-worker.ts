@@ -27,8 +27,6 @@ function run({ name, request }: Task) {
       return copy(request);
     case "migrate":
       return migrate(request.file, { ...request, clock: { nowMs: () => request.nowMs } });
-    case "inspect":
-      return inspectDatabase(request.file);
     case "pack":
       return packBackup(request, report);
     case "unpack":
@@ -55,8 +53,6 @@ function placeOf({ name, request }: Task): string {
       return request.to;
     case "migrate":
       return request.backupDirectory;
-    case "inspect":
-      return request.file;
     case "pack":
       return request.target;
     case "unpack":

@@ -24,7 +24,7 @@ import { watchTask } from "./watch.ts";
 
 const KEYS_SUFFIX = ".qmk";
 
-/** @throws DomainError `backup.*`; SomeFailed where damaged artifacts were left out */
+/** @throws DomainError `backup.*`; SomeFailed where it is not all that it should be */
 export async function create(call: SettingsCall): Promise<void> {
   const { config, context, output } = call;
   const directory = existingDirectory({ config, clock: context.clock });
@@ -36,9 +36,19 @@ export async function create(call: SettingsCall): Promise<void> {
   const keysPath = passphrase && (await writeKeys(place, backup.path, passphrase));
   output.result(documentOf(backup, keysPath), `${backup.path}: ${contentsText(backup.manifest)}`);
   tellKeys(call, backup, keysPath);
-  const { left_out: leftOut } = backup.manifest.artifacts;
-  if (leftOut.length > 0)
-    throw new SomeFailed(`left out, since their bytes are damaged: ${leftOut.join(", ")}`);
+  const failures = failuresOf(backup);
+  if (failures.length > 0) throw new SomeFailed(failures.join("; "));
+}
+
+/** One of them must not end all backups. */
+function failuresOf({ manifest, differences }: Backup): string[] {
+  const { left_out: leftOut } = manifest.artifacts;
+  return [
+    ...(leftOut.length > 0 ? [`left out, since their bytes are damaged: ${leftOut.join(", ")}`] : []),
+    ...(differences.length > 0
+      ? [`restore will refuse it, since its database has foreign objects: ${differences.join(", ")}`]
+      : []),
+  ];
 }
 
 type Aim = Pick<BackupRequest, "folder" | "target">;
@@ -71,7 +81,7 @@ async function make(
     return await makeBackup({ ...request, keyIdsIn: () => sealingKeysAt(place).map(({ id }) => id) });
   return await withDomain(context, config, async ({ domain: { backups, sealingKeys }, actor }) => {
     const backup = await makeBackup({ ...request, keyIdsIn: (copy) => sealingKeys.idsIn(copy) });
-    const { manifest: _, ...made } = backup;
+    const { manifest: _, differences: __, ...made } = backup;
     await backups.recordMade(actor, made);
     return backup;
   });

@@ -23,7 +23,7 @@ ${SEAL_NAME}    the digest of the manifest: sha256sum -c ${SEAL_NAME}
 Keys are not in it. Keep a copy of keys/ apart, or of the .qmk file that \`backup create --with-keys\`
 encrypts under a passphrase. Whoever has both can read every secret, so keep them in two places.
 
-  quartermaster backup verify FILE             read it from end to end, beside the live data
+  quartermaster backup verify FILE             do all that a restore does, beside the live data
   quartermaster backup restore FILE --dry-run  what would be replaced, and which keys are missing
   quartermaster backup restore FILE            with the service stopped
 
@@ -34,6 +34,9 @@ or a backup, says that there was one. They print the command that restores the n
 What a restore replaces is kept in a folder replaced-<time>, and the command that goes back to it is
 printed. Cut short at any moment it has either done nothing, or is finished by the next start. After
 a backup was in other hands, restore it with --revoke-logins.
+
+A database with tables, indexes, triggers or views that no migration made is refused by verify and restore, and
+found by doctor: one of them may silence the audit log. Litestream's own tables are allowed.
 
 Before an upgrade changes the schema the database is copied to backups/before-upgrade-…; all changes
 are made, or none. An older executable refuses a newer database and prints the command that restores

@@ -30,6 +30,8 @@ export interface BackupRequest extends TaskOptions {
 
 export interface Backup extends MadeBackup {
   manifest: Manifest;
+  /** objects of somebody else in the database, for which a restore is refused: see platform/database/layout.ts */
+  differences: readonly string[];
 }
 
 /** @returns the folder of backups: that of the configuration, or the one in the data directory */
@@ -51,7 +53,10 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
   try {
-    const { schema, rows, organizationId } = await copyDatabase(request, { copy, databaseBytes });
+    const { schema, rows, organizationId, differences } = await copyDatabase(request, {
+      copy,
+      databaseBytes,
+    });
     const facts = {
       created_at: toRfc3339(createdAtMs),
       version: VERSION,
@@ -64,7 +69,8 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
     const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress });
     const durationMs = Math.round(performance.now() - startedAtMs);
     const databaseSha256 = manifest.database.sha256;
-    return { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256, manifest };
+    const made = { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256 };
+    return { ...made, manifest, differences };
   } finally {
     for (const path of [copy, `${copy}-journal`, partial]) rmSync(path, { force: true });
   }

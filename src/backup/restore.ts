@@ -2,38 +2,25 @@
 // database while nobody uses it and keeps the old one. What a backup holds is domain/backup; the swap itself is data-swap.ts.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runTask, type TaskOptions } from "../backup-task.ts";
+import type { TaskOptions } from "../backup-task.ts";
 import { revokeEverything } from "../domain/access/logins.ts";
 import type { Actor } from "../domain/actor.ts";
 import { createAudit } from "../domain/audit/service.ts";
-import { damaged, noRoom } from "../domain/backup/errors.ts";
-import { DATABASE_NAME, type Manifest } from "../domain/backup/model.ts";
 import { Backups } from "../domain/backup/service.ts";
-import { readManifest } from "../domain/backup/unpack.ts";
-import { DomainError, invariant } from "../domain/errors.ts";
+import { invariant } from "../domain/errors.ts";
 import { firstOrganization } from "../domain/identity/store.ts";
 import { type Clock, toStamp } from "../platform/clock.ts";
 import type { KeptKeys } from "../platform/crypto/key-file.ts";
-import { type DataDirectory, flushToDisk } from "../platform/data-directory.ts";
+import { flushToDisk } from "../platform/data-directory.ts";
 import { openConnection } from "../platform/database/connection.ts";
-import { isDatabaseFile } from "../platform/database/copy.ts";
 import { isSwapPending, stagingIn, swapIn } from "../platform/database/data-swap.ts";
 import { openDatabase } from "../platform/database/database.ts";
-import { migrate } from "../platform/database/migrate.ts";
-import { programSchema, schemaIn } from "../platform/database/schema.ts";
-import { fileSizeOf, roomOf } from "../platform/disk.ts";
 import { markInstallation } from "../platform/installation-marker.ts";
-import { VERSION } from "../platform/version.ts";
 import type { KeyPlace } from "./kept-keys.ts";
 import { adoptKeys, sealingKeysAt } from "./kept-keys.ts";
+import { type BackupFile, lookAtFile, readBackup } from "./read.ts";
 
-/** What is known of a file before it is read in full. */
-export interface Restorable {
-  path: string;
-  /** undefined for a copy of the database alone, such as an upgrade makes */
-  manifest: Manifest | undefined;
-  schema: number;
-  sizeBytes: number;
+export interface Restorable extends BackupFile {
   /** ids of sealing keys that something in it lies under and that are not at hand */
   missingKeys: readonly string[];
 }
@@ -56,23 +43,14 @@ export interface Restored {
 }
 
 /**
- * Looks at the beginning of a backup, without changing anything.
- * @throws DomainError `backup.*`, `file.*`, `schema.newer` for one that only a newer program reads
+ * Looks at a backup and at the keys that are at hand, without changing anything.
+ * @throws DomainError see lookAtFile
  */
 export function lookAtBackup(path: string, place: KeyPlace & { keys: KeptKeys | undefined }): Restorable {
-  if (isDatabaseFile(path))
-    return {
-      path,
-      manifest: undefined,
-      schema: schemaIn(path),
-      sizeBytes: fileSizeOf(path),
-      missingKeys: [],
-    };
-  const { fileBytes, ...manifest } = readManifest(path);
-  if (manifest.schema > programSchema()) throw newerBackup(path, manifest);
+  const file = lookAtFile(path);
   const atHand = new Set([...sealingKeysAt(place), ...(place.keys?.sealing ?? [])].map(({ id }) => id));
-  const missingKeys = manifest.sealing_key_ids.filter((id) => !atHand.has(id));
-  return { path, manifest, schema: manifest.schema, sizeBytes: fileBytes, missingKeys };
+  const needed = file.manifest?.sealing_key_ids ?? [];
+  return { ...file, missingKeys: needed.filter((id) => !atHand.has(id)) };
 }
 
 /**
@@ -81,13 +59,11 @@ export function lookAtBackup(path: string, place: KeyPlace & { keys: KeptKeys | 
  * @throws DomainError `backup.damaged`, `data_dir.busy`, `schema.*`, `storage.*`; the signal's reason before the swap
  */
 export async function restoreBackup(request: RestoreRequest): Promise<Restored> {
-  const { backup, directory, clock, ids, keys, signal } = request;
-  refuseWithoutRoom(directory, backup);
+  const { directory, clock, ids, keys, signal } = request;
   const staging = stagingIn(directory, ids.uuid());
-  const database = join(staging, DATABASE_NAME);
   try {
-    await unpack(request, { staging, database });
-    const { to: schema } = migrate(database, { clock, version: VERSION, backupDirectory: staging });
+    const read = { ...request, folder: staging, artifacts: join(staging, "artifacts") };
+    const { database, schema } = await readBackup(read);
     const settled = await settle(request, database);
     foldLog(database);
     signal?.throwIfAborted();
@@ -100,19 +76,6 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     // Not where the swap was begun and cut short: then whoever comes next needs it.
     if (!isSwapPending(directory)) rmSync(staging, { recursive: true, force: true });
   }
-}
-
-async function unpack(
-  { backup: { path, manifest }, signal, onProgress }: RestoreRequest,
-  { staging, database }: { staging: string; database: string },
-): Promise<void> {
-  if (manifest) {
-    const artifacts = join(staging, "artifacts");
-    await runTask("unpack", { path, database, artifacts }, { signal, onProgress });
-    return;
-  }
-  const { problems } = await runTask("copy", { from: path, to: database }, { signal });
-  if (problems.length > 0) throw damaged(path, `it fails the integrity check: ${problems[0]}`);
 }
 
 /** What has to be in the database when it comes in force. */
@@ -161,17 +124,3 @@ function moveArtifacts(from: string, to: string): void {
   }
   flushToDisk(join(to, "sha256"));
 }
-
-function refuseWithoutRoom({ path }: DataDirectory, { manifest, sizeBytes }: Restorable): void {
-  const needed = manifest ? manifest.database.size_bytes + manifest.artifacts.size_bytes : sizeBytes;
-  const { availableBytes: available } = roomOf(path);
-  if (available < needed) throw noRoom(path, { needed, available });
-}
-
-const newerBackup = (path: string, { schema, version }: Manifest): DomainError =>
-  new DomainError(
-    "conflict",
-    "schema.newer",
-    `${path} has schema ${schema} (made by version ${version}); this program knows up to ${programSchema()}`,
-    { hint: `restore it with version ${version} or newer` },
-  );

@@ -33,7 +33,7 @@ export function registerBackupJob(
     jitterMs: JITTER_MS,
     timeLimitMs: TIME_LIMIT_MS,
     async run(signal) {
-      const { manifest, ...made } = await makeBackup({
+      const { manifest, differences, ...made } = await makeBackup({
         kind: "scheduled",
         ...{ directory, clock, folder, keyIdsIn, signal },
       });
@@ -53,6 +53,7 @@ export function registerBackupJob(
         removed: removed.length,
       });
       const { left_out: leftOut } = manifest.artifacts;
+      if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
       if (leftOut.length > 0) log.warning("backup.artifacts_left_out", { damaged: leftOut.length });
     },
   });

@@ -2,6 +2,7 @@
 // (operator-experience.md DAT-9). They need no keys and no settings.
 import type { Database } from "bun:sqlite";
 import { openConnection } from "../platform/database/connection.ts";
+import { differencesIn } from "../platform/database/layout.ts";
 import { programSchema, schemaIn } from "../platform/database/schema.ts";
 import { brokenReferencesIn, damagesIn, FAULTS_MAX } from "../platform/database/soundness.ts";
 import { asStorageError, RESTORE } from "../platform/database/storage-errors.ts";
@@ -16,6 +17,20 @@ export function checkSchema(check: Check, file: string): Finding {
     "start the service, or run `quartermaster migrate up`; a copy is made first",
   );
 }
+
+/** A trigger or a view of somebody else may change rows, or hide them. */
+export const checkObjects = (check: Check, file: string): Finding => {
+  const schema = schemaIn(file);
+  return inFile(file, (connection) => {
+    const differences = differencesIn(connection, schema);
+    return differences.length === 0
+      ? check.ok("tables, indexes and triggers are those that the migrations make")
+      : check.failed(
+          differences.join("; "),
+          "find out who made or changed them; restore the last backup from before: quartermaster backup restore FILE",
+        );
+  });
+};
 
 /** Reads every page. */
 export const checkIntegrity = (check: Check, file: string): Finding =>

@@ -17,7 +17,7 @@ import type { Ids } from "../platform/ids.ts";
 import { tlsOf } from "../service/settings-reload.ts";
 import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
-import { checkForeignKeys, checkIntegrity, checkSchema } from "./database.ts";
+import { checkForeignKeys, checkIntegrity, checkObjects, checkSchema } from "./database.ts";
 import { type Check, examine, type Finding } from "./finding.ts";
 import * as machine from "./machine.ts";
 
@@ -68,6 +68,7 @@ function checkSettings(check: Check, config: Config): Finding | Finding[] {
 const databaseFindings = ({ database }: DataDirectory, { deep }: DiagnoseOptions): Promise<Finding[]> =>
   inOrder([
     examine("schema", (check) => checkSchema(check, database), RESTORE),
+    examine("schema_objects", (check) => checkObjects(check, database), RESTORE),
     ...(deep
       ? [
           examine("integrity", (check) => checkIntegrity(check, database), RESTORE),

@@ -20,3 +20,21 @@ export function changeManifest(path: string, change: (text: string) => string): 
   bytes.write(sha256Hex(manifest), bytes.length - SEAL_FROM_END);
   writeFileSync(path, bytes);
 }
+
+/** Puts the last artifact of a backup in twice, with a manifest that counts it twice. */
+export function repeatArtifact(
+  path: string,
+  { digest, sizeBytes }: { digest: string; sizeBytes: number },
+): void {
+  const bytes = readFileSync(path);
+  const end = bytes.length - SEAL_FROM_END - 512;
+  const member = bytes.subarray(end - 1024, end);
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, end), member, bytes.subarray(end)]));
+  const artifacts = {
+    count: 2,
+    size_bytes: 2 * sizeBytes,
+    sha256: sha256Hex(`${digest} ${sizeBytes}\n`.repeat(2)),
+    left_out: [],
+  };
+  changeManifest(path, (text) => JSON.stringify({ ...JSON.parse(text), artifacts }));
+}

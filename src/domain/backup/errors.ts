@@ -1,5 +1,6 @@
 // What is said of backups that cannot be made, read or put in force.
 import { DomainError } from "../errors.ts";
+import type { Manifest } from "./model.ts";
 
 /** The bytes are not what they were when the backup was made. */
 export const damaged = (path: string, what: string): DomainError =>
@@ -16,6 +17,31 @@ export const notABackup = (path: string, why: string): DomainError =>
     {
       hint: "name a file that `quartermaster backup create` has made",
     },
+  );
+
+/** @param differences in words, one at least */
+export const foreignObjects = (path: string, differences: readonly string[]): DomainError =>
+  new DomainError(
+    "unverified",
+    "backup.foreign_objects",
+    `the database of ${path} is not what the migrations of Quartermaster make: ${differences[0]}`,
+    {
+      hint: "use another backup, or find out who made these objects, and drop them in a copy of the database with sqlite3",
+      problems: differences.map((detail) => ({ pointer: "", detail })),
+    },
+  );
+
+/** @param programKnows the newest schema that this program reads */
+export const newerBackup = (
+  path: string,
+  { schema, version }: Pick<Manifest, "schema" | "version">,
+  programKnows: number,
+): DomainError =>
+  new DomainError(
+    "conflict",
+    "schema.newer",
+    `${path} has schema ${schema} (made by version ${version}); this program knows up to ${programKnows}`,
+    { hint: `restore it with version ${version} or newer` },
   );
 
 /** The database itself failed SQLite's check, so a copy of it is worth nothing. */

@@ -8,6 +8,7 @@ import { openRegularFile } from "../../platform/files.ts";
 import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
 import type { DomainError } from "../errors.ts";
 import { damaged, notABackup } from "./errors.ts";
+import { refuseUnfit } from "./fitness.ts";
 import {
   DATABASE_NAME,
   MANIFEST_BYTES,
@@ -54,11 +55,13 @@ export function readManifest(path: string): Manifest & { fileBytes: number } {
 
 function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string | undefined): void {
   const lines = new Bun.CryptoHasher("sha256");
-  let [count, sizeBytes] = [0, 0];
+  let [count, sizeBytes, last] = [0, 0, ""];
   while (count < artifacts.count) {
     const { name, sizeBytes: bytes } = reader.next();
     const [, shard = "", digest = ""] = /^artifacts\/sha256\/([0-9a-f]{2})\/([0-9a-f]{64})$/.exec(name) ?? [];
     if (digest === "" || !digest.startsWith(shard)) throw reader.damaged(`${name} is no artifact`);
+    if (digest <= last) throw reader.damaged(`the artifact ${digest} is there twice, or in a wrong place`);
+    last = digest;
     const sha256 = reader.body(
       bytes,
       folder === undefined ? undefined : `${folder}/sha256/${shard}/${digest}`,
@@ -73,9 +76,10 @@ function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string |
 }
 
 function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): void {
-  const { problems, schema, rows } = inspectDatabase(database);
-  if (problems.length > 0) throw damaged(path, `its database fails the integrity check: ${problems[0]}`);
-  const isAsTold = schema === manifest.schema && Bun.deepEquals(rows, manifest.database.rows);
+  const inspected = inspectDatabase(database);
+  refuseUnfit(path, inspected);
+  const isAsTold =
+    inspected.schema === manifest.schema && Bun.deepEquals(inspected.rows, manifest.database.rows);
   if (!isAsTold) throw damaged(path, "its database has other rows than its manifest says");
 }
 

@@ -5,9 +5,10 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSyn
 import { join } from "node:path";
 import { openRegularFile } from "../files.ts";
 import { openConnection } from "./connection.ts";
+import { differencesIn } from "./layout.ts";
 import { organizationIn } from "./organization.ts";
 import { brokenReferencesIn, damagesIn } from "./soundness.ts";
-import { asStorageError } from "./storage-errors.ts";
+import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 export interface Inspected {
   sizeBytes: number;
@@ -19,6 +20,8 @@ export interface Inspected {
   rows: Readonly<Record<string, number>>;
   /** whose database it is; undefined for one that was never set up, or that is damaged */
   organizationId: string | undefined;
+  /** how its tables and triggers differ from what the migrations make: see layout.ts */
+  differences: readonly string[];
 }
 
 /**
@@ -52,9 +55,15 @@ export function inspectDatabase(file: string): Inspected {
   try {
     const problems = problemsIn(connection);
     const sizeBytes = statSync(file).size;
-    if (problems.length > 0) return { sizeBytes, problems, schema: 0, rows: {}, organizationId: undefined };
-    const organizationId = organizationIn(connection);
-    return { sizeBytes, problems, schema: schemaIn(connection), rows: rowsIn(connection), organizationId };
+    if (problems.length > 0)
+      return { sizeBytes, problems, schema: 0, rows: {}, organizationId: undefined, differences: [] };
+    const schema = schemaIn(connection);
+    return {
+      ...{ sizeBytes, problems, schema },
+      rows: rowsIn(connection),
+      organizationId: schema === 0 ? undefined : organizationIn(connection),
+      differences: schema === 0 ? [] : differencesIn(connection, schema),
+    };
   } catch (error) {
     throw asStorageError(error);
   } finally {
@@ -87,7 +96,17 @@ const rowsIn = (connection: Database): Record<string, number> =>
 
 function schemaIn(connection: Database): number {
   if (!tablesIn(connection).includes("schema_migrations")) return 0;
-  return Number(connection.query("SELECT max(id) FROM schema_migrations").values()[0]?.[0] ?? 0);
+  return numberIn(connection, "SELECT max(id) FROM schema_migrations");
+}
+
+/** @returns 0 also where a table of another program has the name of one of ours */
+function numberIn(connection: Database, sql: string): number {
+  try {
+    return Number(connection.query(sql).values()[0]?.[0] ?? 0);
+  } catch (error) {
+    if (sqliteErrorIn(error)?.code === "SQLITE_ERROR") return 0;
+    throw error;
+  }
 }
 
 const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;

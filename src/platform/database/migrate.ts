@@ -10,7 +10,7 @@ import { flushToDisk } from "../data-directory.ts";
 import { sha256Hex } from "../ids.ts";
 import { openConnection } from "./connection.ts";
 import { copyDatabase, sweepPartials } from "./copy.ts";
-import { appliedMigrations, checkedSchema, upgradeCopyName, wayBack } from "./schema.ts";
+import { appliedMigrations, checkedSchema, JOURNAL, upgradeCopyName, wayBack } from "./schema.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 export interface MigrateOptions {
@@ -33,10 +33,6 @@ export interface MigrateResult {
   /** path of the copy taken before the first change, when there was something to copy */
   backup: string | undefined;
 }
-
-const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at_ms INTEGER NOT NULL, applied_by TEXT NOT NULL
-) STRICT`;
 
 /**
  * Applies what is missing, all or nothing: after a failure or a crash the program that was replaced still starts, and this

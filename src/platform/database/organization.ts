@@ -3,17 +3,18 @@ import type { Database } from "bun:sqlite";
 import { DomainError } from "../../domain/errors.ts";
 import { fileSizeOf } from "../disk.ts";
 import { openConnection } from "./connection.ts";
-import { asStorageError } from "./storage-errors.ts";
+import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
-/** @returns the id of the organization that a database serves; undefined for one that was never set up */
+/** @returns the id of the organization that a database serves; undefined for one that was never set up, or is not ours */
 export function organizationIn(connection: Database): string | undefined {
-  const isThere = connection
-    .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'organizations'")
-    .get();
-  if (!isThere) return undefined;
-  return connection
-    .query<{ id: string }, []>("SELECT id FROM organizations ORDER BY created_at_ms, id LIMIT 1")
-    .get()?.id;
+  try {
+    return connection
+      .query<{ id: string }, []>("SELECT id FROM organizations ORDER BY created_at_ms, id LIMIT 1")
+      .get()?.id;
+  } catch (error) {
+    if (sqliteErrorIn(error)?.code === "SQLITE_ERROR") return undefined; // no such table, or one with other columns
+    throw error;
+  }
 }
 
 /**

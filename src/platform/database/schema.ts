@@ -19,6 +19,11 @@ export interface Applied {
   applied_by: string;
 }
 
+/** The table of the journal, which comes before the first migration. */
+export const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at_ms INTEGER NOT NULL, applied_by TEXT NOT NULL
+) STRICT`;
+
 const COPY = /^before-upgrade-schema-(\d{1,6})-(\d{8}T\d{6}Z)\.db$/;
 
 /** @returns how the copy that an upgrade makes is called: `before-upgrade-schema-5-20260101T000000Z.db` */
