@@ -1,11 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  createPasswords,
-  limiter,
-  PASSWORD_COST,
-  PASSWORD_HASHES_MAX,
-  PASSWORD_QUEUE_MAX,
-} from "../../src/platform/crypto/passwords.ts";
+import { PASSWORD_HASHES_MAX, PASSWORD_QUEUE_MAX } from "../../src/platform/crypto/password-queue.ts";
+import { createPasswords, PASSWORD_COST } from "../../src/platform/crypto/passwords.ts";
 import { Secret } from "../../src/platform/secret.ts";
 
 const FAST = { memoryKib: 8, passes: 1 };
@@ -62,27 +57,4 @@ test("a failing verification gives its place back", async () => {
     await expect(passwords.verify(new Secret("x"), "not a hash")).rejects.toThrow();
   }
   expect(await passwords.verify(new Secret("x"), undefined)).toBe(false);
-});
-
-test("only so many run at once, in order of arrival, also when newcomers meet those who wait", async () => {
-  const limited = limiter();
-  const started: number[] = [];
-  const finish: (() => void)[] = [];
-  const work = (name: number) =>
-    limited(() => {
-      started.push(name);
-      return new Promise<void>((resolve) => finish.push(resolve));
-    });
-  const all = [0, 1, 2, 3].map(work);
-  expect(started).toEqual([0, 1]);
-  finish[0]?.();
-  await all[0];
-  all.push(work(4));
-  await Promise.resolve();
-  expect(started).toEqual([0, 1, 2]);
-  for (let next = 1; next < 5; next += 1) {
-    finish[next]?.();
-    await all[next];
-  }
-  expect(started).toEqual([0, 1, 2, 3, 4]);
 });

@@ -14,7 +14,7 @@ import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
 import { ENDED_LOGIN_KEPT_MS } from "./model.ts";
 import type { PasswordGuessesDependencies } from "./password-guesses.ts";
-import { type CountedGuess, PasswordGuesses, settleRightGuess } from "./password-guesses.ts";
+import { askerOf, type CountedGuess, PasswordGuesses, settleRightGuess } from "./password-guesses.ts";
 import type { AccessSettings } from "./settings.ts";
 
 export type { LoginSessionRow } from "./login-sessions-store.ts";
@@ -90,11 +90,14 @@ export class LoginSessions {
     const organization = identity.findOrganization(db.read);
     const user = organization && identity.findUserByEmail(db.read, organization.id, request.email);
     const deviceNonce = this.#deviceCookies.nonceOf(request.deviceCookie, user);
-    const guess = await this.#guesses.count({ ...request, deviceNonce });
-    const matches = await identity.isPasswordOf(user, request.password).catch(async (error: unknown) => {
-      await this.#guesses.takeBack(guess);
-      throw error;
-    });
+    const tried = { ...request, deviceNonce };
+    const guess = await this.#guesses.count(tried);
+    const matches = await identity
+      .isPasswordOf(user, request.password, askerOf(tried))
+      .catch(async (error: unknown) => {
+        await this.#guesses.takeBack(guess);
+        throw error;
+      });
     if (!user || !matches || user.status !== "active") throw signInFailed();
     if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
     const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");

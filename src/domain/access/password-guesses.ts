@@ -2,6 +2,7 @@
 // address. A browser that has signed in to the account before is counted by itself instead of with the account, so that
 // nobody can lock its user out from elsewhere.
 import type { Clock } from "../../platform/clock.ts";
+import type { Asker } from "../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { emailKey } from "../identity/service.ts";
 import * as budgets from "./budgets.ts";
@@ -79,6 +80,12 @@ export class PasswordGuesses {
     return { own: { ...ofCaller, name: FROM_ADDRESS, part: from }, shared: [ofAccount, ...shared] };
   }
 }
+
+/** @returns for whom the password is checked: a browser that has signed in before does not wait for guesses from elsewhere */
+export const askerOf = ({ email, address, deviceNonce }: Guess): Asker => ({
+  account: [emailKey(email), deviceNonce].join(" "),
+  address: address === null ? null : countedAddress(address),
+});
 
 /** The password was right: part of the transaction that acts on it. */
 export function settleRightGuess(tx: Tx, { own, shared }: CountedGuess): void {

@@ -1,6 +1,7 @@
 // Who belongs to the organization: users, invitations, the first start. Joins the files of the area and answers the
 // look-ups of other areas. How people prove who they are, and what ends with a login, is in access.
 import type { Static } from "@sinclair/typebox";
+import type { Asker } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { Bootstrap, type BootstrapNeeds, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
@@ -60,10 +61,11 @@ export function createIdentity(dependencies: IdentityDependencies) {
 
     /**
      * Takes as long for a user who does not exist, or has no password, as for one who does.
+     * @param asker as typed and as connected, so that the queue treats both alike
      * @throws DomainError `passwords.busy`
      */
-    isPasswordOf: (user: SignInUser | undefined, password: Secret): Promise<boolean> =>
-      passwords.verify(password, user?.passwordHash),
+    isPasswordOf: (user: SignInUser | undefined, password: Secret, asker?: Asker): Promise<boolean> =>
+      passwords.verify(password, user?.passwordHash, asker),
 
     /**
      * @param scimConfigured whether any provider can come in

@@ -1,5 +1,6 @@
 // Wrong passwords: nobody can lock an account for everybody, and a browser that has signed in before is counted by itself.
 import { expect, test } from "bun:test";
+import { forgetGuesses } from "../../../src/domain/access/password-guesses.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
@@ -181,4 +182,22 @@ test("unlocking an account whose window is over changes nothing and is not recor
   expect(await users.unlock(world.system, world.user.id)).toBe(false);
   const actions = world.db.read.select().from(auditEntries).all();
   expect(actions.filter(({ action }) => action === "user.unlock")).toEqual([]);
+});
+
+test("guesses at one account do not keep others from signing in, whether the account exists or not", async () => {
+  await using world = await createAccessWorld();
+  for (const email of [EMAIL, "nobody@example.com"]) {
+    const order: string[] = [];
+    const guesses = Array.from({ length: 20 }, async (_, at) => {
+      const outcome = await signIn(world, { email, from: 100 + at, password: "wrong" });
+      order.push(outcome === FAILED ? "checked" : outcome);
+    });
+    const other = signIn(world, { email: "eve@example.com", from: 1 }).then(() => order.push("other"));
+    await Promise.all([...guesses, other]);
+    expect(order.filter((outcome) => outcome === "checked").length).toBeLessThanOrEqual(PER_ACCOUNT);
+    expect(
+      order.slice(order.indexOf("other")).filter((outcome) => outcome === "checked").length,
+    ).toBeGreaterThan(0);
+    await world.db.write((tx) => void forgetGuesses(tx, { email, nowMs: world.clock.nowMs() }), "access");
+  }
 });

@@ -1,0 +1,128 @@
+// Whose password is checked next: few at once, one of each account and address, and addresses in turns.
+import { expect, test } from "bun:test";
+import { DomainError } from "../../src/domain/errors.ts";
+import {
+  type Asker,
+  createPasswordQueue,
+  PASSWORD_QUEUE_MAX,
+  PASSWORD_QUEUE_PER_ACCOUNT_MAX,
+  PASSWORD_QUEUE_PER_ADDRESS_MAX,
+} from "../../src/platform/crypto/password-queue.ts";
+
+/** Lets what is ready go on. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+};
+
+/** A queue whose work ends when the test says so. */
+function createBench() {
+  const queued = createPasswordQueue();
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const outcomes = new Map<string, Promise<string>>();
+  const ask = (name: string, asker?: Asker): void => {
+    const work = async () => {
+      started.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      return "done";
+    };
+    const refused = (error: unknown) => (error instanceof DomainError ? error.reason : String(error));
+    outcomes.set(name, queued(work, asker).catch(refused));
+  };
+  return {
+    started,
+    ask,
+    outcome: (name: string) => outcomes.get(name),
+    async end(name: string): Promise<void> {
+      await settled();
+      ends.get(name)?.();
+      await outcomes.get(name);
+      await settled();
+    },
+  };
+}
+
+const asker = (account: string, address: string | null = null): Asker => ({ account, address });
+
+test("only so many run at once, in order of arrival, also when newcomers meet those who wait", async () => {
+  const bench = createBench();
+  for (const name of ["0", "1", "2", "3"]) bench.ask(name);
+  await settled();
+  expect(bench.started).toEqual(["0", "1"]);
+  await bench.end("0");
+  bench.ask("4");
+  await settled();
+  expect(bench.started).toEqual(["0", "1", "2"]);
+  for (const name of ["1", "2", "3", "4"]) await bench.end(name);
+  expect(bench.started).toEqual(["0", "1", "2", "3", "4"]);
+});
+
+test("guesses at one account, from many addresses, leave a place for other accounts", async () => {
+  const bench = createBench();
+  for (const at of [1, 2, 3]) bench.ask(`guess ${at}`, asker("ada", `192.0.2.${at}`));
+  bench.ask("bob", asker("bob", "192.0.2.99"));
+  await settled();
+  expect(bench.started).toEqual(["guess 1", "bob"]);
+});
+
+test("guesses from one address, at many accounts, leave a place for other addresses", async () => {
+  const bench = createBench();
+  for (const at of [1, 2, 3]) bench.ask(`guess ${at}`, asker(`user ${at}`, "192.0.2.1"));
+  bench.ask("bob", asker("bob", "192.0.2.99"));
+  await settled();
+  expect(bench.started).toEqual(["guess 1", "bob"]);
+});
+
+test("addresses take turns: who waits alone does not wait for all that another address sent before", async () => {
+  const bench = createBench();
+  bench.ask("running 1");
+  bench.ask("running 2");
+  for (const at of [1, 2, 3]) bench.ask(`flood ${at}`, asker(`user ${at}`, "192.0.2.1"));
+  bench.ask("bob", asker("bob", "192.0.2.99"));
+  await bench.end("running 1");
+  await bench.end("flood 1");
+  expect(bench.started).toEqual(["running 1", "running 2", "flood 1", "bob"]);
+  for (const name of ["running 2", "bob", "flood 2", "flood 3"]) await bench.end(name);
+  expect(bench.started.slice(4)).toEqual(["flood 2", "flood 3"]);
+});
+
+test("over a local socket accounts take turns", async () => {
+  const bench = createBench();
+  bench.ask("running 1");
+  bench.ask("running 2");
+  for (const at of [1, 2]) bench.ask(`guess ${at}`, asker("ada"));
+  bench.ask("bob", asker("bob"));
+  await bench.end("running 1");
+  await bench.end("guess 1");
+  expect(bench.started).toEqual(["running 1", "running 2", "guess 1", "bob"]);
+});
+
+const CAPACITIES: [string, (at: number) => Asker | undefined, running: number, waiting: number][] = [
+  ["one account", (at) => asker("ada", `192.0.2.${at}`), 1, PASSWORD_QUEUE_PER_ACCOUNT_MAX],
+  ["one address", (at) => asker(`user ${at}`, "192.0.2.1"), 1, PASSWORD_QUEUE_PER_ADDRESS_MAX],
+  ["all together", () => undefined, 2, PASSWORD_QUEUE_MAX],
+];
+
+test.each(CAPACITIES)("so many wait for %s and no more", async (_name, askerAt, running, waiting) => {
+  const bench = createBench();
+  const capacity = running + waiting;
+  for (let at = 0; at < capacity; at += 1) bench.ask(`${at}`, askerAt(at));
+  bench.ask("above", askerAt(capacity));
+  expect(await bench.outcome("above")).toBe("passwords.busy");
+  for (let at = 0; at < capacity; at += 1) {
+    await bench.end(`${at}`);
+    expect(await bench.outcome(`${at}`)).toBe("done");
+  }
+  bench.ask("later", askerAt(0));
+  await settled();
+  expect(bench.started).toHaveLength(capacity + 1);
+});
+
+test("work that fails gives its place back", async () => {
+  const queued = createPasswordQueue();
+  for (let round = 0; round < 5; round += 1) {
+    const failing = queued(() => Promise.reject(new Error("bad")), asker("ada", "192.0.2.1"));
+    await expect(failing).rejects.toThrow("bad");
+  }
+  expect(await queued(async () => "done", asker("ada", "192.0.2.1"))).toBe("done");
+});
