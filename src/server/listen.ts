@@ -1,20 +1,18 @@
-// Sockets: TCP or Unix, own TLS whose certificate can be replaced, the caller's address behind trusted proxies, and a stop that
-// lets requests end. What is a certificate is tls.ts's to say.
+// Sockets: TCP or Unix, own TLS whose certificate can be replaced, and a stop that lets requests end. Who the
+// caller is behind a proxy is in peer-address.ts, certificates are in tls.ts.
 
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import http from "node:http";
-import { BlockList, isIP, isIPv6 } from "node:net";
 import { DomainError } from "../domain/errors.ts";
-import type { AddressRange, Listen } from "../platform/config/addresses.ts";
+import type { Listen } from "../platform/config/addresses.ts";
+import { createPeerAddresses, type ProxyTrust } from "./peer-address.ts";
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 
-export interface ListenOptions {
+export interface ListenOptions extends ProxyTrust {
   listen: Listen;
   tls?: TlsFiles | undefined;
-  /** peers whose X-Forwarded-For is believed */
-  trustedProxies: readonly AddressRange[];
   /** told of an error that no refusal caught; the caller gets a 500 without a request id */
   report(error: unknown): void;
 }
@@ -125,11 +123,12 @@ function refuseTaken(where: Listen): void {
 }
 
 function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers {
-  const trusted = blockListOf(options.trustedProxies);
+  const { addressOf } = createPeerAddresses(options);
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
-    fetch: (request: Request, socket: Running) => handle(request, () => addressOf(request, socket, trusted)),
+    fetch: (request: Request, socket: Running) =>
+      handle(request, () => addressOf(request.headers, peerOf(request, socket))),
     error(error: unknown) {
       options.report(error);
       return problemResponse({ ...bugFailure, headers: { connection: "close" } }, "none");
@@ -195,30 +194,6 @@ function asListenError(error: unknown, where: Listen): unknown {
   );
 }
 
-/** @returns nothing where no proxy is trusted */
-function blockListOf(ranges: readonly AddressRange[]): BlockList | undefined {
-  if (ranges.length === 0) return undefined;
-  const list = new BlockList();
-  for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
-  return list;
-}
-
-/**
- * The peer, or behind trusted proxies the last address that none of them wrote for another of them.
- * On a Unix socket the peer is whoever may open the file, so there its word is taken when any proxy is trusted at all.
- */
-function addressOf(request: Request, socket: Running, trusted: BlockList | undefined): string | null {
-  const peer = socket.requestIP(request)?.address;
-  const address = peer === undefined ? null : plain(peer);
-  if (!trusted || (address !== null && !contains(trusted, address))) return address;
-  const forwarded = (request.headers.get("x-forwarded-for") ?? "")
-    .split(",")
-    .map((part) => plain(part.trim()));
-  return forwarded.reverse().find((candidate) => isIP(candidate) && !contains(trusted, candidate)) ?? address;
-}
-
-/** A dual-stack socket shows an IPv4 peer in IPv6 clothes. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
-
-const contains = (list: BlockList, address: string): boolean =>
-  list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+/** @returns the address of the other end; null on a Unix socket */
+const peerOf = (request: Request, socket: Running): string | null =>
+  socket.requestIP(request)?.address ?? null;

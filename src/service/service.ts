@@ -97,6 +97,7 @@ function openDoor(config: Config, log: Log): Door {
     listen: config.get("server.listen"),
     tls: tlsOf(config),
     trustedProxies: config.get("server.trusted_proxies"),
+    forwardedHeader: config.get("server.forwarded_header"),
     report: (error) => log.error("http.escaped", { error }),
   });
   const baseUrl = config.get("server.public_url") ?? listener.address;

@@ -967,6 +967,7 @@ suite("the table", () => {
       "server.tls_cert": "unset",
       "server.tls_key": "unset",
       "server.trusted_proxies": "",
+      "server.forwarded_header": "x-forwarded-for",
       "log.level": "info",
       "log.format": "auto",
       "metrics.token": "unset",

@@ -6,7 +6,7 @@ import { generate } from "selfsigned";
 import { SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
 import { BODY_TIMES } from "../../src/server/body-end.ts";
 import { type Listener, listen } from "../../src/server/listen.ts";
-import { raise } from "../support/listening-server.ts";
+import { NO_PROXIES, raise } from "../support/listening-server.ts";
 import { converse, type Step } from "../support/raw-socket.ts";
 import { createTestServer, SCIM_TOKEN, type TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/world.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
   writeFileSync(files.cert, pair.cert);
   writeFileSync(files.key, pair.private, { mode: 0o600 });
-  const shared = { trustedProxies: [], report: raise };
+  const shared = { ...NO_PROXIES, report: raise };
   const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
   listeners.set("tcp", listen(face.server.handle, { ...shared, listen: tcp }));
   listeners.set("tls", listen(face.server.handle, { ...shared, listen: tcp, tls: files }));

@@ -4,7 +4,7 @@ import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../src/server/json-text.ts";
 import { listen } from "../../src/server/listen.ts";
-import { raise } from "../support/listening-server.ts";
+import { NO_PROXIES, raise } from "../support/listening-server.ts";
 import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -82,7 +82,7 @@ describe("paths and methods", () => {
     await using face = await createTestServer();
     const listener = listen(face.server.handle, {
       listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
-      trustedProxies: [],
+      ...NO_PROXIES,
       report: raise,
     });
     const { cookie } = await face.signedIn("admin");

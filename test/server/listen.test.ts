@@ -1,4 +1,4 @@
-// The socket: who the caller is behind proxies, what a stop lets end, and that hostile HTTP is answered and survived.
+// The socket: what a stop lets end, and that hostile HTTP is answered and survived.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -9,49 +9,15 @@ import { INSPECTION_TIMEOUT_MS } from "../../src/domain/catalog/package-sources.
 import { HEADER_BYTES_MAX, IDLE_TIMEOUT_SECONDS, type Listener, listen } from "../../src/server/listen.ts";
 import type { Server } from "../../src/server/server.ts";
 import { TLS_FILE_BYTES_MAX } from "../../src/server/tls.ts";
+import { NO_PROXIES } from "../support/listening-server.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
-const range = (address: string, prefix: number) => ({ address, prefix, family: "ipv4" }) as const;
 const LOOPBACK = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
 
 const report = (error: unknown) => expect(error).toBeUndefined();
 
 /** Answers with what it takes the caller's address for. */
 const echoAddress: Server["handle"] = (request, addressOf) => new Response(String(addressOf?.(request)));
-
-describe("the caller's address", () => {
-  let direct: Listener;
-  let proxied: Listener;
-  beforeAll(() => {
-    direct = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
-    const trustedProxies = [range("127.0.0.1", 32), range("10.0.0.0", 8)];
-    proxied = listen(echoAddress, { listen: LOOPBACK, trustedProxies, report });
-  });
-  afterAll(() => Promise.all([direct.stop(), proxied.stop()]));
-
-  const ask = async (listener: Listener, forwarded?: string): Promise<string> =>
-    (
-      await fetch(listener.address, {
-        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
-      })
-    ).text();
-
-  test("is the peer's, whatever it claims, when no proxy is trusted", async () => {
-    expect(await ask(direct)).toBe("127.0.0.1");
-    expect(await ask(direct, "203.0.113.7")).toBe("127.0.0.1");
-  });
-
-  test("is the last one that no trusted proxy added for another", async () => {
-    expect(await ask(proxied, "203.0.113.7")).toBe("203.0.113.7");
-    expect(await ask(proxied, "198.51.100.1, 203.0.113.7, 10.1.2.3")).toBe("203.0.113.7");
-    expect(await ask(proxied, "203.0.113.7, ::ffff:10.1.2.3")).toBe("203.0.113.7");
-  });
-
-  test("is the peer's when a trusted proxy says nothing readable", async () => {
-    expect(await ask(proxied)).toBe("127.0.0.1");
-    expect(await ask(proxied, "unknown, <script>")).toBe("127.0.0.1");
-  });
-});
 
 describe("the head of a request", () => {
   /** @returns the status line of the answer to a request whose first line and headers have so many bytes */
@@ -71,7 +37,7 @@ describe("the head of a request", () => {
     [HEADER_BYTES_MAX, "HTTP/1.1 200 OK"],
     [HEADER_BYTES_MAX + 1, "HTTP/1.1 431 Request Header Fields Too Large"],
   ])("with %p bytes is answered with %s", async (bytes, status) => {
-    const listener = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
+    const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     const outcome = await statusFor(Number(new URL(listener.address).port), bytes);
     await listener.stop();
     expect(outcome).toBe(status);
@@ -92,7 +58,7 @@ describe("a stop", () => {
         await goOn.promise;
         return new Response("done");
       },
-      { listen: LOOPBACK, trustedProxies: [], report },
+      { listen: LOOPBACK, ...NO_PROXIES, report },
     );
     const running = fetch(listener.address);
     await entered.promise;
@@ -123,7 +89,7 @@ describe("own TLS", () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const start = (handle: Server["handle"] = () => new Response("fine")) =>
-    listen(handle, { listen: LOOPBACK, tls: files, trustedProxies: [], report });
+    listen(handle, { listen: LOOPBACK, tls: files, ...NO_PROXIES, report });
 
   const tls = { rejectUnauthorized: false };
 
@@ -229,7 +195,7 @@ describe("own TLS", () => {
     const again = {
       listen: { kind: "tcp", host, port: Number(port) },
       tls: files,
-      trustedProxies: [],
+      ...NO_PROXIES,
       report,
     } as const;
     expect(() => listen(echoAddress, again)).toThrow("is in use by another program");
@@ -237,7 +203,7 @@ describe("own TLS", () => {
   });
 
   test("begins with a restart only", async () => {
-    const listener = listen(echoAddress, { listen: LOOPBACK, trustedProxies: [], report });
+    const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     expect(() => listener.renew(files)).toThrow("this takes a restart");
     await listener.stop();
   });
@@ -246,7 +212,7 @@ describe("own TLS", () => {
 describe("hostile HTTP", () => {
   let listener: Listener;
   beforeAll(() => {
-    listener = listen(() => new Response("fine"), { listen: LOOPBACK, trustedProxies: [], report });
+    listener = listen(() => new Response("fine"), { listen: LOOPBACK, ...NO_PROXIES, report });
   });
   afterAll(() => listener.stop());
 

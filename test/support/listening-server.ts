@@ -2,6 +2,9 @@
 import { type Listener, listen } from "../../src/server/listen.ts";
 import { createTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
+/** Options of a listener that believes nobody. */
+export const NO_PROXIES = { trustedProxies: [], forwardedHeader: "x-forwarded-for" } as const;
+
 export interface ListeningServer extends TestServer {
   /** our origin, with the port that was free */
   origin: string;
@@ -14,7 +17,7 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
   const server = await createTestServer({ ...options, access: { ...options.access, baseUrl } });
   const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
-    trustedProxies: [],
+    ...NO_PROXIES,
     report: raise,
   });
   listener = started;

@@ -16,6 +16,10 @@ export interface AddressRange {
   readonly family: "ipv4" | "ipv6";
 }
 
+/** Headers in which proxies name the address that they were called from. */
+export const FORWARDED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
+export type ForwardedHeader = (typeof FORWARDED_HEADERS)[number];
+
 export const PORT_MAX = 65_535;
 /** room in `sun_path` before its closing zero byte, unix(7) */
 export const UNIX_PATH_BYTES_MAX = 107;

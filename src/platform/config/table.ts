@@ -2,7 +2,7 @@
 // TypeScript type of every value follow from it. Where values come from is config/sources.ts; how types read is config/types.ts.
 
 import type { Secret } from "../secret.ts";
-import { addressRange, anyOrigin, listenAddress, publicOrigin } from "./addresses.ts";
+import { addressRange, anyOrigin, FORWARDED_HEADERS, listenAddress, publicOrigin } from "./addresses.ts";
 import {
   amount,
   boolean,
@@ -101,7 +101,12 @@ export const SETTINGS = {
   "server.trusted_proxies": always(
     list(addressRange),
     "",
-    "addresses or ranges whose forwarding headers are believed",
+    "addresses or ranges of proxies whose forwarding header is believed",
+  ),
+  "server.forwarded_header": always(
+    choice(...FORWARDED_HEADERS),
+    "x-forwarded-for",
+    "the only header in which trusted proxies name the caller's address",
   ),
   "log.level": always(
     choice("debug", "info", "warning", "error"),
