@@ -7,6 +7,7 @@ import governance from "./0004_governance.sql" with { type: "text" };
 import auditLog from "./0005_audit_log.sql" with { type: "text" };
 import backups from "./0006_backups.sql" with { type: "text" };
 import auditCredential from "./0007_audit_credential.sql" with { type: "text" };
+import proxies from "./0008_proxies.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { id: 5, name: "audit_log", sql: auditLog },
   { id: 6, name: "backups", sql: backups },
   { id: 7, name: "audit_credential", sql: auditCredential },
+  { id: 8, name: "proxies", sql: proxies },
 ];

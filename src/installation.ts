@@ -176,6 +176,8 @@ function settingsOf(
       userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
       userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
       deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
+      pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
+      pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
       invitationsPerActor: config.get("limits.invitations_per_actor"),
       windowSeconds: config.get("limits.window_seconds"),
     },

@@ -65,6 +65,7 @@ async function startOurs(directory: string): Promise<Side> {
   const running = await startQuartermaster(
     directory,
     ...["--limits-device-codes-per-address", "100000", "--limits-window-seconds", "1"],
+    ...["--limits-pending-logins-per-address", "100000", "--limits-pending-logins-per-network", "100000"],
     ...["--access-poll-interval-seconds", "1"],
   );
   const installation = await openBeside(directory, running.port);

@@ -387,6 +387,8 @@ test(
   async () => {
     const unlimited = {
       deviceCodesPerAddress: 1e9,
+      pendingLoginsPerAddress: 1e9,
+      pendingLoginsPerNetwork: 1e9,
       userCodeGuessesPerUser: 1e9,
       userCodeGuessesPerAddress: 1e9,
     };

@@ -49,6 +49,8 @@ const LIMITS: LimitSettings = {
   userCodeGuessesPerUser: 10,
   userCodeGuessesPerAddress: 100,
   deviceCodesPerAddress: 100,
+  pendingLoginsPerAddress: 200,
+  pendingLoginsPerNetwork: 1000,
   invitationsPerActor: 100,
   windowSeconds: 900,
 };

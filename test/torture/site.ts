@@ -13,9 +13,13 @@ export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration
 
 /** All callers come from one address, and an attempt that was killed stays counted. */
 const UNLIMITED = [
-  ...["password-guesses-per-account", "password-guesses-per-address", "device-codes-per-address"].flatMap(
-    (name) => [`--limits-${name}`, "100000"],
-  ),
+  ...[
+    "password-guesses-per-account",
+    "password-guesses-per-address",
+    "device-codes-per-address",
+    "pending-logins-per-address",
+    "pending-logins-per-network",
+  ].flatMap((name) => [`--limits-${name}`, "100000"]),
   ...["requests-per-second", "requests-burst"].flatMap((name) => [`--scim-${name}`, "10000"]),
 ];
 

@@ -5,6 +5,23 @@ import ipaddr from "ipaddr.js";
 /** Bits of an IPv6 address that belong to one household or host, which has all addresses below them. */
 const IPV6_PREFIX_BITS = 64;
 
+/** Bits of an address that belong to one network: what a site is given, and what a caller can choose among. */
+const NETWORK_PREFIX_BITS = { ipv4: 24, ipv6: 48 };
+
+/** @param address as `countedAddress` takes it @returns its /24 or /48 in CIDR notation, of anything else the text as it is */
+export function countedNetwork(address: string): string {
+  const bare = address.replace(/%.*/, "");
+  if (!ipaddr.isValid(bare)) return address;
+  const parsed = ipaddr.process(bare);
+  const kind = parsed.kind();
+  const network = `${parsed}/${NETWORK_PREFIX_BITS[kind]}`;
+  const first =
+    kind === "ipv4"
+      ? ipaddr.IPv4.networkAddressFromCIDR(network)
+      : ipaddr.IPv6.networkAddressFromCIDR(network);
+  return `${first}/${NETWORK_PREFIX_BITS[kind]}`;
+}
+
 /**
  * @param address as the socket or a trusted proxy wrote it, in any spelling, with or without a zone
  * @returns an IPv4 address as it is, of an IPv6 address its /64, of anything else the text as it is

@@ -36,6 +36,8 @@ export type NewDeviceLogin = Pick<
   | "scope"
   | "resource"
   | "address"
+  | "countedAddress"
+  | "countedNetwork"
   | "createdAtMs"
   | "expiresAtMs"
 >;
@@ -54,6 +56,8 @@ const insertOne = statement((connection) =>
       scope: sql.placeholder("scope"),
       resource: sql.placeholder("resource"),
       address: sql.placeholder("address"),
+      countedAddress: sql.placeholder("countedAddress"),
+      countedNetwork: sql.placeholder("countedNetwork"),
       createdAtMs: sql.placeholder("createdAtMs"),
       expiresAtMs: sql.placeholder("expiresAtMs"),
       state: "pending",
@@ -121,6 +125,31 @@ export function ofLink(
 export const countPending = (connection: Connection): number =>
   connection.select({ rows: count() }).from(deviceLogins).where(eq(deviceLogins.state, "pending")).get()
     ?.rows ?? 0;
+
+/** The literal state, as a parameter would keep SQLite from using the partial index. */
+const pendingOfNetwork = statement((connection) =>
+  connection
+    .select({
+      network: count(),
+      address: sql<number>`coalesce(sum(${deviceLogins.countedAddress} = ${sql.placeholder("address")}), 0)`,
+    })
+    .from(deviceLogins)
+    .where(
+      and(
+        sql`${deviceLogins.state} = 'pending'`,
+        eq(deviceLogins.countedNetwork, sql.placeholder("network")),
+        gt(deviceLogins.expiresAtMs, sql.placeholder("nowMs")),
+      ),
+    )
+    .prepare(),
+);
+
+/** @returns how many logins of a network wait for a decision, and how many of them are of one of its addresses */
+export const countPendingOf = (
+  connection: Connection,
+  caller: { address: string; network: string; nowMs: number },
+): { network: number; address: number } =>
+  pendingOfNetwork(connection).get({ ...caller }) ?? { network: 0, address: 0 };
 
 /** The row of `id` in the state from which the table lets the event lead on, and not expired. */
 const allows = (event: DeviceLoginEvent) =>

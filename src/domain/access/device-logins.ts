@@ -7,9 +7,15 @@ import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
 import * as budgets from "./budgets.ts";
-import { countedAddress } from "./counted-address.ts";
+import { countedAddress, countedNetwork } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
-import { loginClaimed, loginUnavailable, loginUnclaimed, tooManyPendingLogins } from "./errors.ts";
+import {
+  loginClaimed,
+  loginUnavailable,
+  loginUnclaimed,
+  tooManyPendingFrom,
+  tooManyPendingLogins,
+} from "./errors.ts";
 import { needClient, needResource, type RequestedResource } from "./grant-checks.ts";
 import {
   DEVICE_LOGIN,
@@ -32,6 +38,8 @@ export interface DeviceLoginsDependencies {
   settings: { baseUrl(): string; deviceCodeTtlSeconds: number; pollIntervalSeconds: number };
   limits: {
     deviceCodesPerAddress: number;
+    pendingLoginsPerAddress: number;
+    pendingLoginsPerNetwork: number;
     userCodeGuessesPerUser: number;
     userCodeGuessesPerAddress: number;
     windowSeconds: number;
@@ -96,7 +104,7 @@ export class DeviceLogins {
     const scope = readRequestedScope(request.scope);
     const codes = await db.write((tx) => {
       this.#spendRequest(tx, request.address);
-      this.#refuseFull(tx);
+      this.#refuseFull(tx, request.address);
       return this.#insert(tx, { clientId, resource, scope, address: request.address });
     }, "unobserved");
     const { deviceCodeTtlSeconds, pollIntervalSeconds } = settings;
@@ -194,9 +202,17 @@ export class DeviceLogins {
     });
   }
 
-  #refuseFull(tx: Tx): void {
-    const pending = this.#pending.current(this.own.clock.nowMs(), () => store.countPending(tx));
+  /** One network may not use up what all may have. */
+  #refuseFull(tx: Tx, address: string | null): void {
+    const { clock, limits } = this.own;
+    const nowMs = clock.nowMs();
+    const pending = this.#pending.current(nowMs, () => store.countPending(tx));
     if (pending >= DEVICE_LOGINS_PENDING_MAX) throw tooManyPendingLogins();
+    if (address === null) return;
+    const caller = { address: countedAddress(address), network: countedNetwork(address), nowMs };
+    const waiting = store.countPendingOf(tx, caller);
+    if (waiting.address >= limits.pendingLoginsPerAddress) throw tooManyPendingFrom("address");
+    if (waiting.network >= limits.pendingLoginsPerNetwork) throw tooManyPendingFrom("network");
   }
 
   #insert(tx: Tx, login: Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "address">) {
@@ -208,7 +224,7 @@ export class DeviceLogins {
       const linkToken = randomToken(ids);
       const deviceCode = deviceCodeOf(id, randomToken(ids));
       const codes = { deviceCode, linkToken, userCode: userCodeOf(linkToken) };
-      const row = { ...login, ...hashesOf(codes), id, createdAtMs, expiresAtMs };
+      const row = { ...login, ...countedOf(login), ...hashesOf(codes), id, createdAtMs, expiresAtMs };
       if (!store.insert(tx, row)) continue;
       this.#pending.add();
       return codes;
@@ -273,6 +289,11 @@ export class DeviceLogins {
     }, "access");
   }
 }
+
+const countedOf = ({ address }: { address: string | null }) => ({
+  countedAddress: address === null ? null : countedAddress(address),
+  countedNetwork: address === null ? null : countedNetwork(address),
+});
 
 const hashesOf = ({
   deviceCode,

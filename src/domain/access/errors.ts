@@ -79,6 +79,14 @@ export const tooManyPendingLogins = () =>
     { retryAfterSeconds: 60 },
   );
 
+export const tooManyPendingFrom = (caller: "address" | "network") =>
+  new DomainError(
+    "too_many",
+    "device_login.too_many_pending",
+    `too many logins from this ${caller} wait for a decision; finish one of them, or try again in a minute`,
+    { retryAfterSeconds: 60 },
+  );
+
 export const loginNotFound = () =>
   new DomainError("not_found", "login.not_found", "there is no login with this id", {
     hint: "logins list shows the ids",

@@ -21,6 +21,10 @@ export interface LimitSettings {
   userCodeGuessesPerUser: number;
   userCodeGuessesPerAddress: number;
   deviceCodesPerAddress: number;
+  /** logins that wait for a decision at once */
+  pendingLoginsPerAddress: number;
+  /** the same, of a /24 or /48 */
+  pendingLoginsPerNetwork: number;
   invitationsPerActor: number;
   windowSeconds: number;
 }

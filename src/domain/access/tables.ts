@@ -28,6 +28,8 @@ export const deviceLogins = sqliteTable("device_logins", {
   createdAtMs: integer("created_at_ms").notNull(),
   expiresAtMs: integer("expires_at_ms").notNull(),
   decidedAtMs: integer("decided_at_ms"),
+  countedAddress: text("counted_address"),
+  countedNetwork: text("counted_network"),
 });
 
 export const grants = sqliteTable("grants", {

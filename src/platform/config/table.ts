@@ -243,8 +243,18 @@ export const SETTINGS = {
   ),
   "limits.device_codes_per_address": always(
     integer(ATTEMPTS),
-    "60",
+    "600",
     "device logins begun from one address in a window",
+  ),
+  "limits.pending_logins_per_address": always(
+    integer(ATTEMPTS),
+    "200",
+    "device logins of one address that wait for a decision at once",
+  ),
+  "limits.pending_logins_per_network": always(
+    integer(ATTEMPTS),
+    "1000",
+    "device logins of one network (/24, of IPv6 /48) that wait for a decision at once",
   ),
   "limits.invitations_per_actor": always(
     integer(ATTEMPTS),

@@ -43,6 +43,8 @@ export const LIMITS: LimitSettings = {
   userCodeGuessesPerUser: 5,
   userCodeGuessesPerAddress: 20,
   deviceCodesPerAddress: 60,
+  pendingLoginsPerAddress: 200,
+  pendingLoginsPerNetwork: 1000,
   invitationsPerActor: 100,
   windowSeconds: 900,
 };

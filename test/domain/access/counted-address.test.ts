@@ -1,6 +1,6 @@
 // Which addresses share a counter, and that every budget of addresses asks for it.
 import { expect, test } from "bun:test";
-import { countedAddress } from "../../../src/domain/access/counted-address.ts";
+import { countedAddress, countedNetwork } from "../../../src/domain/access/counted-address.ts";
 import type { Actor } from "../../../src/domain/actor.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { actorOf, createLoginWorld, refusalOf, requestLogin } from "./login-world.ts";
@@ -40,6 +40,16 @@ test.each([
   "1.2.3.4:80",
 ])("%p is no address and counts as it is", (text) => {
   expect(countedAddress(text)).toBe(text);
+});
+
+test.each([
+  ["192.0.2.7", "192.0.2.0/24"],
+  ["::ffff:192.0.2.7", "192.0.2.0/24"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+  ["fe80::2%eth0", "fe80::/48"],
+  ["garbage", "garbage"],
+])("%p is of the network %p", (address, network) => {
+  expect(countedNetwork(address)).toBe(network);
 });
 
 const [FIRST, SAME, OTHER] = ["2001:db8:0:1::1", "2001:db8:0:1:a:b:c:d", "2001:db8:0:2::1"];

@@ -101,6 +101,51 @@ test("a refused request uses up no budget", async () => {
   expect(await refusalOf(requestLogin(world))).toBe("fine");
 });
 
+const MANY: Partial<LoginWorld["limits"]> = { deviceCodesPerAddress: 1e6 };
+
+/** @returns the outcome of a request below, at and above the limit of a caller that has `count - 2` logins already */
+async function outcomesAround(world: LoginWorld, limit: number, addressOf: (index: number) => string) {
+  for (let index = 0; index < limit - 2; index += 1) await requestLogin(world, { address: addressOf(index) });
+  const outcomes = [];
+  for (let index = limit - 2; index <= limit; index += 1)
+    outcomes.push(await refusalOf(requestLogin(world, { address: addressOf(index) })));
+  return outcomes;
+}
+const AROUND = ["fine", "fine", "device_login.too_many_pending"];
+
+test.each([
+  ["192.0.2.7", "192.0.2.8"],
+  ["2001:db8:1:1::7", "2001:db8:1:2::7"],
+])("one address (%s) has pendingLoginsPerAddress logins waiting at most", async (address, other) => {
+  await using world = await createLoginWorld({ limits: MANY });
+  const { pendingLoginsPerAddress } = world.limits;
+  expect(await outcomesAround(world, pendingLoginsPerAddress, () => address)).toEqual(AROUND);
+  expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
+  expect(await refusalOf(requestLogin(world, { address: null }))).toBe("fine");
+});
+
+test.each([
+  ["192.0.2.0/24", (index: number) => `192.0.2.${index % 250}`, "192.0.3.1"],
+  ["2001:db8:1::/48", (index: number) => `2001:db8:1:${(index % 250).toString(16)}::1`, "2001:db8:2::1"],
+])("one network (%s) has pendingLoginsPerNetwork logins waiting at most", async (_, addressOf, other) => {
+  await using world = await createLoginWorld({ limits: MANY });
+  const { pendingLoginsPerNetwork } = world.limits;
+  expect(await outcomesAround(world, pendingLoginsPerNetwork, addressOf)).toEqual(AROUND);
+  expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
+});
+
+test("logins that are decided or expired make room for their address", async () => {
+  await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 2 } });
+  const first = await requestLogin(world);
+  await requestLogin(world);
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  await decide(world, first, { browser: await signIn(world), decision: "refuse" });
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  afterSeconds(world, 600);
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+});
+
 /** Rows as strangers would leave them behind, made by SQLite itself. */
 const fillPending = (world: LoginWorld, rows: number): Promise<unknown> =>
   world.db.write((tx) => {

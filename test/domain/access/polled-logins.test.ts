@@ -20,6 +20,8 @@ const insert = (world: World, name: string) =>
       scope: "scope",
       resource: null,
       address: null,
+      countedAddress: null,
+      countedNetwork: null,
       createdAtMs: 0,
       expiresAtMs: 1,
     });
