@@ -1,9 +1,10 @@
 // `logins list` and `logins show`.
+import { toLogin } from "../../src/domain/access/login-document.ts";
 import type { LoginQuery, LoginView } from "../../src/domain/access/logins.ts";
 import type { Call } from "../in-domain.ts";
 import { LISTED_MAX } from "../pages.ts";
 import { KINDS } from "./kinds.ts";
-import { LOGIN_COLUMNS, loginDocument, loginText } from "./view.ts";
+import { LOGIN_COLUMNS, loginText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
   const { output, text, has } = call;
@@ -14,12 +15,12 @@ export async function list(call: Call): Promise<void> {
   };
   const { items, isWhole } = readLogins(call, query);
   if (!isWhole) output.warning(`these are the newest ${items.length}; narrow the list with --user or --kind`);
-  output.list(items, { columns: LOGIN_COLUMNS, json: loginDocument, empty: "no logins" });
+  output.list(items, { columns: LOGIN_COLUMNS, json: toLogin, empty: "no logins" });
 }
 
 export async function show({ domain, output, args: [id = ""] }: Call): Promise<void> {
   const login = domain.access.logins.show(id);
-  output.result(loginDocument(login), loginText(login));
+  output.result(toLogin(login), loginText(login));
 }
 
 /** @returns the id of the user of `--user`, nothing without it */

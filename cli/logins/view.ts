@@ -1,6 +1,7 @@
 // Logins as the terminal shows them: columns, facts, JSON. None of it holds a secret or its hash.
+import { toLogin } from "../../src/domain/access/login-document.ts";
 import type { LoginView } from "../../src/domain/access/service.ts";
-import { dateOf, detailsText, timeOf } from "../details.ts";
+import { dateOf, detailsText } from "../details.ts";
 import type { Column } from "../table.ts";
 
 export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
@@ -18,25 +19,9 @@ export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   { header: "BROWSER", value: ({ userAgent }) => userAgent, isWide: true },
 ];
 
-export const loginDocument = (login: LoginView) => ({
-  id: login.id,
-  kind: login.kind,
-  state: login.state,
-  user: login.user,
-  address: login.address,
-  user_agent: login.userAgent,
-  login_session_id: login.loginSessionId,
-  scopes: login.scopes,
-  created_at: timeOf(login.createdAtMs),
-  used_at: timeOf(login.usedAtMs),
-  expires_at: timeOf(login.expiresAtMs),
-  ended_at: timeOf(login.endedAtMs),
-  ended_reason: login.endedReason,
-});
-
 /** @returns every fact about a login, one to a line */
 export const loginText = (login: LoginView): string => {
-  const { user, scopes, ...facts } = loginDocument(login);
+  const { user, scopes, ...facts } = toLogin(login);
   return detailsText([
     ...Object.entries(facts).map(([name, value]) => [name.replaceAll("_", " "), value] as const),
     ["user", user?.email],

@@ -32,6 +32,15 @@ export type Browser = ReturnType<typeof createBrowser>;
 export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
   const { authenticator, sessions, settings } = domain.access;
 
+  /** @returns the Set-Cookie values that give a browser the token of its session, and its device cookie */
+  const cookiesOf = (given: { sessionToken: string; deviceCookie: string }) => ({
+    cookie: sessionCookie(given.sessionToken, {
+      baseUrl: baseUrl(),
+      maxAgeSeconds: settings.browserSessionTtlSeconds,
+    }),
+    deviceCookie: deviceCookie(given.deviceCookie, baseUrl()),
+  });
+
   return {
     /** @returns how pages introduce the organization */
     branding(): Branding {
@@ -66,10 +75,10 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const userAgent = request.headers.get("user-agent");
       const known = { deviceCookie: deviceCookieOf(request, baseUrl()) };
       const opened = await sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
-      const maxAgeSeconds = settings.browserSessionTtlSeconds;
-      const cookie = sessionCookie(opened.session.token, { baseUrl: baseUrl(), maxAgeSeconds });
-      return { ...opened, cookie, deviceCookie: deviceCookie(opened.deviceCookie, baseUrl()) };
+      return { ...opened, ...cookiesOf({ ...opened, sessionToken: opened.session.token }) };
     },
+
+    cookiesOf,
 
     /** @returns the token for a form of somebody who is not signed in, and the cookie that must come back with it */
     strangerForm(request: Request): { csrf: string; cookies: string[] } {

@@ -107,6 +107,8 @@ async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<type
   return filledIn(browser, await browser.visit(action), { action, fields: { decision: "approve" } });
 }
 
+const NEW_PASSWORD = "an entirely new password";
+
 const SCIM_JSON = { "content-type": "application/scim+json" };
 const scim = (body?: object, path?: string): Sent & { path?: string } => ({
   token: SCIM_TOKEN,
@@ -283,6 +285,35 @@ const CASES: Readonly<Record<string, Case>> = {
       return filledIn(browser, page, { action: "/device/confirm", fields: { decision: "approve" } });
     },
     leaves: ["device_login.approve"],
+  },
+  "POST /me/password": {
+    ask: async ({ signedIn }) => ({
+      cookie: (await signedIn("member")).cookie,
+      body: { current_password: PASSWORD, new_password: NEW_PASSWORD },
+    }),
+    leaves: ["user.change_password"],
+  },
+  "DELETE /me/logins/:id": {
+    async ask({ signedIn }) {
+      const caller = await signedIn("member");
+      return { ...bearer(caller), path: `/me/logins/${caller.loginSessionId}` };
+    },
+    leaves: ["login_session.revoke"],
+  },
+  "POST /admin/logins/:id/revoke": {
+    async ask(site) {
+      const { loginSessionId } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/logins/${loginSessionId}/revoke` });
+    },
+    leaves: ["login_session.revoke"],
+  },
+  "POST /admin/logins/revoke": {
+    ask: (site) => asAdmin(site, { body: { all: true } }),
+    leaves: ["logins.revoke_all"],
+  },
+  "POST /admin/logins/revoke, of one user": {
+    ask: async (site) => asAdmin(site, { body: { user_id: (await site.signedIn("member")).user.id } }),
+    leaves: ["user.revoke_logins"],
   },
   "POST /accept-invitation": {
     async ask(site) {

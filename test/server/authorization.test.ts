@@ -328,6 +328,8 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/gateway\/jwks$/, "nobody"],
   [/^\/gateway\//, "governance:read"],
   [/^\/auth\/me$/, "anyone"],
+  [/^\/me\/password$/, "session"],
+  [/^\/me\//, "governance:read"],
   [/^\/governance-config(?:\/events)?$/, "governance:read"],
   [/^\/package-artifacts\//, "anyone"],
   [/^\/artifacts\//, "nobody"],
@@ -337,7 +339,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/health\/dependencies$/, "governance:read"],
   [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
   [/^\/api\/(?:auth\/|login-method$)/, "nobody"],
-  [/^\/(?:$|(?:login|sign-out|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
+  [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
 ];
 
 test.each([

@@ -1,5 +1,5 @@
 // SQL that takes access away. Which of these belong together is for end-logins.ts.
-import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Tx } from "../../platform/database/database.ts";
 import { invariant } from "../errors.ts";
@@ -22,6 +22,31 @@ export function endSessions(tx: Tx, whose: Exclude<Whose, { grantId: string }>, 
     .where(and(isNull(loginSessions.endedAtMs), rows))
     .returning({ id: loginSessions.id })
     .all().length;
+}
+
+/** @returns the sessions that this ended, expired ones too */
+export const endOtherSessions = (
+  tx: Tx,
+  { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
+): { id: string; expiresAtMs: number }[] =>
+  tx
+    .update(loginSessions)
+    .set({ endedAtMs: nowMs })
+    .where(
+      and(eq(loginSessions.userId, userId), ne(loginSessions.id, sessionId), isNull(loginSessions.endedAtMs)),
+    )
+    .returning({ id: loginSessions.id, expiresAtMs: loginSessions.expiresAtMs })
+    .all();
+
+/** Removes the device logins that one of these sessions decided and no workstation has redeemed. */
+export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
+  const isTheirs = isOneOf(
+    deviceLogins.loginSessionId,
+    sessions.map(({ id }) => id),
+  );
+  tx.delete(deviceLogins)
+    .where(and(inArray(deviceLogins.state, ["pending", "approved"]), isTheirs))
+    .run();
 }
 
 /** Revokes grants and removes their refresh tokens. @returns how many grants this revoked */

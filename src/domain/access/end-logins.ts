@@ -32,6 +32,20 @@ export const endLoginSession = (
   { loginSessionId, ...ending }: Ending & { loginSessionId: string },
 ): EndedLogins => endAll(tx, { loginSessionId }, ending);
 
+/**
+ * Signs a user out of every browser but one, and ends the device logins that those browsers are deciding. What they approved
+ * goes on.
+ * @returns how many sessions were in use
+ */
+export const endOtherSessions = (
+  tx: Tx,
+  { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
+): number => {
+  const ended = store.endOtherSessions(tx, { userId, sessionId, nowMs });
+  store.removeDeviceLoginsOf(tx, ended);
+  return ended.filter(({ expiresAtMs }) => nowMs < expiresAtMs).length;
+};
+
 /** Ends what one device login gave one workstation. @returns whether it was open */
 export const endGrant = (tx: Tx, { grantId, ...ending }: Ending & { grantId: string }): boolean =>
   store.revokeGrants(tx, { grantId }, ending) > 0;

@@ -27,6 +27,15 @@ export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expire
   tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
 }
 
+/** @returns whether the session was open */
+export const replaceToken = (tx: Tx, id: string, tokenHash: string): boolean =>
+  tx
+    .update(loginSessions)
+    .set({ tokenHash })
+    .where(and(eq(loginSessions.id, id), isNull(loginSessions.endedAtMs)))
+    .returning({ id: loginSessions.id })
+    .get() !== undefined;
+
 /** @returns the session that this ended, if one was open */
 export const endByToken = (tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined =>
   tx

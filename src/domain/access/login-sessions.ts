@@ -148,6 +148,15 @@ export class LoginSessions {
     return expiresAtMs;
   }
 
+  /**
+   * Gives an open session another token, in the caller's transaction: the one before opens nothing from then on.
+   * @returns the new token; nothing when the session has ended
+   */
+  rotate(tx: Tx, sessionId: string): string | undefined {
+    const token = randomToken(this.own.ids);
+    return store.replaceToken(tx, sessionId, sha256Hex(token)) ? token : undefined;
+  }
+
   /** Signs a browser out: ends its session, never the grants that it approved (client-and-auth.md section 3.2). */
   async end(token: string, actor: Actor): Promise<void> {
     const { db, clock, audit } = this.own;

@@ -115,13 +115,15 @@ export class Logins {
   /**
    * Ends one login of any kind: a grant with its tokens, a device login under way, or a login session with the grants
    * that it approved. Safe to repeat.
+   * @param only ends nothing but a login of that user, and says why
    * @returns whether anything was left to end
    * @throws DomainError `login.not_found`
    */
-  revoke(actor: Actor, id: string): Promise<boolean> {
+  revoke(actor: Actor, id: string, only?: { userId: string; reason: string }): Promise<boolean> {
     return this.own.db.write((tx) => {
       const row = this.#get(tx, id);
-      if (!this.#end(tx, row)) return false;
+      if (only && row.userId !== only.userId) throw loginNotFound();
+      if (!this.#end(tx, row, only?.reason ?? "revoked_by_operator")) return false;
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
       this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
       return true;
@@ -141,8 +143,8 @@ export class Logins {
   }
 
   /** @returns whether anything was left to end */
-  #end(tx: Tx, { kind, id }: Row): boolean {
-    const ending = { reason: "revoked_by_operator", nowMs: this.own.clock.nowMs() };
+  #end(tx: Tx, { kind, id }: Row, reason: string): boolean {
+    const ending = { reason, nowMs: this.own.clock.nowMs() };
     if (kind === "grant") return endGrant(tx, { grantId: id, ...ending });
     if (kind === "device_login") return store.removeDeviceLogin(tx, id);
     const ended = endLoginSession(tx, { loginSessionId: id, ...ending });
@@ -227,7 +229,8 @@ const ofGrant = (row: Found<typeof store.listGrants>, nowMs: number): Row => ({
 
 const scopesOf = (scope: string): string[] => scope.split(" ").filter((token) => token !== "");
 
-const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
+/** @returns what the audit log keeps of logins that ended together */
+export const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
   login_sessions: loginSessions,
   grants,
   device_logins: deviceLogins,

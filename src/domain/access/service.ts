@@ -12,6 +12,8 @@ import { Grants } from "./grants.ts";
 import { LoginSessions } from "./login-sessions.ts";
 import { createLoginWatch } from "./login-watch.ts";
 import { Logins } from "./logins.ts";
+import { OwnLogins } from "./own-logins.ts";
+import { PasswordChanges } from "./password-change.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { createStandingLogins } from "./standing-logins.ts";
@@ -45,6 +47,7 @@ export function createAccess(dependencies: AccessDependencies) {
   const keys = new SigningKeys(dependencies);
   const tokens = createAccessTokens({ ...dependencies, keys });
   const sessions = new LoginSessions(dependencies);
+  const logins = new Logins(dependencies);
   return {
     settings,
     keys,
@@ -53,7 +56,9 @@ export function createAccess(dependencies: AccessDependencies) {
     authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions }),
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
-    logins: new Logins(dependencies),
+    logins,
+    ownLogins: new OwnLogins({ ...dependencies, logins }),
+    passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
     /** The whole login behind a grant: see standing-logins.ts. */
     standingLogin: createStandingLogins(dependencies),
     /** For callers who stay connected: see login-watch.ts. */

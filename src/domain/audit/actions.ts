@@ -58,6 +58,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "sealing_key.rotate",
   "signing_key.create",
   "signing_key.rotate",
+  "user.change_password",
   "user.create",
   "user.remove",
   "user.reset_password",

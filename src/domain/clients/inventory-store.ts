@@ -137,6 +137,35 @@ export const listCompanions = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
+/** @returns what the workstations of these grants reported last about themselves, the last seen first */
+export const listReporters = (
+  connection: Connection,
+  {
+    organizationId,
+    userId,
+    grantIds,
+  }: { organizationId: string; userId: string; grantIds: readonly string[] },
+) =>
+  connection
+    .select({
+      grantId: shown.grantId,
+      hostname: shown.hostname,
+      platform: shown.platform,
+      architecture: shown.architecture,
+      clientVersion: shown.clientVersion,
+    })
+    .from(clientReports)
+    .where(
+      and(
+        eq(shown.organizationId, organizationId),
+        eq(shown.userId, userId),
+        inArray(shown.grantId, [...grantIds]),
+      ),
+    )
+    .orderBy(desc(lastSeenAtMs))
+    .limit(CLIENTS_PER_USER_MAX)
+    .all();
+
 /** @returns how many there are of each health; counted in one pass, because grouping would sort them all */
 export function countByHealth(
   connection: Connection,

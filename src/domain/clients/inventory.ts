@@ -96,6 +96,12 @@ export class Inventory {
     };
   }
 
+  /** @returns by grant, the workstation that reported by it last; nothing for one that never reported */
+  reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {
+    const rows = store.listReporters(this.own.db.read, wanted).toReversed();
+    return new Map(rows.map((row) => [row.grantId, row]));
+  }
+
   /**
    * @param reference id, installation, or host name in any case
    * @throws DomainError `client.not_found`, `client.ambiguous`

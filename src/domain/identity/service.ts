@@ -9,6 +9,7 @@ import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
 import { Invitations } from "./invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
+import { createOwnPasswords } from "./own-password.ts";
 import { ProvisionedUsers } from "./provisioned.ts";
 import * as store from "./store.ts";
 import { Users } from "./users.ts";
@@ -23,6 +24,7 @@ export type {
 } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
+export { passwordManagedElsewhere } from "./own-password.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 
@@ -35,6 +37,7 @@ export function createIdentity(dependencies: IdentityDependencies) {
     users: new Users(dependencies, enrol),
     invitations: new Invitations(dependencies, enrol),
     provisioned: new ProvisionedUsers(dependencies),
+    ownPasswords: createOwnPasswords(dependencies),
 
     /** Run at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),

@@ -21,8 +21,10 @@ import { harnessRoutes } from "./harnesses.ts";
 import { identityRoutes } from "./identity.ts";
 import { inferenceRoutes } from "./inference.ts";
 import { invitationRoutes } from "./invitations.ts";
+import { adminLoginRoutes, ownLoginRoutes } from "./logins.ts";
 import { meRoutes } from "./me.ts";
 import { oauthRoutes } from "./oauth.ts";
+import { ownRecordRoutes } from "./own-records.ts";
 import { packageSourceRoutes } from "./package-sources.ts";
 import { pageRoutes } from "./pages.ts";
 import { scimRoutes } from "./scim.ts";
@@ -57,6 +59,9 @@ export function createRoutes(
     .use(closedRoutes(context))
     .use(pageRoutes(context))
     .use(meRoutes(context))
+    .use(ownLoginRoutes(context))
+    .use(ownRecordRoutes(context))
+    .use(adminLoginRoutes(context))
     .use(catalogRoutes(context))
     .use(packageSourceRoutes(context))
     .use(governanceRoutes(context))

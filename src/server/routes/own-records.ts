@@ -1,0 +1,111 @@
+// What callers may see of themselves: their workstations, and what the policy means for them.
+import { type Static, Type } from "@sinclair/typebox";
+import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
+import { AdminClientStatusPage } from "../../domain/clients/model.ts";
+import type { Explanation } from "../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../domain/harnesses.ts";
+import { toPageEnvelope } from "../../domain/page.ts";
+import { toRfc3339 } from "../../platform/clock.ts";
+import { json } from "../answers.ts";
+import { principalOf } from "../exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { PageParameters, parameter, toPageQuery } from "../paging.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+const ClientParameters = Type.Object(
+  { page: PageParameters.page, per_page: PageParameters.per_page },
+  { additionalProperties: false },
+);
+const ExplainParameters = Type.Object(
+  {
+    harness: parameter({ enum: HARNESS_KEYS, description: "Needed" }),
+    installed: parameter({ description: "Installed version of the harness, such as 1.2.3" }),
+  },
+  { additionalProperties: false },
+);
+
+/** of a package that the caller may know of */
+const OFFERED_STATES = ["installed", "disabled", "other_harness", "other_version"] as const;
+const Line = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+  description: "in the canonical text of the revision",
+});
+const PolicyExplanation = Type.Object({
+  revision: Type.String(),
+  number: Type.Integer({ minimum: 1 }),
+  published_at: Type.String({ format: "date-time" }),
+  harness: Type.Union(HARNESS_KEYS.map((key) => Type.Literal(key))),
+  allowed: Type.Boolean({ description: "whether the harness may run" }),
+  required: Type.Boolean({ description: "whether workstations refuse to run on a stale policy" }),
+  version_refusal: Type.Union([Type.String(), Type.Null()], {
+    description: "why the installed version may not run; null where it may, or none was given",
+  }),
+  values: Type.Array(
+    Type.Object({
+      pointer: Type.String({ description: "RFC 6901 pointer into the policy" }),
+      value: Type.Unknown(),
+      line: Line,
+    }),
+  ),
+  packages: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      version: Type.String(),
+      state: Type.Union(OFFERED_STATES.map((state) => Type.Literal(state))),
+      line: Line,
+    }),
+    { description: "Packages of other audiences are left out" },
+  ),
+});
+
+const documented = operationsOf("Own account");
+const described = {
+  listOwnClients: documented("listOwnClients", "The caller's workstations, the one seen last first", {
+    200: { description: "Numbered page", schema: AdminClientStatusPage },
+  }),
+  explainOwnPolicy: documented("explainOwnPolicy", "What the policy in force means for the caller, and why", {
+    200: { description: "Values and packages with their lines", schema: PolicyExplanation },
+    400: { description: "The harness or the version is unknown" },
+    404: { description: "No policy is published" },
+  }),
+};
+
+/** @returns the questions (console.md N-14) */
+export function ownRecordRoutes({ guard, domain }: RouteContext) {
+  return createRouter(guard, "own-records")
+    .get(
+      "/me/clients",
+      ({ request, query }) => {
+        const { organizationId, userId } = principalOf(request);
+        const page = domain.clients.inventory.list(organizationId, { ...toPageQuery(query), userId });
+        const envelope = toPageEnvelope(page, toAdminClientStatus);
+        return json({ ...envelope, current_revision: page.currentRevision });
+      },
+      { requires: "governance:read", query: ClientParameters, detail: described.listOwnClients },
+    )
+    .get(
+      "/me/policy/explain",
+      ({ request, query: { harness = "", installed: version } }) => {
+        const principal = principalOf(request);
+        const question = { userId: principal.userId, harness, version };
+        return json(toWire(domain.governance.explain(principal, question)));
+      },
+      { requires: "governance:read", query: ExplainParameters, detail: described.explainOwnPolicy },
+    );
+}
+
+/** Packages that others see are not named (console.md CON-31). */
+function toWire({ revision, ...explanation }: Explanation): Static<typeof PolicyExplanation> {
+  return {
+    revision: revision.id,
+    number: revision.sequence,
+    published_at: toRfc3339(revision.createdAtMs),
+    harness: explanation.harness,
+    allowed: explanation.isAllowed,
+    required: explanation.isRequired,
+    version_refusal: explanation.versionRefusal ?? null,
+    values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
+    packages: explanation.packages.flatMap(({ state, line = null, ...offered }) =>
+      state === "hidden" ? [] : [{ ...offered, state, line }],
+    ),
+  };
+}
