@@ -27,7 +27,7 @@ type Verdict = 401 | 403 | "through";
 interface Case {
   send(face: TestServer): Promise<Sent & { query?: string }>;
   /** for every requirement but `nobody`; `scim` is refused where nothing else is said */
-  verdict(requirement: Requirement, method: string): Verdict;
+  verdict(requirement: Requirement, method: string, path: string): Verdict;
   provider?: "through";
   /** the proxy's own routes are refused where nothing else is said */
   proxy?: "through";
@@ -42,8 +42,10 @@ const isBrowsers = (requirement: Requirement): boolean => requirement === "sessi
 const isWorkstations = (requirement: Requirement): boolean => requirement === "workstation";
 const everywhere = (requirement: Requirement): Verdict => (isWorkstations(requirement) ? 401 : "through");
 const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : everywhere(requirement));
-const asForeignPage = (requirement: Requirement, method: string): Verdict =>
-  method === "GET" ? everywhere(requirement) : 403;
+/** A GET that binds a login to whoever sends it: another site's page may not. */
+const isBinding = (path: string): boolean => path === "/api/device/:token";
+const asForeignPage = (requirement: Requirement, method: string, path: string): Verdict =>
+  method === "GET" && !isBinding(path) ? everywhere(requirement) : 403;
 const holding =
   (scopes: readonly string[]) =>
   (requirement: Requirement): Verdict => {
@@ -266,7 +268,9 @@ test.each(Object.entries(CASES))(
       found[`${method} ${route.path}`] = outcome;
       const own = { scim: provider, proxy };
       expected[`${method} ${route.path}`] =
-        requirement === "scim" || requirement === "proxy" ? own[requirement] : verdict(requirement, method);
+        requirement === "scim" || requirement === "proxy"
+          ? own[requirement]
+          : verdict(requirement, method, route.path);
       // The request may have ended the login it came with.
       if (method !== "GET" && outcome === "through") sent = await send(face);
     }
@@ -338,7 +342,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
   [/^\/health\/dependencies$/, "governance:read"],
   [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
-  [/^\/api\/(?:auth\/|login-method$)/, "nobody"],
+  [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
   [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
 ];
 
