@@ -9,7 +9,7 @@ import {
   refuseExisting,
 } from "../../src/backup/backup.ts";
 import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/backup/kept-keys.ts";
-import { BACKUP_SUFFIX } from "../../src/domain/backup/model.ts";
+import { keysPathOf } from "../../src/domain/backup/model.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
@@ -21,8 +21,6 @@ import { readSecret } from "../secret-input.ts";
 import { withDomain } from "../with-domain.ts";
 import { contentsText, manifestDocument } from "./view.ts";
 import { watchTask } from "./watch.ts";
-
-const KEYS_SUFFIX = ".qmk";
 
 /** @throws DomainError `backup.*`; SomeFailed where it is not all that it should be */
 export async function create(call: SettingsCall): Promise<void> {
@@ -104,11 +102,6 @@ async function writeKeys(place: KeyPlace, backup: string, passphrase: Secret): P
   const path = keysPathOf(backup);
   await writeKeyFile(place, { path, passphrase });
   return path;
-}
-
-function keysPathOf(backup: string): string {
-  const stem = backup.endsWith(BACKUP_SUFFIX) ? backup.slice(0, -BACKUP_SUFFIX.length) : backup;
-  return `${stem}${KEYS_SUFFIX}`;
 }
 
 function tellKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: string | undefined): void {

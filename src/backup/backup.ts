@@ -1,9 +1,18 @@
 // Makes a backup of a data directory, beside the running service or without one. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { runTask, type TaskOptions } from "../backup-task.ts";
 import { databaseDamaged, noRoom } from "../domain/backup/errors.ts";
-import { type BackupKind, fileNameOf, type Manifest } from "../domain/backup/model.ts";
+import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../domain/backup/model.ts";
 import type { MadeBackup } from "../domain/backup/service.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type Clock, toRfc3339 } from "../platform/clock.ts";
@@ -14,7 +23,7 @@ import { copyBytesOf, type Inspected, sweepPartials } from "../platform/database
 import type { Connection } from "../platform/database/database.ts";
 import { drizzleOver } from "../platform/database/drizzle.ts";
 import { fileSizeOf, roomOf } from "../platform/disk.ts";
-import { asFileError } from "../platform/files.ts";
+import { asFileError, folderMissing } from "../platform/files.ts";
 import { VERSION } from "../platform/version.ts";
 
 export interface BackupRequest extends TaskOptions {
@@ -47,7 +56,7 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const createdAtMs = clock.nowMs();
   const target = request.target ?? freeName(request, createdAtMs);
   refuseExisting(target);
-  makeReady(dirname(target));
+  makeReady(dirname(target), directory);
   const databaseBytes = refuseWithoutRoom(directory, dirname(target));
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
@@ -94,9 +103,12 @@ async function copyDatabase(
   }
 }
 
-function makeReady(folder: string): void {
+/** Only the folder in the data directory is made: any other that is missing may be a disk that is not mounted. */
+function makeReady(folder: string, { backups }: DataDirectory): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (folder === backups) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(folder)) throw folderMissing(folder);
+    if (!statSync(folder).isDirectory()) throw notAFolder(folder);
     accessSync(folder, constants.W_OK);
     sweepPartials(folder);
   } catch (error) {
@@ -115,13 +127,23 @@ const notAFolder = (folder: string): DomainError =>
 function freeName({ kind, folder }: BackupRequest, atMs: number): string {
   for (let again = 0; ; again++) {
     const path = join(folder, fileNameOf(kind, { atMs, again }));
-    if (!existsSync(path)) return path;
+    if (!isTaken(path) && !isTaken(keysPathOf(path))) return path;
+  }
+}
+
+/** Also by a link that leads nowhere. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (isFileInTheWay(error)) return false; // its folder is refused next
+    throw asFileError(error, path);
   }
 }
 
 /** @throws DomainError `backup.exists` */
 export function refuseExisting(target: string): void {
-  if (!existsSync(target)) return;
+  if (!isTaken(target)) return;
   throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
     hint: "name another file, or none: then a free name is chosen",
   });

@@ -1,5 +1,5 @@
 // The check of backups: that a new enough one is where it was written, and that none is from the future.
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { backupFolder } from "../backup/backup.ts";
 import { backupsIn } from "../backup/found.ts";
 import { FUTURE_TOLERANCE_MS } from "../domain/backup/model.ts";
@@ -11,6 +11,8 @@ import type { Check, Finding } from "./finding.ts";
 
 /** A scheduled backup may be this much later than a day, or than its period. */
 export const BACKUP_SLACK_MS = 2 * HOUR_MS;
+/** The service does not make that folder: a missing one may be a disk that is not mounted. */
+const FOLDER_REMEDY = "mount its disk, or make the folder";
 const DAILY_MS = 24 * HOUR_MS;
 
 /**
@@ -18,7 +20,10 @@ const DAILY_MS = 24 * HOUR_MS;
  * @returns a finding for each thing that is wrong, or one that names the newest backup
  */
 export function checkBackups(check: Check, examined: Examined): Finding[] {
-  const { domain, nowMs } = examined;
+  const { config, domain, nowMs } = examined;
+  const folder = config.get("backup.directory");
+  if (folder !== undefined && !existsSync(folder))
+    return [check.failed(`backup.directory is missing, so none can be made: ${folder}`, FOLDER_REMEDY)];
   const past = domain.backups.made().filter(({ createdAtMs }) => createdAtMs <= nowMs + FUTURE_TOLERANCE_MS);
   const [last] = past;
   const newest = past.find(isThere);

@@ -1,6 +1,6 @@
 // Reads and writes the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
-import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 
@@ -69,8 +69,8 @@ export type FileText = string | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a file that is either the old one or the whole new one, also after a power failure.
- * @param path a symbolic link is followed, so that the link stays
- * @throws DomainError `file.not_regular` for a folder or a device, `file.missing` where the folder is not there,
+ * @throws DomainError `file.symbolic_link` for a link, whose target whoever made the link has chosen; `file.not_regular` for a
+ *   folder or a device, `file.missing` where the folder is not there,
  *   `file.not_permitted`, `storage.full`
  */
 export async function replaceFile(
@@ -79,29 +79,30 @@ export async function replaceFile(
   { mode = 0o644 }: { mode?: number } = {},
 ): Promise<void> {
   try {
-    const target = await targetOf(path);
-    const partial = `${target}.${process.pid}.partial`;
+    await refuseOther(path);
+    const partial = `${path}.${process.pid}.partial`;
     try {
       await using file = await open(partial, "wx", mode);
       await writeDurably(file, text);
-      await rename(partial, target);
+      await rename(partial, path);
     } finally {
       await rm(partial, { force: true });
     }
-    await using folder = await open(dirname(target), "r");
+    await using folder = await open(dirname(path), "r");
     await folder.sync();
   } catch (error) {
     throw isMissing(error) ? folderMissing(dirname(path), error) : asFileError(error, path);
   }
 }
 
-async function targetOf(path: string): Promise<string> {
+/** Nothing at all, or a regular file, may be replaced. */
+async function refuseOther(path: string): Promise<void> {
   try {
-    if (!(await stat(path)).isFile()) throw notRegular(path);
-    return await realpath(path);
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) throw symbolicLink(path);
+    if (!found.isFile()) throw notRegular(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return path;
-    throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }
 
@@ -126,14 +127,20 @@ async function sizeOfFile(path: string): Promise<number> {
 const notRegular = (path: string): DomainError =>
   new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
 
+const symbolicLink = (path: string): DomainError =>
+  new DomainError("invalid", "file.symbolic_link", `${path} is a symbolic link`, {
+    hint: "name the file that it leads to, or remove the link",
+  });
+
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
 
-const folderMissing = (folder: string, cause: unknown): DomainError =>
+/** A missing folder may be a disk that is not mounted, and making it would fill another one. */
+export const folderMissing = (folder: string, cause?: unknown): DomainError =>
   new DomainError("not_found", "file.missing", `there is no folder ${folder}`, {
-    hint: "make it first, or name a file elsewhere",
+    hint: "mount its disk, or make it first, or name a file elsewhere",
     cause,
   });
 

@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -56,6 +57,7 @@ const ARTIFACTS = [0, 1, 512, 513, 3_000_000].map((size, index) => Buffer.alloc(
 beforeAll(async () => {
   bench = await createInstallation();
   folder = join(bench.folder, "backups");
+  mkdirSync(folder);
   for (const bytes of ARTIFACTS) putArtifact(bytes);
   backup = await make();
 });
@@ -331,10 +333,33 @@ describe("making a backup", () => {
     rmSync(other);
   });
 
+  test("makes no folder but the one in the data directory: another disk may not be mounted", async () => {
+    const missing = join(bench.folder, "unmounted");
+    for (const target of [join(missing, "x.qmb"), undefined])
+      await expect(make({ target, folder: missing })).rejects.toMatchObject({
+        reason: "file.missing",
+        message: `there is no folder ${missing}`,
+      });
+    expect(existsSync(missing)).toBe(false);
+    const { backups } = placesIn(bench.data);
+    rmSync(backups, { recursive: true, force: true });
+    expect((await make({ folder: backups })).path).toStartWith(backups);
+  });
+
+  test("does not write over a link that leads nowhere, nor beside the keys of an earlier backup", async () => {
+    const link = join(folder, "link.qmb");
+    symlinkSync("/none", link);
+    await expect(make({ target: link })).rejects.toMatchObject({ reason: "backup.exists" });
+    const { path } = await make();
+    rmSync(path);
+    writeFileSync(path.replace(/qmb$/, "qmk"), "keys that are still needed");
+    expect((await make()).path).not.toBe(path);
+  });
+
   test("does not write over a file, nor into one", async () => {
     await expect(make({ target: backup.path })).rejects.toThrow("already");
     for (const below of ["x.qmb", "folder/x.qmb"])
-      await expect(make({ target: join(backup.path, below) })).rejects.toThrow("is not a folder");
+      await expect(make({ target: join(backup.path, below) })).rejects.toThrow(/is not a folder|no folder/);
   });
 
   test("of a damaged database is refused, and names SQLite's finding", async () => {
@@ -458,6 +483,7 @@ describe("scheduled backups", () => {
       const metrics = createMetrics();
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       const flags = { dataDir: bench.data, backupDirectory: join(bench.folder, "daily"), backupKeep: "2" };
+      mkdirSync(flags.backupDirectory);
       const config = loadConfig({ flags, env: {}, cwd: bench.folder });
       const scheduler = createScheduler({ db, clock, ids, log, metrics });
       registerBackupJob(scheduler, installation, { actor, clock, config, log });

@@ -570,10 +570,12 @@ test("backup", async () => {
   using bench = await createInstallation();
   writeFileSync(join(bench.folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
   mkdirSync(join(bench.data, "backups"), { recursive: true });
+  mkdirSync(join(bench.folder, "new-folder"));
   symlinkSync("/none", join(bench.data, "backups/backup-removed-meanwhile.qmb"));
   const steps = await transcript(bench, [
     "backup list",
     "backup create",
+    "backup create missing-folder/",
     "backup create new-folder/",
     "backup create new-folder",
     "backup create with-keys.qmb --with-keys --passphrase-file passphrase --json",

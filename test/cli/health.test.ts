@@ -257,6 +257,13 @@ describe("doctor finds", () => {
       detail: /2026-01-01T00:00:00\.000Z is not there any more, or was changed: .*, nor is any other/,
       remedy: "quartermaster backup create",
     },
+    "a folder of backups that is missing": {
+      on: () => {},
+      check: "backup",
+      detail: /backup\.directory is missing/,
+      remedy: "mount its disk",
+      options: " --backup-directory /nowhere/backups",
+    },
     "a certificate that cannot be read": {
       on: () => {},
       check: "certificate",

@@ -28,12 +28,18 @@ test("a new file is made and an old one replaced, with nothing left beside it", 
   expect(readdirSync(folder)).toEqual(["out.yaml"]);
 });
 
-test("a symbolic link stays a link, and its target is replaced", async () => {
+test("a symbolic link is refused, and what it leads to stays", async () => {
   writeFileSync(at("target"), "old");
-  symlinkSync(at("target"), at("link"));
-  await replaceFile(at("link"), "new");
-  expect(readlinkSync(at("link"))).toBe(at("target"));
-  expect(readFileSync(at("target"), "utf8")).toBe("new");
+  for (const [link, target] of [
+    ["link", "target"],
+    ["dangling", "none"],
+  ] as const) {
+    symlinkSync(at(target), at(link));
+    await expect(replaceFile(at(link), "new")).rejects.toMatchObject({ reason: "file.symbolic_link" });
+    expect(readlinkSync(at(link))).toBe(at(target));
+  }
+  expect(readFileSync(at("target"), "utf8")).toBe("old");
+  expect(readdirSync(folder).sort()).toEqual(["dangling", "link", "target"]);
 });
 
 test("a folder, a device and a missing folder are refused, and nothing is left behind", async () => {

@@ -8,6 +8,15 @@ export const BACKUP_SUFFIX = ".qmb";
 /** copies of the database alone, such as those that an upgrade makes */
 export const DATABASE_SUFFIX = ".db";
 
+/** keys that `--with-keys` writes beside a backup */
+const KEYS_SUFFIX = ".qmk";
+
+/** @returns the file of keys that belongs to a backup */
+export function keysPathOf(backup: string): string {
+  const stem = backup.endsWith(BACKUP_SUFFIX) ? backup.slice(0, -BACKUP_SUFFIX.length) : backup;
+  return `${stem}${KEYS_SUFFIX}`;
+}
+
 /** The manifest's place has this size from the start, so that the digests can be put in once they are known. */
 export const MANIFEST_BYTES = 64 * 1024;
 export const FORMAT = 1;

@@ -141,7 +141,10 @@ export const SETTINGS = {
     "7",
     "scheduled backups that are kept; older ones are removed",
   ),
-  "backup.directory": optional(path, "folder of backups; backups/ in the data directory without it"),
+  "backup.directory": optional(
+    path,
+    "folder of backups, which must exist; backups/ in the data directory without it",
+  ),
   "database.replicated": always(
     boolean,
     "no",
