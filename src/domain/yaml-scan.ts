@@ -12,13 +12,17 @@ export const YAML_REFERENCES_MAX = 10_000;
 /** times bytesMax: characters and values once every alias is replaced; without aliases a text stays below by its size alone */
 export const YAML_EXPANSION_MAX = 2;
 
+/** scalars, mappings, lists and keys once every alias is replaced; as many as a JSON body may have */
+export const YAML_VALUES_MAX = 250_000;
+
 /** What a node amounts to once its aliases are replaced. */
 interface Extent {
   readonly size: number;
+  readonly values: number;
   readonly depth: number;
 }
 
-const NOTHING: Extent = { size: 1, depth: 0 };
+const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
 
 /** Recursion is bounded: the parser has refused deeper nesting already. */
 class Scan {
@@ -33,7 +37,7 @@ class Scan {
   ) {}
 
   run(): void {
-    const { size } = this.#measure(this.source.document.contents);
+    const { size, values } = this.#measure(this.source.document.contents);
     if (this.#references > YAML_REFERENCES_MAX)
       this.problems.add(
         "",
@@ -41,6 +45,8 @@ class Scan {
       );
     if (size > this.expandedMax)
       this.problems.add("", `grows beyond ${this.expandedMax} characters when its aliases are replaced`);
+    else if (values > YAML_VALUES_MAX)
+      this.problems.add("", `has ${values} values and names; the limit is ${YAML_VALUES_MAX}`);
   }
 
   #report(node: unknown, detail: string): void {
@@ -59,7 +65,7 @@ class Scan {
             node,
             node.items.map((item, index) => this.#child(String(index), item)),
           )
-        : { size: 1 + (node.range ? node.range[1] - node.range[0] : 0), depth: 0 };
+        : { size: 1 + (node.range ? node.range[1] - node.range[0] : 0), values: 1, depth: 0 };
     if (node.anchor) {
       this.#references += 1;
       this.#anchors.set(node.anchor, extent);
@@ -97,14 +103,16 @@ class Scan {
 
   #sum(node: Node, parts: readonly Extent[]): Extent {
     let size = 1;
+    let values = 1;
     let depth = 0;
     for (const part of parts) {
       size += part.size;
+      values += part.values;
       depth = Math.max(depth, part.depth);
     }
     // Reported once, where the limit is crossed, not again on every level above.
     if (depth === YAML_DEPTH_MAX) this.#report(node, `is nested deeper than ${YAML_DEPTH_MAX} levels`);
-    return { size, depth: depth + 1 };
+    return { size, values, depth: depth + 1 };
   }
 }
 

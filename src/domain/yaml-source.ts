@@ -2,6 +2,7 @@
 // nesting. What the document holds is judged in yaml-scan.ts and by whoever asked; yaml-text.ts joins the steps.
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
+import { DomainError } from "./errors.ts";
 import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
 export const YAML_DEPTH_MAX = 64;
@@ -11,6 +12,8 @@ export interface YamlBounds {
   readonly bytesMax: number;
   /** words and marks of YAML: what reading costs */
   readonly tokensMax: number;
+  /** asked now and then while YAML is read: whether it has taken too long */
+  readonly isOver?: (() => boolean) | undefined;
 }
 
 export interface YamlSource {
@@ -28,6 +31,14 @@ interface Fault {
 const TABBED = "is indented with a tab; use spaces";
 /** as much of a line as is looked at to recognise a tab */
 const INDENT_CHARACTERS_MAX = 200;
+
+/** tokens between two looks at the time */
+const TOKENS_PER_LOOK = 1_000;
+
+const tooSlow = () =>
+  new DomainError("invalid", "document.too_slow", "the document takes too long to read as YAML", {
+    hint: "write it as JSON, which is read at once, or with fewer lines",
+  });
 
 /** the key that merges a map into another, unless it is quoted */
 export const MERGE_KEY = "<<";
@@ -73,12 +84,12 @@ const encodingFault = (bytes: Uint8Array, text: string): { offset: number; detai
 export const parseYaml = (
   text: string,
   problems: ProblemList,
-  { tokensMax }: Pick<YamlBounds, "tokensMax">,
+  bounds: Pick<YamlBounds, "tokensMax" | "isOver">,
 ): YamlSource | undefined => {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const plain = text.replace(/^\ufeff/, "");
-  const { document, faults } = composeFirst(plain, lines, { tokensMax });
+  const { document, faults } = composeFirst(plain, lines, bounds);
   const seen = new Set<number>();
   for (const { offset, detail } of faults) {
     const line = lineAt(offset);
@@ -98,7 +109,7 @@ const isTabbed = (text: string, lineStart = 0): boolean =>
 const composeFirst = (
   text: string,
   lines: LineCounter,
-  { tokensMax }: { tokensMax: number },
+  { tokensMax, isOver = () => false }: Pick<YamlBounds, "tokensMax" | "isOver">,
 ): { document: Document.Parsed | undefined; faults: Fault[] } => {
   const composer = new Composer(YAML_OPTIONS);
   const parser = new Parser(lines.addNewLine);
@@ -109,6 +120,7 @@ const composeFirst = (
   let errorsLeft = PROBLEMS_MAX;
   for (const lexeme of new Lexer().lex(text)) {
     tokensLeft -= 1;
+    if (tokensLeft % TOKENS_PER_LOOK === 0 && isOver()) throw tooSlow();
     for (const token of parser.next(lexeme)) {
       if (token.type === "error") errorsLeft -= 1;
       documents.push(...composer.next(token));

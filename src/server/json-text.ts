@@ -1,8 +1,9 @@
 // JSON text within limits: what is wrong with it before and while it is parsed, in words. How a face refuses it is in body.ts
 // and scim/structure.ts.
+
+import { stringAt } from "../domain/json-names.ts";
+import { findFlaw, type JsonLimits, pointerAt } from "../domain/json-structure.ts";
 import { excerpt } from "./excerpt.ts";
-import { stringAt } from "./json-names.ts";
-import { findFlaw, type JsonLimits, pointerAt } from "./json-structure.ts";
 
 /** Objects and lists inside each other in a JSON body. */
 export const JSON_DEPTH_MAX = 64;

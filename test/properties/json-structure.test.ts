@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/domain/errors.ts";
-import { findFlaw, type JsonLimits, pointerAt } from "../../src/server/json-structure.ts";
+import { findFlaw, type JsonLimits, pointerAt } from "../../src/domain/json-structure.ts";
 
 /** A JSON value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };

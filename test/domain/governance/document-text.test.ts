@@ -6,6 +6,14 @@ import { stamp } from "../../../src/domain/governance/document/stamp.ts";
 import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../src/domain/governance/document/text.ts";
 import { documentYaml, managedYaml } from "../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../src/domain/governance/model.ts";
+import { YAML_VALUES_MAX } from "../../../src/domain/yaml-scan.ts";
+import { YAML_DEPTH_MAX } from "../../../src/domain/yaml-source.ts";
+import {
+  JSON_DEPTH_MAX,
+  JSON_LIMITS,
+  JSON_VALUES_MAX,
+  structureFault,
+} from "../../../src/server/json-text.ts";
 import { documentWith, type Json, packageWith } from "./document-builders.ts";
 
 const draft = (members: Json = {}): GovernanceConfig => readDraft(documentWith(members)).document;
@@ -62,6 +70,9 @@ describe("hostile text ends in problems, never in a value", () => {
     ["aliases that multiply", aliases, "aliases are replaced"],
     ["a reserved key", "revision: a\nharnesses:\n  __proto__: { codex: {} }\n", "reserved key"],
     ["a key twice", "revision: a\nrevision: b\n", "a second time"],
+    ["a key twice in JSON", '{"revision":"a","revision":"b"}', "a second time"],
+    ["a reserved key in JSON", '{"harnesses":{"__proto__":{}}}', "reserved key"],
+    ["a reserved key in JSON, escaped", '{"harnesses":{"\\u005f_proto__":{}}}', "reserved key"],
     ["a tag", "revision: !!js/function a\n", "tag that is not supported"],
     ["a second document", "revision: a\n---\nrevision: b\n", "second document"],
     ["no text", new Uint8Array([0xff, 0xfe]), "not UTF-8"],
@@ -78,10 +89,42 @@ describe("hostile text ends in problems, never in a value", () => {
   );
 });
 
+/** @returns text whose aliases stand for so many values and names */
+function valuesText(count: number): string {
+  const ones = Array(999).fill(1);
+  const aliases = Math.floor((count - 1_004) / 1_000);
+  const rest = [...Array(aliases).fill("*a"), ...Array((count - 1_004) % 1_000).fill(1)];
+  return `a: &a [${ones}]\nb: [${rest}]\n`;
+}
+
+/** @returns text that has so many bytes when it is written as JSON, and half as many as it is */
+function jsonBytesText(count: number): string {
+  const name = count % 2 === 0 ? "bb" : "b";
+  return `a: &a ${"x".repeat((count - 14 - name.length) / 2)}\n${name}: *a\n`;
+}
+
+test("the limits of YAML are no looser than those of JSON", () => {
+  expect(YAML_VALUES_MAX).toBeLessThanOrEqual(JSON_VALUES_MAX);
+  expect(YAML_DEPTH_MAX).toBeLessThanOrEqual(JSON_DEPTH_MAX);
+});
+
+test.each([
+  ["values and names", valuesText(YAML_VALUES_MAX)],
+  ["bytes", jsonBytesText(DOCUMENT_BYTES_MAX)],
+  ["levels", `a: ${"[".repeat(YAML_DEPTH_MAX - 1)}${"]".repeat(YAML_DEPTH_MAX - 1)}`],
+])("what has the most %s as YAML can be read as JSON, too", (_name, text) => {
+  const { input } = readDocumentText(text);
+  const json = JSON.stringify(input);
+  expect(structureFault(json, JSON_LIMITS)).toBeUndefined();
+  expect(readDocumentText(json)).toMatchObject({ problems: [], input });
+});
+
 describe("limits: below and at pass, above is refused", () => {
   const rows: [string, number, (count: number) => string][] = [
     ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
-    ["words and marks", DOCUMENT_TOKENS_MAX, (count) => `[]${"\n".repeat(count - 3)}`],
+    ["values and names", YAML_VALUES_MAX, valuesText],
+    ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
+    ["words and marks", DOCUMENT_TOKENS_MAX, (count) => `[] #${"\n".repeat(count - 5)}`],
   ];
   test.each(rows)(
     "%s",

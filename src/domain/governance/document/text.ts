@@ -24,11 +24,19 @@ export interface DocumentText {
   locate(problems: readonly Problem[]): Problem[];
 }
 
+/** Without quotes and with aliases a text may hold more than the same in JSON could, which must be allowed, too. */
+const checkSize = (content: unknown, problems: ProblemList): void => {
+  const sizeBytes = Buffer.byteLength(JSON.stringify(content));
+  if (sizeBytes <= DOCUMENT_BYTES_MAX) return;
+  problems.add("", `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`);
+};
+
 /** Reads at most DOCUMENT_BYTES_MAX of text, hostile or not, in bounded time. */
-export const readDocumentText = (text: string | Uint8Array): DocumentText => {
+export const readDocumentText = (text: string | Uint8Array, isOver?: () => boolean): DocumentText => {
   const problems = new ProblemList();
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
-  const { content, lineOf } = readYamlText(bytes, problems, BOUNDS);
+  const { content, lineOf } = readYamlText(bytes, problems, { ...BOUNDS, isOver });
+  if (content !== undefined) checkSize(content, problems);
   const isSection = typeof content === "object" && content !== null && Object.hasOwn(content, SECTION);
   const root = isSection ? `/${SECTION}` : "";
   const part = { root, lineOf: (pointer: string) => lineOf(root + pointer) };

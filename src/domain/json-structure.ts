@@ -1,6 +1,6 @@
 // Checks JSON text before it is parsed: depth, number of values, and names that an object has twice. What is refused here
 // never becomes objects. The text may be malformed; that is for JSON.parse to find.
-import { pointerOf } from "../domain/errors.ts";
+import { pointerOf } from "./errors.ts";
 import { endOfString, NameTable, stringAt } from "./json-names.ts";
 
 export interface JsonLimits {
