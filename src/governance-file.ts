@@ -57,7 +57,15 @@ function sectionOf(config: Config): DeploymentSection | undefined {
   const file = configurationFile(config);
   const input = file?.valueOf("governance");
   if (!file || input === undefined) return undefined;
-  return { input, variable: (name) => config.variable(name), lineOf: (pointer) => file.lineOf(pointer) };
+  const variables = [...file.references].flatMap((name) => {
+    const text = config.variable(name);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return {
+    input: JSON.stringify(input),
+    variables: Object.fromEntries(variables),
+    linesOf: async (pointers) => pointers.map((pointer) => file.lineOf(pointer)),
+  };
 }
 
 /** @returns the file as it is now, for an export; undefined where the service runs without one */

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { ProvisionerCall } from "./domain/gateway/service.ts";
+import { type RunTask, runAtOnce } from "./domain/governance/service.ts";
 import { gatewayModeOf } from "./gateway/mode.ts";
 import { refuseLostDatabase } from "./lost-database.ts";
 import { destinationsOf } from "./outgoing.ts";
@@ -43,6 +44,8 @@ export interface InstallationOptions {
   beforeChange?: () => void;
   /** told of each call that makes or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
+  /** does what takes long with policies; at once where it is left out */
+  runTask?: RunTask;
 }
 
 /**
@@ -53,7 +56,8 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, ids, baseUrl, beforeChange, observeProvisioner = () => {} } = options;
+  const { config, clock, ids, baseUrl, beforeChange, runTask = runAtOnce } = options;
+  const { observeProvisioner = () => {} } = options;
   const replicated = config.get("database.replicated");
   const schema = migrate(directory.database, {
     clock,
@@ -83,6 +87,7 @@ export async function openInstallation(
     outbound,
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     observeProvisioner,
+    runTask,
     settings: settingsOf(config, { baseUrl, roles }),
     secrets: { scimToken: config.get("scim.token") },
   });

@@ -29,7 +29,7 @@ import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway
 import { ArtifactLinks } from "./governance/artifact-links.ts";
 import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
-import { createGovernance } from "./governance/service.ts";
+import { createGovernance, type RunTask } from "./governance/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import { Health } from "./system/health.ts";
@@ -49,6 +49,8 @@ export interface DomainOptions {
   /** undefined where gateway mode is off */
   gatewayMode: GatewayMode | undefined;
   observeProvisioner(call: ProvisionerCall): void;
+  /** does what takes long with policies: governance/work.ts */
+  runTask: RunTask;
   settings: DomainSettings;
   secrets: DomainSecrets;
 }

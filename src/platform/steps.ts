@@ -11,3 +11,21 @@ export function inOneTurn<T>(steps: Steps<T>): T {
     if (step.done) return step.value;
   }
 }
+
+/** How long work in steps keeps others waiting. */
+export const TURN_MS = 5;
+
+/** Does all of it, and lets the event loop turn whenever TURN_MS are over. @returns its result @throws what the work throws */
+export async function inManyTurns<T>(steps: Steps<T>): Promise<T> {
+  let endMs = performance.now() + TURN_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() < endMs) continue;
+    await nextTurn();
+    endMs = performance.now() + TURN_MS;
+  }
+}
+
+/** Resolves once the event loop has turned: those who wait are served first. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

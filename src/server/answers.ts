@@ -41,6 +41,10 @@ export function json(
   return response;
 }
 
+/** @param bytes JSON @returns the same for a body that was written already */
+export const jsonBytes = (bytes: Uint8Array<ArrayBuffer>): Response =>
+  new Response(bytes, { headers: JSON_HEADERS });
+
 const UNKEPT_HEADERS = preparedHeaders({
   "content-type": "application/json",
   "cache-control": "no-store",

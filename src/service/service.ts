@@ -2,6 +2,7 @@
 // What it says to a person is the command's (cli/commands/serve.ts).
 import { addBackupFigures, registerBackupJob } from "../backup/work.ts";
 import { readCatalogFile } from "../catalog-file.ts";
+import { createDocumentThreads } from "../document-threads.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { Seeded } from "../domain/catalog/service.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -119,7 +120,7 @@ async function startBehind(
   const { baseUrl, listener } = door;
   const metrics = createMetrics();
   const observeProvisioner = watchProvisioner({ metrics, log });
-  const machine = { config, clock, ids, baseUrl, observeProvisioner };
+  const machine = { config, clock, ids, baseUrl, observeProvisioner, runTask: createDocumentThreads() };
   const installation = await openInstallation(directory, machine);
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);

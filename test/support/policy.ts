@@ -9,7 +9,7 @@ type Site = Pick<TestServer, "domain" | "world">;
 /** Publishes the first revision, or joins what a deployment file says at a later start. @returns the id in force */
 export async function publishFirst({ domain, world }: Site, more?: object): Promise<string> {
   const input = more && sectionOf(more);
-  const section = input && { input, variable: () => undefined, lineOf: () => undefined };
+  const section = input && { input: JSON.stringify(input), variables: {}, linesOf: async () => [] };
   return (await domain.governance.deployments.apply(world.system, section)).revision;
 }
 

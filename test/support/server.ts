@@ -5,7 +5,7 @@ import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
-import type { Configuration } from "../../src/domain/governance/service.ts";
+import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import { openBlobs } from "../../src/platform/blobs.ts";
@@ -180,6 +180,7 @@ async function joinDomain(
 ): Promise<Domain> {
   const { db, clock, ids, directory } = world;
   return openDomain({
+    runTask: runAtOnce,
     db,
     clock,
     ids,

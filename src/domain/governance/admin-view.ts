@@ -108,11 +108,57 @@ export const UpdateHarnessManagedConfig = Type.Object(
   { additionalProperties: false },
 );
 
+/** A revision as texts, which cross to a thread for the price of a copy. */
+export interface RevisionText {
+  id: string;
+  createdAtMs: number;
+  /** a GovernanceConfig as JSON */
+  document: string;
+  /** PackageAudiences as JSON */
+  audiences: string;
+}
+
+type Shown = Pick<Revision, "id" | "createdAtMs" | "document" | "audiences">;
+
+export const revisionText = ({ id, createdAtMs, document, audiences }: Shown): RevisionText => ({
+  id,
+  createdAtMs,
+  document: JSON.stringify(document),
+  audiences: JSON.stringify(audiences),
+});
+
+const revisionOf = ({ document, audiences, ...rest }: RevisionText): Shown => ({
+  ...rest,
+  document: JSON.parse(document),
+  audiences: JSON.parse(audiences),
+});
+
+/** JSON as it is sent. */
+export type JsonBytes = Uint8Array<ArrayBuffer>;
+
+/** @returns the value as JSON */
+export const jsonBytes = (value: unknown): JsonBytes => new TextEncoder().encode(JSON.stringify(value));
+
+/** @returns an AdminConfig as JSON */
+export const adminConfigBytes = ({
+  conflicts,
+  ...revision
+}: RevisionText & { conflicts: readonly string[] }): JsonBytes =>
+  jsonBytes(toAdminConfig(revisionOf(revision), conflicts));
+
+/** @returns a HarnessManagedConfig as JSON */
+export const harnessConfigBytes = ({
+  harness,
+  ...revision
+}: RevisionText & { harness: HarnessKey }): JsonBytes =>
+  jsonBytes(toHarnessConfig(revisionOf(revision), harness));
+
+/** @returns HarnessManagedConfigs as JSON */
+export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
+  jsonBytes(toHarnessConfigs(revisionOf(revision)));
+
 /** @param conflicts places where the deployment file says otherwise */
-export const toAdminConfig = (
-  revision: Revision,
-  conflicts: readonly string[],
-): Static<typeof AdminConfig> => ({
+export const toAdminConfig = (revision: Shown, conflicts: readonly string[]): Static<typeof AdminConfig> => ({
   revision: revision.id,
   yaml: documentYaml(revision.document),
   managed_yaml: managedYaml(revision.document),
@@ -125,7 +171,7 @@ export const toAdminConfig = (
 
 /** A harness without a policy has empty settings. */
 export const toHarnessConfig = (
-  { id, document }: Revision,
+  { id, document }: Pick<Shown, "id" | "document">,
   harness: HarnessKey,
 ): Static<typeof HarnessManagedConfig> => {
   const {
@@ -143,7 +189,9 @@ export const toHarnessConfig = (
 };
 
 /** @returns every supported harness in each of the three maps */
-export function toHarnessConfigs(revision: Revision): Static<typeof HarnessManagedConfigs> {
+export function toHarnessConfigs(
+  revision: Pick<Shown, "id" | "document">,
+): Static<typeof HarnessManagedConfigs> {
   const each = HARNESS_KEYS.map((key) => [key, toHarnessConfig(revision, key)] as const);
   const mapOf = <T>(pick: (config: Static<typeof HarnessManagedConfig>) => T): Record<string, T> =>
     Object.fromEntries(each.map(([key, config]) => [key, pick(config)]));

@@ -2,29 +2,49 @@
 // (control-api.md section 8.5). A place that workstations may not reach is a warning: organizations place archives with
 // tools of their own, and the digest is pinned.
 
+import type { Steps } from "../../platform/steps.ts";
 import { type Catalog, sourceWarnings } from "../catalog/service.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import type { GovernanceConfig } from "./model.ts";
 
+/** An artifact that a package names. */
+export interface ArtifactReference {
+  /** of the package or its platform, into the document */
+  pointer: string;
+  id: string;
+  /** lower case */
+  sha256: string;
+}
+
+/** @returns every artifact that the packages name, one for each place */
+export const artifactReferences = ({ packages }: Pick<GovernanceConfig, "packages">): ArtifactReference[] =>
+  packages.flatMap((managed, at) => [
+    ...referenceAt(["packages", at], managed),
+    ...Object.entries(managed.platform_sources ?? {}).flatMap(([platform, source]) =>
+      referenceAt(["packages", at, "platform_sources", platform], source),
+    ),
+  ]);
+
 type Source = Readonly<{ artifact_id?: string; sha256: string }>;
 
-/** @returns one problem for each artifact id that names nothing, or other bytes */
-export function artifactProblems(
+const referenceAt = (
+  path: readonly (string | number)[],
+  { artifact_id: id, sha256 }: Source,
+): ArtifactReference[] =>
+  id === undefined ? [] : [{ pointer: pointerOf(path), id, sha256: sha256.toLowerCase() }];
+
+/** @returns one problem for each reference that names nothing, or other bytes */
+export function* artifactProblems(
   catalog: Pick<Catalog, "findArtifact">,
   organizationId: string,
-  { packages }: Pick<GovernanceConfig, "packages">,
-): Problem[] {
-  const idOf = (sha256: string) => catalog.findArtifact(organizationId, sha256)?.id;
-  const places = packages.flatMap((managed, at): [string, Source][] => [
-    [pointerOf(["packages", at]), managed],
-    ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]): [string, Source] => [
-      pointerOf(["packages", at, "platform_sources", platform]),
-      source,
-    ]),
-  ]);
-  return places.flatMap(([pointer, { artifact_id: id, sha256 }]) =>
-    id === undefined || idOf(sha256.toLowerCase()) === id ? [] : [notStored(pointer)],
-  );
+  references: readonly ArtifactReference[],
+): Steps<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { pointer, id, sha256 } of references) {
+    if (catalog.findArtifact(organizationId, sha256)?.id !== id) problems.push(notStored(pointer));
+    yield;
+  }
+  return problems;
 }
 
 const ON_WORKSTATION =

@@ -1,5 +1,7 @@
 // Who may see which package: judges what an administrator asks for, carries it over to the next revision, and tells what
 // one user sees (control-api.md sections 6.1 and 8.6). A package without an entry is for the whole organization.
+
+import type { Steps } from "../../platform/steps.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import type { User } from "../identity/service.ts";
 import {
@@ -21,8 +23,8 @@ export interface AudienceInput {
 
 export interface AudienceCheck {
   organizationId: string;
-  /** of the document that the audiences are for */
-  packages: Packages;
+  /** ids of the document that the audiences are for */
+  packages: readonly string[];
   /** in force until now: who was named there may stay, active or not */
   former: PackageAudiences;
   findUser(id: string): User | undefined;
@@ -33,13 +35,14 @@ export interface AudienceCheck {
  * @returns the audiences that are narrower than the organization
  * @source control-api.md section 8.6
  */
-export function readAudiences(
+export function* readAudiences(
   input: Readonly<Record<string, AudienceInput>>,
   check: AudienceCheck,
   problems: Problem[],
-): PackageAudiences {
-  const ids = new Set(check.packages.map(({ id }) => id));
-  const audiences = Object.entries(input).map(([id, audience]) => {
+): Steps<PackageAudiences> {
+  const ids = new Set(check.packages);
+  const audiences: [string, PackageAudience][] = [];
+  for (const [id, audience] of Object.entries(input)) {
     const userIds = (audience.user_ids ?? []).map((userId) => userId.toLowerCase());
     const add = (path: readonly (string | number)[], detail: string) =>
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
@@ -49,9 +52,10 @@ export function readAudiences(
     for (const [at, userId] of userIds.slice(0, AUDIENCE_USERS_MAX).entries()) {
       const fault = userFault(userId, check, known);
       if (fault !== undefined) add(["user_ids", at], fault);
+      yield;
     }
-    return [id, { scope: audience.scope, user_ids: userIds }] as const;
-  });
+    audiences.push([id, { scope: audience.scope, user_ids: userIds }]);
+  }
   return Object.fromEntries(audiences.filter(([, { scope }]) => scope === "users"));
 }
 
@@ -79,7 +83,10 @@ const audienceOf = (audiences: PackageAudiences, id: string): PackageAudience | 
   Object.hasOwn(audiences, id) ? audiences[id] : undefined;
 
 /** @returns one entry for each package of the document */
-export const everyAudience = ({ document, audiences }: Revision): Record<string, PackageAudience> =>
+export const everyAudience = ({
+  document,
+  audiences,
+}: Pick<Revision, "document" | "audiences">): Record<string, PackageAudience> =>
   Object.fromEntries(
     document.packages.map(({ id }) => [
       id,
@@ -99,7 +106,8 @@ export const hiddenPackages = ({ document, audiences }: Revision, userId: string
 /** @returns the document without those packages, nor any override of them */
 export function withoutPackages(document: GovernanceConfig, hidden: readonly string[]): GovernanceConfig {
   if (hidden.length === 0) return document;
-  const isShown = (id: string) => !hidden.includes(id);
+  const isHidden = new Set(hidden);
+  const isShown = (id: string) => !isHidden.has(id);
   const harnesses = Object.entries(document.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
     const overrides = Object.entries(policy.package_overrides).filter(([id]) => isShown(id));
     return [key, { ...policy, package_overrides: Object.fromEntries(overrides) }];

@@ -1,14 +1,15 @@
 // A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
 // and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
 import { referenceIn } from "../../platform/config/references.ts";
+import { inOneTurn } from "../../platform/steps.ts";
 import { type Problem, pointerOf } from "../errors.ts";
-import { artifactProblems } from "./artifacts.ts";
+import { type ArtifactReference, artifactProblems, artifactReferences } from "./artifacts.ts";
 import type { GovernanceParts } from "./dependencies.ts";
 import { readDraft } from "./document/read.ts";
 import { readDocumentText } from "./document/text.ts";
+import { authored } from "./finish.ts";
 import type { GovernanceConfig } from "./model.ts";
 import { isMapping } from "./paths.ts";
-import { authored } from "./publisher.ts";
 
 /** @returns the text of an environment variable */
 export type Variable = (name: string) => string | undefined;
@@ -27,31 +28,34 @@ interface Judges extends Pick<GovernanceParts, "catalog"> {
   finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
 }
 
-/** Judges a document that was read from a file already. */
-export function readAuthored(
-  { catalog, finish }: Judges,
-  organizationId: string,
-  { input, variable }: { input: unknown; variable: Variable },
-): Authored {
+/** Reads a document that was parsed already; archives are looked for and the whole is judged where it has no problems. */
+export function readAuthored({
+  input,
+  variable,
+}: {
+  input: unknown;
+  variable: Variable;
+}): Omit<Authored, "stamped"> & { references: ArtifactReference[] } {
   const problems: Problem[] = ownGateway(input);
   const draft = readDraft(withVariables(input, variable, { pointer: "", problems }));
   problems.push(...draft.problems);
   const document = authored(draft.document);
-  if (problems.length > 0) return { document, stamped: draft.document, problems };
-  problems.push(...artifactProblems(catalog, organizationId, document));
-  return { document, stamped: finish(document, problems), problems };
+  return { document, problems, references: problems.length > 0 ? [] : artifactReferences(document) };
 }
 
-/** The same for text in YAML or JSON; problems have lines. */
+/** Reads and judges text in YAML or JSON, all at once; problems have lines. */
 export function readAuthoredText(
-  judges: Judges,
+  { catalog, finish }: Judges,
   organizationId: string,
   { text, variable }: { text: string | Uint8Array; variable: Variable },
 ): Partial<Authored> & Pick<Authored, "problems"> {
   const source = readDocumentText(text);
   if (source.problems.length > 0) return { problems: source.problems };
-  const found = readAuthored(judges, organizationId, { input: source.input, variable });
-  return { ...found, problems: source.locate(found.problems) };
+  const { document, problems, references } = readAuthored({ input: source.input, variable });
+  if (problems.length > 0) return { document, problems: source.locate(problems) };
+  problems.push(...inOneTurn(artifactProblems(catalog, organizationId, references)));
+  const stamped = finish(document, problems);
+  return { document, stamped, problems: source.locate(problems) };
 }
 
 /** control-api.md section 5.4 step 1 */

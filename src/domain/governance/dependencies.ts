@@ -7,6 +7,7 @@ import type { Catalog } from "../catalog/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Revisions } from "./revisions.ts";
+import type { RunTask } from "./work.ts";
 
 export interface GovernanceSettings {
   /** undefined where gateway mode is off */
@@ -23,6 +24,7 @@ export interface GovernanceDependencies {
   identity: Identity;
   catalog: Catalog;
   settings: GovernanceSettings;
+  runTask: RunTask;
 }
 
 export interface GovernanceParts extends GovernanceDependencies {

@@ -2,27 +2,30 @@
 // `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
 // place is kept and shown until they agree (control-api.md sections 5.4 and 20 item 33).
 import type { Tx } from "../../platform/database/database.ts";
+import { inManyTurns, nextTurn } from "../../platform/steps.ts";
 import type { Actor } from "../actor.ts";
-import type { Problem } from "../errors.ts";
-import { sourceWarningsOf } from "./artifacts.ts";
+import { DomainError, type Problem } from "../errors.ts";
+import { artifactProblems } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
-import { readAuthored, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
-import { checkRanges } from "./document/read.ts";
-import { safeDefault } from "./document/safe-default.ts";
 import { refuseProblems } from "./errors.ts";
-import { mergeDocuments, standingConflicts } from "./merge.ts";
+import type { Frame } from "./finish.ts";
+import { inSection, type Joined } from "./judging.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
-import { authored, isSameDocument } from "./publisher.ts";
 import * as store from "./store.ts";
 
 /** The section as the file has it. */
 export interface DeploymentSection {
-  input: unknown;
-  variable: Variable;
-  /** @returns the line of a pointer into the file */
-  lineOf(pointer: string): number | undefined;
+  /** as JSON */
+  input: string;
+  /** of the environment: those that the file refers to */
+  variables: Readonly<Record<string, string>>;
+  /** @param pointers into the file @returns the line of each */
+  linesOf(pointers: readonly string[]): Promise<readonly (number | undefined)[]>;
 }
+
+/** How often a file is joined again because somebody published meanwhile. */
+const JOINS_MAX = 5;
 
 export interface DeploymentOutcome {
   /**
@@ -46,7 +49,7 @@ export class Deployments {
 
   /** @returns every place where the deployment file is not followed, until file and dashboard agree */
   conflicts(organizationId: string): readonly string[] {
-    return store.findDeployment(this.parts.db.read, organizationId)?.conflicts ?? [];
+    return store.conflictsOf(this.parts.db.read, organizationId);
   }
 
   /**
@@ -54,93 +57,77 @@ export class Deployments {
    * @throws DomainError `governance.invalid` for a bad section, with lines; then nothing has changed
    */
   async apply(actor: Actor, section: DeploymentSection | undefined): Promise<DeploymentOutcome> {
-    const wanted = section && this.#read(actor.organizationId, section);
-    return await this.parts.db.write((tx) => {
-      const [current] = store.newestRevisions(tx, actor.organizationId, 1);
-      return current ? this.#join(tx, actor, { current, wanted }) : this.#begin(tx, actor, wanted);
+    const wanted = section && (await this.#read(actor.organizationId, section));
+    for (let attempt = 1; attempt <= JOINS_MAX; attempt += 1) {
+      const outcome = await this.#join(actor, wanted);
+      if (outcome) return outcome;
+    }
+    throw new DomainError("conflict", "governance.stale_revision", "the policy changes all the time", {
+      hint: "have the file read again when nobody publishes",
+    });
+  }
+
+  #frame(): Frame {
+    const { publisher, settings } = this.parts;
+    return publisher.frame({ gateway: settings.gatewayType !== undefined });
+  }
+
+  /** @returns the document without stamps, as JSON */
+  async #read(organizationId: string, { linesOf, ...section }: DeploymentSection): Promise<string> {
+    const { catalog, runTask } = this.parts;
+    const judged = await runTask("section", { ...section, frame: this.#frame() });
+    const archives = await inManyTurns(artifactProblems(catalog, organizationId, judged.references));
+    const problems = [...judged.before, ...archives, ...judged.after].map(inSection);
+    if (problems.length === 0) return judged.document;
+    const lines = await linesOf(problems.map(({ pointer }) => pointer));
+    refuseProblems(
+      problems.map((problem, at) => ({ ...problem, ...(lines[at] !== undefined && { line: lines[at] }) })),
+    );
+    return judged.document;
+  }
+
+  /** @returns nothing where somebody published meanwhile */
+  async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
+    const { db, revisions, runTask } = this.parts;
+    const { organizationId } = actor;
+    const current = revisions.current(organizationId);
+    const known = store.findDeployment(db.read, organizationId);
+    const joined = await runTask("join", {
+      current: current && JSON.stringify(current.document),
+      known,
+      wanted,
+      frame: this.#frame(),
+    });
+    if (!current) refuseProblems(joined.problems);
+    const { conflicts, problems, warnings } = joined;
+    const told = { conflicts, problems, warnings };
+    if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
+    const document: GovernanceConfig = JSON.parse(joined.document);
+    await nextTurn();
+    return await db.write((tx): DeploymentOutcome | undefined => {
+      if (store.newestId(tx, organizationId) !== current?.id) return undefined;
+      const { document: text, changed } = joined;
+      const next = { ...authorship(current), document, text, changed, base: current };
+      const audiences = current ? carriedOver(current.audiences, document.packages) : {};
+      const isNew = !current || joined.isChanged;
+      const { id } = isNew ? this.parts.publisher.add(tx, actor, { ...next, audiences }) : current;
+      if (wanted !== undefined || !current) this.#remember(tx, actor, joined);
+      return { outcome: outcomeOf(current, joined), revision: id, ...told };
     }, "governance");
   }
 
-  #hasGateway(): boolean {
-    return this.parts.settings.gatewayType !== undefined;
-  }
-
-  #read(organizationId: string, { input, variable, lineOf }: DeploymentSection): GovernanceConfig {
-    const { catalog, publisher } = this.parts;
-    const finish = (document: GovernanceConfig, found: Problem[]) =>
-      publisher.finishAsIs(document, { gateway: this.#hasGateway(), problems: found });
-    const { document, problems } = readAuthored({ catalog, finish }, organizationId, { input, variable });
-    const located = problems.map(({ pointer, detail }) => {
-      const inFile = `/governance${pointer}`;
-      const line = lineOf(inFile);
-      return { pointer: inFile, detail, ...(line === undefined ? {} : { line }) };
-    });
-    refuseProblems(located);
-    return document;
-  }
-
-  #begin(tx: Tx, actor: Actor, wanted: GovernanceConfig | undefined): DeploymentOutcome {
-    const baseline = wanted ?? authored(safeDefault());
-    const problems: Problem[] = [];
-    const document = this.parts.publisher.finishAsIs(baseline, { gateway: this.#hasGateway(), problems });
-    refuseProblems(problems);
-    const next = {
-      document,
-      audiences: {},
-      base: undefined,
-      origin: "bootstrap",
-      action: "policy.bootstrap",
-    } as const;
-    const { id } = this.parts.publisher.add(tx, actor, next);
-    this.#remember(tx, actor, { baseline, conflicts: [] });
-    return { outcome: "bootstrap", revision: id, conflicts: [], problems, warnings: warningsOf(document) };
-  }
-
-  #join(
-    tx: Tx,
-    actor: Actor,
-    { current, wanted }: { current: Revision; wanted: GovernanceConfig | undefined },
-  ): DeploymentOutcome {
-    const known = store.findDeployment(tx, actor.organizationId);
-    const baseline = known?.baseline ?? authored(safeDefault());
-    const before = authored(current.document);
-    const { merged, conflicts: found } = mergeDocuments({
-      baseline,
-      current: before,
-      wanted: wanted ?? baseline,
-    });
-    const sides = { current: merged, wanted: wanted ?? baseline };
-    const conflicts = standingConflicts([...(known?.conflicts ?? []), ...found], sides);
-    const problems: Problem[] = [];
-    const document = this.parts.publisher.finishAsIs(merged, { gateway: this.#hasGateway(), problems });
-    const warnings = warningsOf(document);
-    if (problems.length > 0) return { outcome: "kept", revision: current.id, conflicts, problems, warnings };
-
-    const isChanged = !isSameDocument(current.document, document);
-    const { id } = isChanged ? this.#publish(tx, actor, { current, document }) : current;
-    if (wanted) this.#remember(tx, actor, { baseline: wanted, conflicts });
-    return { outcome: isChanged ? "deployed" : "unchanged", revision: id, conflicts, problems, warnings };
-  }
-
-  #publish(tx: Tx, actor: Actor, { current, document }: { current: Revision; document: GovernanceConfig }) {
-    const audiences = carriedOver(current.audiences, document.packages);
-    const next = {
-      document,
-      audiences,
-      base: current,
-      origin: "deployment",
-      action: "policy.deploy",
-    } as const;
-    return this.parts.publisher.add(tx, actor, next);
-  }
-
   #remember(tx: Tx, { organizationId }: Actor, what: Pick<store.Deployment, "baseline" | "conflicts">): void {
-    store.putDeployment(tx, { ...what, organizationId, updatedAtMs: this.parts.clock.nowMs() });
+    const { baseline, conflicts } = what;
+    store.putDeployment(tx, { baseline, conflicts, organizationId, updatedAtMs: this.parts.clock.nowMs() });
   }
 }
 
-/** @returns what is published all the same and may keep workstations from a harness or an archive */
-const warningsOf = (document: GovernanceConfig): Problem[] => [
-  ...checkRanges(document),
-  ...sourceWarningsOf(document),
-];
+const authorship = (current: Revision | undefined) =>
+  current
+    ? ({ origin: "deployment", action: "policy.deploy" } as const)
+    : ({ origin: "bootstrap", action: "policy.bootstrap" } as const);
+
+function outcomeOf(current: Revision | undefined, { isChanged }: Joined): DeploymentOutcome["outcome"] {
+  if (!current) return "bootstrap";
+  return isChanged ? "deployed" : "unchanged";
+}

@@ -21,8 +21,15 @@ export function diffDocuments(before: object, after: object): Change[] {
 /** @returns the same for revisions; who may see a package is a place below `/package_audiences` */
 export const diffRevisions = (before: Said, after: Said): Change[] => [
   ...diffDocuments(before.document, after.document),
-  ...diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences }),
+  ...diffAudiences(before, after),
 ];
+
+/** @returns the places where the audiences differ */
+export const changedAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): string[] =>
+  diffAudiences(before, after).map(({ path }) => path);
+
+const diffAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): Change[] =>
+  diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences });
 
 type Said = Pick<Revision, "document" | "audiences">;
 

@@ -6,10 +6,10 @@ import { sourceWarningsOf } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthoredText, type Variable } from "./authored.ts";
 import type { GovernanceParts } from "./dependencies.ts";
-import { type Change, diffRevisions } from "./diff.ts";
+import { type Change, diffDocuments, diffRevisions } from "./diff.ts";
 import { refuseProblems } from "./errors.ts";
+import { finish, isSameDocument } from "./finish.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
-import { isSameDocument } from "./publisher.ts";
 
 export interface DocumentSource {
   /** YAML or JSON: a document, or a file with a section `governance` */
@@ -61,11 +61,17 @@ export class Documents {
     { comment }: { comment: string | undefined },
   ): Promise<Revision> {
     const audiences = carriedOver(base.audiences, document.packages);
-    return await this.parts.publisher.publish(actor, base, {
+    const { publisher } = this.parts;
+    if (isSameDocument(base.document, document)) return publisher.unchanged(base, { comment });
+    const changed = diffDocuments(base.document, document).map(({ path }) => path);
+    const action = "policy.apply";
+    return await publisher.publish(actor, base, {
       document,
+      text: JSON.stringify(document),
+      changed,
       audiences,
       comment,
-      action: "policy.apply",
+      action,
     });
   }
 
@@ -74,9 +80,9 @@ export class Documents {
     const { catalog, publisher, revisions } = this.parts;
     const base = revisions.current(organizationId);
     const gateway = publisher.hasGateway({ kind: "operator" }, base);
-    const finish = (document: GovernanceConfig, problems: Problem[]) =>
-      publisher.finish(document, { gateway, problems, base });
-    return readAuthoredText({ catalog, finish }, organizationId, source);
+    const judge = (document: GovernanceConfig, problems: Problem[]) =>
+      finish(document, { ...publisher.frame({ gateway }), base: base?.document, problems });
+    return readAuthoredText({ catalog, finish: judge }, organizationId, source);
   }
 }
 

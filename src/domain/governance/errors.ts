@@ -1,6 +1,5 @@
 // What publishing refuses, in words that say the next step.
 import { DomainError, type Problem } from "../errors.ts";
-import type { Change } from "./diff.ts";
 
 /** Places that one refusal or audit entry names at most. */
 export const PATHS_NAMED_MAX = 100;
@@ -28,16 +27,16 @@ export const noPolicy = () =>
   });
 
 /** @returns what is told to an author who began from another revision (operator-experience.md API-2) */
-export const staleRevision = (current: string, changes: readonly Change[]) =>
+export const staleRevision = (current: string, places: readonly string[]) =>
   new DomainError(
     "conflict",
     "governance.stale_revision",
     `the policy has changed; revision ${current} is current`,
     {
       hint: "read it, make the change there, and publish again",
-      problems: changes
+      problems: places
         .slice(0, PATHS_NAMED_MAX)
-        .map(({ path }) => ({ pointer: path, detail: "has changed since the revision this began from" })),
+        .map((pointer) => ({ pointer, detail: "has changed since the revision this began from" })),
     },
   );
 

@@ -3,9 +3,33 @@
 import { referenceIn, referenceTo } from "../../platform/config/references.ts";
 import { pointerOf } from "../errors.ts";
 import { yamlText } from "../yaml-write.ts";
+import { type JsonBytes, jsonBytes } from "./admin-view.ts";
+import { authored } from "./finish.ts";
 import type { GovernanceConfig } from "./model.ts";
 import { isMapping, type Mapping } from "./paths.ts";
-import { authored } from "./publisher.ts";
+
+/**
+ * @param document a GovernanceConfig, and @param content a Mapping, both as JSON
+ * @returns a DeploymentConfigExport as JSON
+ */
+export function exportedBytes({
+  document,
+  configuration,
+}: {
+  document: string;
+  configuration: { content: string; secrets: readonly (readonly [string, string])[] } | undefined;
+}): JsonBytes {
+  const known = configuration && {
+    content: JSON.parse(configuration.content),
+    secrets: new Map(configuration.secrets),
+  };
+  const { yaml, redactions } = exportDeployment(JSON.parse(document), known);
+  const listed = redactions.map(({ path, environmentVariable }) => ({
+    path,
+    environment_variable: environmentVariable,
+  }));
+  return jsonBytes({ yaml, redactions: listed });
+}
 
 /** The configuration file, and which of its settings are secrets whatever their name. */
 export interface Configuration {
@@ -42,7 +66,7 @@ export function exportDeployment(
   const { revision: _, ...policy } = authored(document);
   const redactions: Redaction[] = [];
   const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
-  const redacted = redact(whole, { path: [], secrets, redactions });
+  const redacted = redact(whole, { path: [], secrets, redactions, names: new FreeNames() });
   return { yaml: yamlText(isMapping(redacted) ? redacted : {}), redactions };
 }
 
@@ -50,6 +74,7 @@ interface Walk {
   path: readonly string[];
   secrets: Configuration["secrets"];
   redactions: Redaction[];
+  names: FreeNames;
   /** the name or the place says that every text here is a secret */
   isSecret?: boolean;
 }
@@ -75,13 +100,13 @@ function redactList(values: readonly unknown[], walk: Walk): unknown[] {
   });
 }
 
-function redactText(text: string, { path, secrets, redactions, isSecret }: Walk): string {
+function redactText(text: string, { path, secrets, redactions, names, isSecret }: Walk): string {
   const configured = secrets.get(path.join("."));
   const [, flag, given] = SECRET_FLAG.exec(text) ?? [];
   const isTold = isSecret || SECRET_VALUE.test(text) || hasSecretIn(text);
   const isFlag = flag !== undefined && given !== undefined && isSecretName(flag);
   if (text === "" || referenceIn(text) !== undefined || !(configured || isTold || isFlag)) return text;
-  const environmentVariable = configured ?? freeName(variableFor(path), redactions);
+  const environmentVariable = names.fixed(configured) ?? names.free(variableFor(path));
   redactions.push({ path: pointerOf(path), environmentVariable });
   return referenceTo(environmentVariable);
 }
@@ -112,13 +137,29 @@ const variableFor = (path: readonly string[]): string =>
     .replaceAll(/[^A-Za-z0-9]+/g, "_")
     .toUpperCase()}`;
 
-/** Two places may come to the same name. */
-function freeName(name: string, taken: readonly Redaction[]): string {
-  const isTaken = (candidate: string) =>
-    taken.some(({ environmentVariable }) => environmentVariable === candidate);
-  let candidate = name;
-  for (let number = 2; isTaken(candidate); number++) candidate = `${name}_${number}`;
-  return candidate;
+/** Two places may come to the same name; the second gets a number. */
+class FreeNames {
+  readonly #taken = new Set<string>();
+  readonly #numbers = new Map<string, number>();
+
+  /** @returns the name, which is the variable of a setting: it is its own, whatever else has that name */
+  fixed(name: string | undefined): string | undefined {
+    if (name !== undefined) this.#taken.add(name);
+    return name;
+  }
+
+  /** @returns the name, or the first numbered one that nothing has */
+  free(name: string): string {
+    let candidate = name;
+    let number = this.#numbers.get(name) ?? 1;
+    while (this.#taken.has(candidate)) {
+      number += 1;
+      candidate = `${name}_${number}`;
+    }
+    this.#numbers.set(name, number);
+    this.#taken.add(candidate);
+    return candidate;
+  }
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

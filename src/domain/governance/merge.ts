@@ -1,6 +1,6 @@
 // Two authors of one policy: the deployment file and the dashboard. Joins what both changed since the file was read
 // last; where they disagree the dashboard stays, and the place is kept until they agree (control-api.md section 5.4).
-import { isSame, partsOf, shownPath, valueAt, wholeOf } from "./paths.ts";
+import { isSame, partsOf, placesIn, shownPath, type ValueAt, wholeOf } from "./paths.ts";
 
 /** One document as both authors knew it, and what each made of it. */
 export interface Versions<T> {
@@ -33,7 +33,12 @@ export function mergeDocuments<T extends object>(versions: Versions<T>): Merge<T
 export const standingConflicts = (
   paths: readonly string[],
   { current, wanted }: Omit<Versions<object>, "baseline">,
-): string[] => [...new Set(paths)].filter((path) => !isSame(valueAt(current, path), valueAt(wanted, path)));
+): string[] => standing(paths, { inForce: placesIn(current), inFile: placesIn(wanted) });
+
+const standing = (
+  paths: readonly string[],
+  { inForce, inFile }: { inForce: ValueAt; inFile: ValueAt },
+): string[] => [...new Set(paths)].filter((path) => !isSame(inForce(path), inFile(path)));
 
 /** `undefined` stands for nothing: the value was not there, or was taken away. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, conflicts: string[]): unknown {

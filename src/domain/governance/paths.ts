@@ -28,16 +28,29 @@ export function partsOf(path: readonly string[], value: unknown): Map<string, un
 export const wholeOf = (parts: ReadonlyMap<string, unknown>, like: unknown): unknown =>
   Array.isArray(like) ? [...parts.values()] : Object.fromEntries(parts);
 
-/** @returns what stands at a path; undefined where there is nothing */
-export function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  const above: string[] = [];
-  for (const token of tokensOf(pointer)) {
-    value = partsOf(above, value)?.get(token);
-    above.push(token);
-  }
-  return value;
+/** What stands at a path; undefined where there is nothing. */
+export type ValueAt = (pointer: string) => unknown;
+
+/** @returns what stands where; a list is put in order once, however many of its entries are asked for */
+export function placesIn(document: unknown): ValueAt {
+  const known = new Map<unknown, ReturnType<typeof partsOf>>();
+  const partsAt = (above: readonly string[], value: unknown) => {
+    if (!known.has(value)) known.set(value, partsOf(above, value));
+    return known.get(value);
+  };
+  return (pointer) => {
+    let value = document;
+    const above: string[] = [];
+    for (const token of tokensOf(pointer)) {
+      value = partsAt(above, value)?.get(token);
+      above.push(token);
+    }
+    return value;
+  };
 }
+
+/** @returns what stands at one path */
+export const valueAt = (document: unknown, pointer: string): unknown => placesIn(document)(pointer);
 
 /** @returns the path as it is shown and stored */
 export const shownPath = (path: readonly string[]): string => pointerOf(path);

@@ -5,7 +5,6 @@ import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
 import { ProblemList } from "../problem-list.ts";
 import { readYamlText } from "../yaml-text.ts";
 import type { AudienceInput } from "./audiences.ts";
-import { refuseProblems } from "./errors.ts";
 import { DOCUMENT_BYTES_MAX } from "./model.ts";
 import { isMapping } from "./paths.ts";
 
@@ -54,18 +53,23 @@ export function readHarnessKey(harness: string) {
   );
 }
 
-/**
- * @returns the settings of one harness
- * @throws DomainError `governance.invalid`
- */
-export function settingsIn(text: string): Readonly<Record<string, unknown>> {
+/** @returns the settings of one harness, and what is wrong with the text */
+export function settingsIn(
+  text: string,
+  isOver?: () => boolean,
+): {
+  settings: Readonly<Record<string, unknown>>;
+  problems: Problem[];
+} {
   const problems = new ProblemList();
-  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX };
+  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver };
   const { content } = readYamlText(Buffer.from(text), problems, bounds);
   const value = content ?? {};
   if (problems.count === 0 && !isMapping(value)) problems.add("", "must be a mapping of settings");
-  refuseProblems(problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })));
-  return isMapping(value) ? value : {};
+  return {
+    settings: isMapping(value) ? value : {},
+    problems: problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })),
+  };
 }
 
 /** A document that has the extensions and nothing else: no harness is allowed, so nothing has to be covered. */

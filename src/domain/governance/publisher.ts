@@ -1,38 +1,30 @@
-// The one way to a new revision, whoever its author: begun from the revision that is in force, stamped and judged as a
-// whole, compared again inside the transaction that adds it. What an author may change is publishing.ts's.
+// The one way to a new revision, whoever its author: begun from the revision that is in force, and compared again
+// inside the transaction that adds it. What an author may change is publishing.ts's, what is judged is judging.ts's.
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Problem } from "../errors.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
-import { type Change, diffRevisions } from "./diff.ts";
-import { checkDocument, checkRanges } from "./document/read.ts";
-import { stamp, unstamped } from "./document/stamp.ts";
+import { changedAudiences } from "./diff.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "./errors.ts";
+import { authored, type Frame } from "./finish.ts";
 import { standingConflicts } from "./merge.ts";
 import { COMMENT_LENGTH_MAX, type GovernanceConfig, type PackageAudiences, type Revision } from "./model.ts";
-import { isSame } from "./paths.ts";
 import type { Revisions } from "./revisions.ts";
 import * as store from "./store.ts";
 import type { Origin } from "./wire.ts";
 
 /** A revision that somebody wants, stamped and judged. */
 export interface Proposal {
+  /** with the id that the revision is to have */
   document: GovernanceConfig;
+  /** the same as JSON */
+  text: string;
+  /** places where the document differs from the one in force */
+  changed: readonly string[];
   audiences: PackageAudiences;
   comment?: string | undefined;
   /** of the audit entry: `policy.publish` */
   action: string;
-}
-
-export interface FinishOptions {
-  /** whether the document gets a gateway block: see `hasGateway` */
-  gateway: boolean;
-  problems: Problem[];
-}
-
-/** For a document that comes after another; none for the first. */
-export interface FinishAfter extends FinishOptions {
-  base: Revision | undefined;
 }
 
 export class Publisher {
@@ -42,37 +34,18 @@ export class Publisher {
    * @returns the revision in force, from which the author began
    * @throws DomainError `governance.no_policy`, `governance.stale_revision`
    */
-  begin({ organizationId }: Pick<Actor, "organizationId">, baseRevision: string): Revision {
+  async begin({ organizationId }: Pick<Actor, "organizationId">, baseRevision: string): Promise<Revision> {
     const { revisions } = this.dependencies;
     const current = revisions.current(organizationId);
     if (!current) throw noPolicy();
-    if (current.id !== baseRevision) throw this.#stale(current, baseRevision);
+    if (current.id !== baseRevision) throw await this.#stale(current, baseRevision);
     return current;
   }
 
-  /**
-   * Stamps what an administrator wrote, and judges the whole; a range that is in force already is no reason to refuse what
-   * does not touch it (control-api.md section 20 item 29).
-   * @param document without stamps
-   * @param problems gets everything that is wrong, with pointers into the document
-   */
-  finish(document: GovernanceConfig, { base, ...options }: FinishAfter): GovernanceConfig {
-    const stamped = this.finishAsIs(document, options);
-    const former = base ? checkRanges(base.document) : [];
-    const isNew = (problem: Problem) => !former.some((known) => isSame(known, problem));
-    options.problems.push(...checkRanges(stamped).filter(isNew));
-    return stamped;
-  }
-
-  /**
-   * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
-   * file, must not be refused because other versions are certified today (control-api.md section 4.2, last paragraph).
-   */
-  finishAsIs(document: GovernanceConfig, { gateway, problems }: FinishOptions): GovernanceConfig {
-    const { serverVersion } = this.dependencies.settings;
-    const stamped = stamp(document, { gateway, serverVersion });
-    problems.push(...checkDocument(stamped, { gateway }));
-    return stamped;
+  /** @returns what the next document of an author is stamped and judged by */
+  frame({ gateway }: Pick<Frame, "gateway">): Frame {
+    const { settings, ids } = this.dependencies;
+    return { gateway, serverVersion: settings.serverVersion, revision: ids.uuid() };
   }
 
   /**
@@ -85,91 +58,75 @@ export class Publisher {
   }
 
   /**
-   * Publishes on top of a revision; the same again publishes nothing.
-   * @returns the new revision, or the one in force where nothing changes
+   * Publishes on top of a revision.
    * @throws DomainError `governance.invalid`, `governance.stale_revision`
    */
   async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
     refuseProblems(commentProblems(proposal.comment));
-    if (isUnchanged(base, proposal)) return base;
-    return await this.dependencies.db.write((tx) => {
-      const newest = store.newestId(tx, actor.organizationId);
-      if (newest !== base.id) throw this.#stale(this.#newest(tx, actor.organizationId), base.id);
+    const { organizationId } = actor;
+    const added = await this.dependencies.db.write((tx) => {
+      if (store.newestId(tx, organizationId) !== base.id) return undefined;
       return this.add(tx, actor, { ...proposal, base, origin: originOf(actor) });
     }, "governance");
+    if (added) return this.dependencies.revisions.keep(added);
+    throw await this.#stale(this.dependencies.revisions.inForce(organizationId), base.id);
+  }
+
+  /** Refuses what is wrong with a comment where there is nothing to publish it with. */
+  unchanged(base: Revision, { comment }: Pick<Proposal, "comment">): Revision {
+    refuseProblems(commentProblems(comment));
+    return base;
   }
 
   /** Adds the revision and its audit entry; the caller has compared what it is based on in this transaction. */
   add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
-    const { clock, ids, audit } = this.dependencies;
-    const { base, document, audiences, origin, comment, action } = next;
-    const id = ids.uuid();
-    const revision = store.insertRevision(tx, {
+    const { clock, audit } = this.dependencies;
+    const { base, document, text, audiences, origin, comment, action, changed } = next;
+    const id = document.revision;
+    const added = {
       id,
       organizationId: actor.organizationId,
-      document: { ...document, revision: id },
+      document,
       audiences,
       origin,
       authorId: actor.id,
       authorLabel: actor.label,
       comment: comment?.trim() || null,
       createdAtMs: clock.nowMs(),
-    });
+    };
+    const revision = store.insertRevision(tx, added, text);
     this.#settleConflicts(tx, revision);
-    const changes = base === undefined ? [] : diffRevisions(base, revision);
+    const places = base ? [...changed, ...changedAudiences(base, revision)].slice(0, PATHS_NAMED_MAX) : [];
     audit.record(tx, {
       actor,
       action,
       target: id,
       ...(base && { before: { revision: base.id } }),
-      after: { origin, comment: revision.comment, changed: placesOf(changes) },
+      after: { origin, comment: revision.comment, changed: places },
     });
     return revision;
   }
 
   /** A place where the authors have come to agree is no conflict any more, and none again when only one moves on. */
   #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
+    if (store.conflictsOf(tx, organizationId).length === 0) return;
     const deployment = store.findDeployment(tx, organizationId);
-    if (!deployment || deployment.conflicts.length === 0) return;
-    const sides = { current: authored(document), wanted: deployment.baseline };
+    if (!deployment) return;
+    const sides = { current: authored(document), wanted: JSON.parse(deployment.baseline) };
     const conflicts = standingConflicts(deployment.conflicts, sides);
     if (conflicts.length < deployment.conflicts.length) store.putDeployment(tx, { ...deployment, conflicts });
   }
 
-  #newest(tx: Tx, organizationId: string): Revision {
-    const [newest] = store.newestRevisions(tx, organizationId, 1);
-    if (!newest) throw noPolicy();
-    return newest;
-  }
-
-  #stale(current: Revision, baseRevision: string) {
+  async #stale(current: Revision, baseRevision: string) {
     const base = this.dependencies.revisions.find(current.organizationId, baseRevision);
-    return staleRevision(current.id, base ? diffRevisions(base, current) : []);
+    if (!base) return staleRevision(current.id, []);
+    const documents = { before: JSON.stringify(base.document), after: JSON.stringify(current.document) };
+    const changed = await this.dependencies.runTask("compare", documents);
+    return staleRevision(current.id, [...changed, ...changedAudiences(base, current)]);
   }
 }
 
-/**
- * @returns whether publishing would say what is said already. What stamping puts in does not count: it follows from the
- *   rest, and from the version of this program
- */
-const isUnchanged = (base: Revision, { document, audiences }: Proposal): boolean =>
-  isSameDocument(base.document, document) && isSame(base.audiences, audiences);
-
-/** @returns whether two stamped documents say the same to administrators */
-export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
-  isSame(authored(one), authored(other)) && isSame(one.gateway, other.gateway);
-
-/** @returns what administrators wrote, without what each revision has of its own */
-export const authored = (document: GovernanceConfig): GovernanceConfig => ({
-  ...unstamped(document),
-  revision: "",
-});
-
 const originOf = ({ kind }: Actor): Origin => (kind === "operator" ? "operator" : "dashboard");
-
-/** Places only: values may be secrets. */
-const placesOf = (changes: readonly Change[]): string[] =>
-  changes.slice(0, PATHS_NAMED_MAX).map(({ path }) => path);
 
 function commentProblems(comment: string | undefined): Problem[] {
   if (comment === undefined || [...comment.trim()].length <= COMMENT_LENGTH_MAX) return [];

@@ -1,48 +1,44 @@
 // What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
 // Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
+import { inManyTurns, nextTurn } from "../../platform/steps.ts";
 import type { Actor } from "../actor.ts";
-import type { Problem } from "../errors.ts";
+import { invariant, type Problem } from "../errors.ts";
+import { isHarnessKey } from "../harnesses.ts";
 import { artifactProblems } from "./artifacts.ts";
 import { carriedOver, readAudiences } from "./audiences.ts";
 import type { GovernanceParts } from "./dependencies.ts";
-import { readDraft } from "./document/read.ts";
-import { unstamped } from "./document/stamp.ts";
-import { readDocumentText } from "./document/text.ts";
 import { refuseProblems } from "./errors.ts";
-import type { Revision } from "./model.ts";
-import { foreignMembers, withExtensions } from "./ownership.ts";
+import type { Frame } from "./finish.ts";
+import type { Judged } from "./judging.ts";
+import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
+import { isSame } from "./paths.ts";
 import {
   type ExtensionsPublication,
-  extensionsAlone,
   type HarnessPublication,
-  inExtensions,
-  inHarness,
   type PolicyPublication,
   type Publication,
   readHarnessKey,
-  settingsIn,
 } from "./publications.ts";
+
+/** What becomes of a judged document. */
+interface Outcome {
+  comment: string | undefined;
+  action: string;
+  audiencesFor(document: GovernanceConfig): PackageAudiences;
+}
 
 export class Publishing {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
    * Replaces all that is not an extension; harnesses left out disappear, but for their MCP servers and overrides.
-   * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`
+   * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`, `governance.too_slow`
    */
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
-    const base = this.parts.publisher.begin(actor, publication.baseRevision);
-    const text = readDocumentText(publication.managedYaml);
-    const within = (problems: readonly Problem[]) => refuseProblems(text.locate(problems));
-    refuseProblems(text.problems);
-    const draft = readDraft(text.input);
-    within([...foreignMembers(text.input), ...draft.problems]);
-    const problems: Problem[] = [];
-    const wanted = withExtensions(draft.document, base.document);
-    const document = this.#finish(actor, base, { document: wanted, problems });
-    within(problems);
-    const audiences = carriedOver(base.audiences, document.packages);
-    return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
+    const base = await this.parts.publisher.begin(actor, publication.baseRevision);
+    const request = { text: publication.managedYaml, ...this.#onBase(actor, base) };
+    const judged = await this.parts.runTask("policy", request);
+    return await this.#publish(actor, base, { judged, ...carryingOver(base, publication) });
   }
 
   /**
@@ -50,26 +46,26 @@ export class Publishing {
    * @throws DomainError as publishPolicy, with pointers into the publication
    */
   async publishExtensions(actor: Actor, publication: ExtensionsPublication): Promise<Revision> {
-    const { organizationId } = actor;
-    const { packageOverrides = {}, mcp = {} } = publication;
-    const draft = readDraft(extensionsAlone(publication));
-    const place = (problems: readonly Problem[]) => problems.map(inExtensions(mcp, packageOverrides));
-    const problems = [...draft.problems];
-    // The draft lacks packages that cannot be read, so their neighbours would be named by the wrong number.
-    if (!problems.some(({ pointer }) => pointer.startsWith("/packages")))
-      problems.push(...artifactProblems(this.parts.catalog, organizationId, draft.document));
-    if (draft.problems.length === 0)
-      this.parts.publisher.finish(draft.document, { gateway: false, problems, base: undefined });
-    refuseProblems(place(problems));
+    const { catalog, publisher, revisions, runTask } = this.parts;
+    const current = revisions.current(actor.organizationId);
+    const isCurrent = current?.id === publication.baseRevision;
+    const { packages, packageOverrides, mcp } = publication;
+    await nextTurn();
+    const extensions = JSON.stringify({ packages, packageOverrides, mcp });
+    const base = isCurrent ? JSON.stringify(current.document) : undefined;
+    const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
+    const archives = artifactProblems(catalog, actor.organizationId, judged.references);
+    refuseProblems([...judged.before, ...(await inManyTurns(archives)), ...judged.after]);
 
-    const base = this.parts.publisher.begin(actor, publication.baseRevision);
-    const selection = { packages: draft.document.packages, base };
-    const { audiences, problems: unfit } = this.#audiencesIn(actor, publication, selection);
-    const whole: Problem[] = [];
-    const wanted = withExtensions(unstamped(base.document), draft.document);
-    const document = this.#finish(actor, base, { document: wanted, problems: whole });
-    refuseProblems([...unfit, ...place(whole)]);
-    return await this.#publish(actor, base, { document, audiences, comment: publication.comment });
+    const begun = await publisher.begin(actor, publication.baseRevision);
+    const read = await this.#readAudiences(actor, publication, { packages: judged.packages, base: begun });
+    refuseProblems([...read.problems, ...(judged.whole?.problems ?? [])]);
+    return await this.#publish(actor, begun, {
+      judged: judged.whole,
+      comment: publication.comment,
+      action: "policy.publish",
+      audiencesFor: () => read.audiences,
+    });
   }
 
   /**
@@ -77,27 +73,19 @@ export class Publishing {
    * @throws DomainError as publishPolicy, with pointers into the publication
    */
   async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
-    const { harness, allowUnverifiedVersions = false, comment } = publication;
-    const managedConfig = settingsIn(publication.managedConfigYaml);
-    const base = this.parts.publisher.begin(actor, publication.baseRevision);
-    const key = readHarnessKey(harness);
-    const requirement = publication.versionRequirement?.trim();
-    const before = unstamped(base.document);
-    const { mcp = [], package_overrides = {} } = before.harnesses[key] ?? {};
-    const policy = {
-      ...(requirement && { version_requirement: requirement }),
-      ...(allowUnverifiedVersions && { allow_unverified_versions: true }),
-      managed_config: managedConfig,
-      mcp,
-      package_overrides,
-    };
-    const draft = readDraft({ ...before, harnesses: { ...before.harnesses, [key]: policy } });
-    const place = (problems: readonly Problem[]) => problems.map(inHarness(key));
-    refuseProblems(place(draft.problems));
-    const problems: Problem[] = [];
-    const document = this.#finish(actor, base, { document: draft.document, problems });
-    refuseProblems(place(problems));
-    return await this.#publish(actor, base, { document, audiences: base.audiences, comment });
+    const { harness, managedConfigYaml, versionRequirement, allowUnverifiedVersions } = publication;
+    const current = this.parts.revisions.current(actor.organizationId);
+    const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
+    const { unread, whole } = await this.parts.runTask("harness", {
+      harness: isHarnessKey(harness) ? harness : undefined,
+      publication: { managedConfigYaml, versionRequirement, allowUnverifiedVersions },
+      base,
+      frame: this.#frame(actor, current),
+    });
+    refuseProblems(unread);
+    const begun = await this.parts.publisher.begin(actor, publication.baseRevision);
+    readHarnessKey(harness);
+    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
   }
 
   /**
@@ -109,43 +97,57 @@ export class Publishing {
     actor: Actor,
     { to, baseRevision, comment }: { to: string } & Publication,
   ): Promise<Revision> {
-    const target = this.parts.revisions.show(actor.organizationId, to);
-    const base = this.parts.publisher.begin(actor, baseRevision);
-    const problems: Problem[] = [];
-    const gateway = this.parts.publisher.hasGateway(actor, base);
-    const document = this.parts.publisher.finishAsIs(unstamped(target.document), { gateway, problems });
-    refuseProblems(problems);
-    const { audiences } = target;
-    return await this.parts.publisher.publish(actor, base, {
-      document,
-      audiences,
+    const { revisions, publisher, runTask } = this.parts;
+    const target = revisions.show(actor.organizationId, to);
+    const base = await publisher.begin(actor, baseRevision);
+    const former = JSON.stringify(target.document);
+    const judged = await runTask("former", { former, ...this.#onBase(actor, base) });
+    return await this.#publish(actor, base, {
+      judged,
       comment: comment ?? `rollback to ${to}`,
       action: "policy.rollback",
+      audiencesFor: () => target.audiences,
     });
   }
 
-  #finish(
-    actor: Actor,
-    base: Revision,
-    { document, problems }: { document: Revision["document"]; problems: Problem[] },
-  ) {
+  #frame(actor: Actor, base: Revision | undefined): Frame {
     const { publisher } = this.parts;
-    return publisher.finish(document, { gateway: publisher.hasGateway(actor, base), problems, base });
+    return publisher.frame({ gateway: publisher.hasGateway(actor, base) });
   }
 
-  #publish(
+  #onBase(actor: Actor, base: Revision) {
+    return { base: JSON.stringify(base.document), frame: this.#frame(actor, base) };
+  }
+
+  /** The same again publishes nothing. */
+  async #publish(
     actor: Actor,
     base: Revision,
-    next: Pick<Revision, "document" | "audiences"> & { comment: string | undefined },
-  ) {
-    return this.parts.publisher.publish(actor, base, { ...next, action: "policy.publish" });
+    { judged, audiencesFor, comment, action }: Outcome & { judged: Judged | undefined },
+  ): Promise<Revision> {
+    const { publisher } = this.parts;
+    invariant(judged, "what is sound was judged against the revision that it began from");
+    refuseProblems(judged.problems);
+    const document: GovernanceConfig = JSON.parse(judged.document);
+    const audiences = audiencesFor(document);
+    if (judged.isUnchanged && isSame(base.audiences, audiences))
+      return publisher.unchanged(base, { comment });
+    await nextTurn();
+    return await publisher.publish(actor, base, {
+      document,
+      text: judged.document,
+      audiences,
+      comment,
+      action,
+      changed: judged.changed,
+    });
   }
 
-  #audiencesIn(
+  async #readAudiences(
     { organizationId }: Actor,
     { packageAudiences = {} }: ExtensionsPublication,
-    { packages, base }: { packages: Revision["document"]["packages"]; base: Revision },
-  ): { audiences: Revision["audiences"]; problems: Problem[] } {
+    { packages, base }: { packages: readonly string[]; base: Revision },
+  ): Promise<{ audiences: PackageAudiences; problems: Problem[] }> {
     const { identity, db } = this.parts;
     const problems: Problem[] = [];
     const check = {
@@ -154,6 +156,18 @@ export class Publishing {
       former: base.audiences,
       findUser: (id: string) => identity.findUserById(db.read, id),
     };
-    return { audiences: readAudiences(packageAudiences, check, problems), problems };
+    return { audiences: await inManyTurns(readAudiences(packageAudiences, check, problems)), problems };
   }
 }
+
+const carryingOver = (base: Revision, { comment }: Publication): Outcome => ({
+  comment,
+  action: "policy.publish",
+  audiencesFor: ({ packages }) => carriedOver(base.audiences, packages),
+});
+
+const keeping = (base: Revision, { comment }: Publication): Outcome => ({
+  comment,
+  action: "policy.publish",
+  audiencesFor: () => base.audiences,
+});

@@ -44,8 +44,7 @@ export class Revisions {
   find(organizationId: string, id: string): Revision | undefined {
     const known = this.#kept.get(id) ?? store.findRevision(this.db.read, organizationId, id);
     if (known?.organizationId !== organizationId) return undefined;
-    this.#keep(known);
-    return known;
+    return this.keep(known);
   }
 
   /**
@@ -88,11 +87,12 @@ export class Revisions {
     return store.newestRevisions(this.db.read, organizationId, limit);
   }
 
-  /** The one used last is dropped last. */
-  #keep(revision: Revision): void {
+  /** The one used last is dropped last. @returns it */
+  keep(revision: Revision): Revision {
     this.#kept.delete(revision.id);
     this.#kept.set(revision.id, revision);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    return revision;
   }
 }

@@ -16,6 +16,7 @@ import { Publisher } from "./publisher.ts";
 import { Publishing } from "./publishing.ts";
 import { Revisions } from "./revisions.ts";
 import type { RevisionSummary } from "./store.ts";
+import { Views } from "./views.ts";
 
 export { toAdminConfig } from "./admin-view.ts";
 export type { Variable } from "./authored.ts";
@@ -28,6 +29,7 @@ export { type Configuration, exportDeployment } from "./export.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
 export { readHarnessKey } from "./publications.ts";
 export type { RevisionSummary } from "./store.ts";
+export { type RunTask, runAtOnce } from "./work.ts";
 
 export type Governance = ReturnType<typeof createGovernance>;
 
@@ -72,6 +74,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     publishing: new Publishing(parts),
     documents: new Documents(parts),
     deployments: new Deployments(parts),
+    views: new Views(parts),
 
     /**
      * @returns what the policy in force means for a user on a harness

@@ -10,8 +10,8 @@ export type RevisionSummary = Omit<Revision, "document" | "audiences">;
 /** What the deployment file said last, and where it was not followed. */
 export interface Deployment {
   organizationId: string;
-  /** as the file had it, nothing stamped */
-  baseline: GovernanceConfig;
+  /** as the file had it, nothing stamped; a GovernanceConfig as JSON */
+  baseline: string;
   /** merge paths as of merge.ts */
   conflicts: readonly string[];
   updatedAtMs: number;
@@ -84,12 +84,16 @@ export const listRevisions = (
     .limit(limit)
     .all();
 
-/** @returns the revision with its place in the order */
-export function insertRevision(tx: Tx, revision: Omit<Revision, "sequence">): Revision {
-  const { document, audiences, ...rest } = revision;
+/** @param text the document as JSON, where it is written already @returns the revision with its place in the order */
+export function insertRevision(
+  tx: Tx,
+  revision: Omit<Revision, "sequence">,
+  text = JSON.stringify(revision.document),
+): Revision {
+  const { document: _, audiences, ...rest } = revision;
   const { sequence } = tx
     .insert(governanceRevisions)
-    .values({ ...rest, document: JSON.stringify(document), audiences: JSON.stringify(audiences) })
+    .values({ ...rest, document: text, audiences: JSON.stringify(audiences) })
     .returning({ sequence: governanceRevisions.sequence })
     .get();
   return { ...revision, sequence };
@@ -102,12 +106,23 @@ export function findDeployment(connection: Connection, organizationId: string): 
     .where(eq(governanceDeployments.organizationId, organizationId))
     .limit(1)
     .get();
-  return row && { ...row, baseline: JSON.parse(row.baseline), conflicts: JSON.parse(row.conflicts) };
+  return row && { ...row, conflicts: JSON.parse(row.conflicts) };
 }
 
-export function putDeployment(tx: Tx, { baseline, conflicts, ...rest }: Deployment): void {
+/** @returns merge paths as of merge.ts */
+export function conflictsOf(connection: Connection, organizationId: string): readonly string[] {
+  const row = connection
+    .select({ conflicts: governanceDeployments.conflicts })
+    .from(governanceDeployments)
+    .where(eq(governanceDeployments.organizationId, organizationId))
+    .limit(1)
+    .get();
+  return row ? JSON.parse(row.conflicts) : [];
+}
+
+export function putDeployment(tx: Tx, { conflicts, ...rest }: Deployment): void {
   const changes = {
-    baseline: JSON.stringify(baseline),
+    baseline: rest.baseline,
     conflicts: JSON.stringify(conflicts),
     updatedAtMs: rest.updatedAtMs,
   };

@@ -16,7 +16,7 @@ import { sha256Hex } from "../ids.ts";
 const ROOT = resolve(import.meta.dir, "../../..");
 const NAME = "quartermaster";
 /** The first is the program; the others are threads that it starts by their path. */
-export const ENTRIES = ["src/main.ts", "src/backup-worker.ts"];
+export const ENTRIES = ["src/main.ts", "src/backup-worker.ts", "src/document-worker.ts"];
 
 /**
  * Identifiers stay: Elysia reads the source text of handlers, and shorter names would break them without an error.

@@ -7,17 +7,14 @@ import {
   GovernanceRevision,
   HarnessManagedConfig,
   HarnessManagedConfigs,
-  toAdminConfig,
   toGovernanceRevision,
-  toHarnessConfig,
-  toHarnessConfigs,
   UpdateAdminConfig,
   UpdateExtensions,
   UpdateHarnessManagedConfig,
 } from "../../domain/governance/admin-view.ts";
-import { exportDeployment, type Revision, readHarnessKey } from "../../domain/governance/service.ts";
+import { type Revision, readHarnessKey } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses.ts";
-import { json } from "../answers.ts";
+import { json, jsonBytes } from "../answers.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -79,13 +76,13 @@ const described = {
 /** @returns the operations on the policy (openapi.yaml, Administration) */
 export function governanceAdminRoutes({ guard, domain, configuration }: RouteContext) {
   const { governance } = domain;
-  const { publishing, deployments } = governance;
+  const { publishing, views } = governance;
   const inForce = inForceOf(governance);
-  const answer = (revision: Revision): Response =>
-    json(toAdminConfig(revision, deployments.conflicts(revision.organizationId)));
+  const answer = async (revision: Revision): Promise<Response> =>
+    jsonBytes(await views.adminConfig(revision));
 
   return createRouter(guard, "governance-admin")
-    .get("/admin/governance-config", ({ request }) => answer(inForce(request)), {
+    .get("/admin/governance-config", async ({ request }) => await answer(inForce(request)), {
       requires: "administrator",
       detail: described.read,
     })
@@ -93,7 +90,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
       "/admin/governance-config",
       async ({ request, body }) => {
         const { base_revision: baseRevision, managed_yaml: managedYaml, comment } = body;
-        return answer(
+        return await answer(
           await publishing.publishPolicy(actorOf(request), { baseRevision, managedYaml, comment }),
         );
       },
@@ -110,7 +107,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
         const { base_revision: baseRevision, packages, mcp, comment } = body;
         const { package_audiences: packageAudiences, package_overrides: packageOverrides } = body;
         const publication = { baseRevision, packages, packageAudiences, packageOverrides, mcp, comment };
-        return answer(await publishing.publishExtensions(actorOf(request), publication));
+        return await answer(await publishing.publishExtensions(actorOf(request), publication));
       },
       {
         requires: "administrator",
@@ -121,32 +118,30 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
     )
     .get(
       "/admin/blue-config/export",
-      ({ request }) => {
-        const { yaml, redactions } = exportDeployment(inForce(request).document, configuration());
-        const listed = redactions.map(({ path, environmentVariable }) => ({
-          path,
-          environment_variable: environmentVariable,
-        }));
-        return json({ yaml, redactions: listed });
-      },
+      async ({ request }) => jsonBytes(await views.exported(inForce(request), await configuration())),
       { requires: "administrator", detail: described.exported },
     );
 }
 
 /** @returns the operations on what the policy says of one harness */
 export function harnessAdminRoutes({ guard, domain: { governance } }: RouteContext) {
+  const { views } = governance;
   const inForce = inForceOf(governance);
 
   return createRouter(guard, "harness-admin")
-    .get("/admin/harnesses/managed-configs", ({ request }) => json(toHarnessConfigs(inForce(request))), {
-      requires: "administrator",
-      detail: described.harnesses,
-    })
+    .get(
+      "/admin/harnesses/managed-configs",
+      async ({ request }) => jsonBytes(await views.harnessConfigs(inForce(request))),
+      {
+        requires: "administrator",
+        detail: described.harnesses,
+      },
+    )
     .get(
       "/admin/harnesses/:harness/managed-config",
-      ({ request, params }) => {
+      async ({ request, params }) => {
         const harness = readHarnessKey(params.harness);
-        return json(toHarnessConfig(inForce(request), harness));
+        return jsonBytes(await views.harnessConfig(inForce(request), harness));
       },
       { requires: "administrator", params: HarnessPath, detail: described.readHarness },
     )
@@ -161,7 +156,7 @@ export function harnessAdminRoutes({ guard, domain: { governance } }: RouteConte
           allowUnverifiedVersions: body.allow_unverified_versions,
           comment: body.comment,
         });
-        return json(toHarnessConfig(revision, readHarnessKey(params.harness)));
+        return jsonBytes(await views.harnessConfig(revision, readHarnessKey(params.harness)));
       },
       {
         requires: "administrator",

@@ -9,6 +9,7 @@ import {
 } from "../../../src/domain/governance/audiences.ts";
 import { AUDIENCE_USERS_MAX, type Revision } from "../../../src/domain/governance/model.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
+import { inOneTurn } from "../../../src/platform/steps.ts";
 import { createGovernanceWorld, packageOf } from "./governance-world.ts";
 
 const ANA = "ana";
@@ -31,8 +32,8 @@ const faultsOf = (
   user: User | undefined = member,
 ): string[] => {
   const problems: { pointer: string; detail: string }[] = [];
-  const check = { organizationId: ORGANIZATION, packages: [{ id: "one" }], former: {}, findUser: () => user };
-  readAudiences(input, check, problems);
+  const check = { organizationId: ORGANIZATION, packages: ["one"], former: {}, findUser: () => user };
+  inOneTurn(readAudiences(input, check, problems));
   return problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
 };
 const users = (count: number): AudienceInput => ({

@@ -58,7 +58,11 @@ export async function createGovernanceWorld(
   const start = (section?: object, env: Readonly<Record<string, string>> = {}) =>
     governance.deployments.apply(
       world.system,
-      section && { input: section, variable: (name) => env[name], lineOf: () => 7 },
+      section && {
+        input: JSON.stringify(section),
+        variables: env,
+        linesOf: async (pointers) => pointers.map(() => 7),
+      },
     );
   const inForce = () => governance.inForce(organizationId);
   await start(first);

@@ -7,7 +7,11 @@ import {
   type Revision,
 } from "../../../src/domain/governance/model.ts";
 import { REVISIONS_KEPT_MAX, Revisions } from "../../../src/domain/governance/revisions.ts";
-import { createGovernance, type GovernanceSettings } from "../../../src/domain/governance/service.ts";
+import {
+  createGovernance,
+  type GovernanceSettings,
+  runAtOnce,
+} from "../../../src/domain/governance/service.ts";
 import { governanceRevisions } from "../../../src/domain/governance/tables.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import {
@@ -30,6 +34,7 @@ function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings>
     audit,
     identity,
     catalog,
+    runTask: runAtOnce,
     settings: { gatewayType: undefined, serverVersion: "1.0.0", ...settings },
   });
   return { governance, [Symbol.asyncDispose]: () => db.close() };
@@ -128,7 +133,7 @@ test("a new version of this program alone changes no policy", async () => {
   };
   await using world = await createGovernanceWorld(section);
   await using newer = elsewhere(world, { serverVersion: "2.0.0" });
-  const applied = { input: section, variable: () => undefined, lineOf: () => 1 };
+  const applied = { input: JSON.stringify(section), variables: {}, linesOf: async () => [] };
   const outcome = await newer.governance.deployments.apply(world.world.system, applied);
   expect(outcome).toMatchObject({ outcome: "unchanged", conflicts: [] });
   const source = { text: JSON.stringify(section), variable: () => undefined };

@@ -1,0 +1,31 @@
+// The work on documents that a thread does for the service, and what the thread and its starter say to each other.
+import type { ErrorKind, Problem } from "./domain/errors.ts";
+import type { TimeIsOver } from "./domain/governance/judging.ts";
+import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "./domain/governance/work.ts";
+
+export interface DocumentTasks extends GovernanceTasks {}
+
+export type TaskName = keyof DocumentTasks;
+export type TaskRequest<Name extends TaskName> = Parameters<DocumentTasks[Name]>[0];
+export type TaskResult<Name extends TaskName> = ReturnType<DocumentTasks[Name]>;
+
+const TASKS: TaskTable<DocumentTasks> = { ...GOVERNANCE_TASKS };
+
+/** Does one task at once. @throws what the task throws */
+export const runDocumentTask = <Name extends TaskName>(
+  name: Name,
+  request: TaskRequest<Name>,
+  isOver: TimeIsOver = () => false,
+): TaskResult<Name> => TASKS[name](request, isOver);
+
+/** A DomainError as it passes from thread to thread. */
+export interface Refusal {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  hint?: string;
+}
+
+/** What the thread says. */
+export type ThreadMessage = { result: TaskResult<TaskName> } | { refused: Refusal } | { failed: string };

@@ -1,0 +1,58 @@
+// Stamps and judges whole documents: what every author's document goes through before it is published. Pure, because a
+// thread may do it (work.ts).
+import type { Problem } from "../errors.ts";
+import { checkDocument, checkRanges } from "./document/read.ts";
+import { stamp, unstamped } from "./document/stamp.ts";
+import type { GovernanceConfig } from "./model.ts";
+import { isSame } from "./paths.ts";
+
+/** What a document is stamped and judged by, beside what it says. */
+export interface Frame {
+  /** whether the document gets a gateway block: see `Publisher.hasGateway` */
+  gateway: boolean;
+  /** SemVer of this program */
+  serverVersion: string;
+  /** id that a published document is to have */
+  revision: string;
+}
+
+/**
+ * Stamps what an administrator wrote, and judges the whole; a range that is in force already is no reason to refuse what
+ * does not touch it (control-api.md section 20 item 29).
+ * @param document without stamps
+ * @param base in force; undefined for the first
+ * @param problems gets everything that is wrong, with pointers into the document
+ */
+export function finish(
+  document: GovernanceConfig,
+  { base, problems, ...frame }: Frame & { base: GovernanceConfig | undefined; problems: Problem[] },
+): GovernanceConfig {
+  const stamped = finishAsIs(document, { ...frame, problems });
+  const former = base ? checkRanges(base) : [];
+  const isNew = (problem: Problem) => !former.some((known) => isSame(known, problem));
+  problems.push(...checkRanges(stamped).filter(isNew));
+  return stamped;
+}
+
+/**
+ * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
+ * file, must not be refused because other versions are certified today (control-api.md section 4.2, last paragraph).
+ */
+export function finishAsIs(
+  document: GovernanceConfig,
+  { gateway, serverVersion, revision, problems }: Frame & { problems: Problem[] },
+): GovernanceConfig {
+  const stamped = stamp(document, { gateway, serverVersion });
+  problems.push(...checkDocument(stamped, { gateway }));
+  return { ...stamped, revision };
+}
+
+/** @returns whether two stamped documents say the same to administrators */
+export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
+  isSame(authored(one), authored(other)) && isSame(one.gateway, other.gateway);
+
+/** @returns what administrators wrote, without what each revision has of its own */
+export const authored = (document: GovernanceConfig): GovernanceConfig => ({
+  ...unstamped(document),
+  revision: "",
+});

@@ -1,0 +1,80 @@
+// Large documents are read and judged by a thread, with the results of doing it at once, and within limits.
+import { describe, expect, test } from "bun:test";
+import {
+  createDocumentThreads,
+  INLINE_CHARACTERS_MAX,
+  TASKS_WAITING_MAX,
+} from "../../src/document-threads.ts";
+import { runAtOnce } from "../../src/domain/governance/service.ts";
+import { refusalOf } from "../domain/governance/governance-world.ts";
+
+const base = JSON.stringify({
+  revision: "a",
+  contract_version: 1,
+  required: false,
+  allowed_harnesses: [],
+  harnesses: {},
+  packages: [],
+});
+const frame = { gateway: false, serverVersion: "1.0.0", revision: "b" };
+
+/** A policy as YAML with many words. @param characters of the whole task */
+function policyOf(characters: number) {
+  const head = "revision: x\nallowed_harnesses: []\n";
+  const rest = characters - base.length - frame.serverVersion.length - frame.revision.length - head.length;
+  return { text: head + "# a b\n".repeat(rest / 6).padEnd(rest, "\n"), base, frame };
+}
+
+const large = policyOf(10 * INLINE_CHARACTERS_MAX);
+const faulty = { ...large, text: `${large.text}packages: []\n` };
+
+test("judges in a thread as it would at once, problems and their lines included", async () => {
+  const run = createDocumentThreads();
+  expect(await run("policy", large)).toEqual(await runAtOnce("policy", large));
+  const refused = await run("policy", faulty);
+  expect(refused.problems).toMatchObject([
+    { pointer: "/packages", line: faulty.text.split("\n").length - 1 },
+  ]);
+  expect(refused).toEqual(await runAtOnce("policy", faulty));
+});
+
+test("hands bytes over as they are", async () => {
+  const revision = {
+    id: "a",
+    createdAtMs: 0,
+    document: base,
+    audiences: "{}",
+    conflicts: ["x".repeat(9_000)],
+  };
+  const bytes = await createDocumentThreads()("adminConfig", revision);
+  expect(JSON.parse(new TextDecoder().decode(bytes)).deployment_conflicts).toEqual(revision.conflicts);
+});
+
+describe("limits", () => {
+  test("texts of the most characters are read at once, more in a thread, which has a time limit", async () => {
+    const run = createDocumentThreads({ readingMsMax: 0 });
+    expect((await run("policy", policyOf(INLINE_CHARACTERS_MAX - 1))).problems).toEqual([]);
+    expect((await run("policy", policyOf(INLINE_CHARACTERS_MAX))).problems).toEqual([]);
+    expect(await refusalOf(() => run("policy", policyOf(INLINE_CHARACTERS_MAX + 1)))).toMatchObject({
+      kind: "invalid",
+      reason: "document.too_slow",
+    });
+  });
+
+  test("a thread that does not end is ended", async () => {
+    const run = createDocumentThreads({ taskMsMax: 1 });
+    expect(await refusalOf(() => run("policy", large))).toMatchObject({
+      kind: "unavailable",
+      reason: "document.too_slow",
+    });
+  });
+
+  test("as many tasks wait as allowed, and no more", async () => {
+    const run = createDocumentThreads({ taskMsMax: 1 });
+    const outcomes = Array.from({ length: TASKS_WAITING_MAX + 2 }, () =>
+      refusalOf(() => run("policy", large)),
+    );
+    const reasons = (await Promise.all(outcomes)).map((refusal) => refusal.reason);
+    expect(reasons).toEqual([...Array(TASKS_WAITING_MAX + 1).fill("document.too_slow"), "document.busy"]);
+  });
+});

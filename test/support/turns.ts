@@ -1,0 +1,30 @@
+// How long the turns of a service's event loop are while it does something: see turns-probe.ts.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const PROBE = join(import.meta.dir, "turns-probe.ts");
+/** the probe writes a turn down in the next one */
+const WRITTEN_WITHIN_MS = 20;
+
+export interface Turns {
+  /** for the service */
+  env: Readonly<Record<string, string>>;
+  /** @returns the longest turn meanwhile, in milliseconds of processor time; 0 where all were short */
+  longest(work: () => Promise<unknown>): Promise<number>;
+}
+
+/** @param directory for the file that the probe writes to */
+export function watchTurns(directory: string): Turns {
+  const file = join(directory, "turns");
+  writeFileSync(file, "");
+  return {
+    env: { BUN_OPTIONS: `--preload=${PROBE}`, TURNS_FILE: file },
+    async longest(work) {
+      await Bun.sleep(WRITTEN_WITHIN_MS);
+      const before = readFileSync(file, "utf8").length;
+      await work();
+      await Bun.sleep(WRITTEN_WITHIN_MS);
+      return Math.max(0, ...readFileSync(file, "utf8").slice(before).split("\n").map(Number));
+    },
+  };
+}
