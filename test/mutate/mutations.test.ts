@@ -45,6 +45,10 @@ describe("a mutation", () => {
     expect(mutationsOf(source)).toEqual([]);
   });
 
+  test("reads generic arrow functions", () => {
+    expect(mutationsOf("const a = <T>(b: T) => b;")).toEqual([]);
+  });
+
   test("knows its line", () => {
     expect(mutationsOf("\n\nx(a < b);").map(({ line }) => line)).toEqual([3, 3]);
   });

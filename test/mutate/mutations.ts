@@ -42,7 +42,7 @@ const LIMIT = /^(export )?const [A-Z][A-Z0-9_]*\b/;
 
 /** @returns every mutation of a TypeScript source, in the order of the text */
 export function mutationsOf(source: string): Mutation[] {
-  const file: unknown = parse(source, { sourceType: "module", plugins: ["typescript", "jsx"] }).program;
+  const file: unknown = parse(source, { sourceType: "module", plugins: ["typescript"] }).program;
   const found: Mutation[] = [];
   if (isNode(file)) walk(file, { source, found });
   return found.sort((one, other) => one.start - other.start || one.end - other.end);

@@ -18,6 +18,8 @@ interface Candidate {
   mutation: Mutation;
   /** what the change replaces */
   before: string;
+  /** the line where it begins */
+  lineText: string;
 }
 
 function readArguments(given: readonly string[]) {
@@ -45,10 +47,12 @@ function usage(wrong: string): never {
 
 const squeezed = (text: string): string => text.replace(/\s+/g, " ");
 
-const isEquivalent = ({ file, mutation, before }: Candidate): boolean =>
+const isEquivalent = ({ file, mutation, before, lineText }: Candidate): boolean =>
   EQUIVALENT.some(
     ({ file: of, kind = mutation.kind, contains }) =>
-      of === file && kind === mutation.kind && squeezed(before).includes(contains),
+      of === file &&
+      kind === mutation.kind &&
+      [before, lineText].some((text) => squeezed(text).includes(contains)),
   );
 
 /** A file belongs to the first place that has it. */
@@ -68,6 +72,7 @@ function candidatesIn(placeNames: readonly string[]): Candidate[] {
           file,
           mutation,
           before: source.slice(mutation.start, mutation.end),
+          lineText: source.split("\n")[mutation.line - 1] ?? "",
         }))
         .filter((candidate) => !isEquivalent(candidate));
     });

@@ -267,6 +267,23 @@ test.each([
   const fields = shown({ list, object: Object.fromEntries(list.map((n) => [`k${n}`, n])) });
   expect(fields.list).toEqual(rest ? [...list.slice(0, LOG_MEMBERS_MAX), rest] : list);
   expect(Reflect.get(fields.object ?? {}, "…")).toBe(rest);
+  expect(Object.keys(fields.object ?? {})).toHaveLength(Math.min(size, LOG_MEMBERS_MAX + 1));
+});
+
+test.each([
+  [LOG_LINE_MEMBERS_MAX - 1, 0],
+  [LOG_LINE_MEMBERS_MAX, 0],
+  [LOG_LINE_MEMBERS_MAX + 1, 1],
+])("a line of %i members in objects is cut by %i", (members, cut) => {
+  const fields = Object.fromEntries(
+    Array.from({ length: Math.ceil(members / LOG_MEMBERS_MAX) }, (_, part) => {
+      const size = Math.min(LOG_MEMBERS_MAX, members - part * LOG_MEMBERS_MAX);
+      return [`part${part}`, Object.fromEntries(Array.from({ length: size }, (_, at) => [`k${at}`, at]))];
+    }),
+  );
+  const line = JSON.stringify(shown(fields));
+  expect(line.match(/"k\d+"/g)).toHaveLength(members - cut);
+  expect(line.includes(`[${cut} more]`)).toBe(cut > 0);
 });
 
 const rowsOfTen = (members: number) => Array.from({ length: members / 10 }, () => Array(9).fill(1));
@@ -286,7 +303,8 @@ test.each([
   [LOG_TEXT_LENGTH_MAX, false],
   [LOG_TEXT_LENGTH_MAX + 1, true],
 ])("a text of %i units is cut: %p", (length, cut) => {
-  expect(String(shown({ a: "x".repeat(length) }).a).endsWith("… [1 more]")).toBe(cut);
+  const kept = "x".repeat(Math.min(length, LOG_TEXT_LENGTH_MAX));
+  expect(shown({ a: "x".repeat(length) }).a).toBe(cut ? `${kept}… [1 more]` : kept);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import {
   type Job,
   type Scheduler,
   TIME_LIMIT_MAX_MS,
+  TURN_MS,
 } from "../../src/platform/scheduler/scheduler.ts";
 import { addJob, JOBS_MAX, takeLease } from "../../src/platform/scheduler/store.ts";
 import { jobs } from "../../src/platform/scheduler/tables.ts";
@@ -123,6 +124,31 @@ test.each([
   scheduler.register(hourly(async () => {}, { jitterMs: MINUTE_MS }));
   await scheduler.runDue();
   expect(rowOf(db)?.nextRunAtMs).toBe(START_MS + expectedMs);
+  nowMs += MINUTE_MS;
+  await scheduler.runDue();
+  expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", nextRunAtMs: nowMs + HOUR_MS + expectedMs });
+});
+
+test("a started scheduler takes a turn at once and every second, until it is stopped", async () => {
+  jest.useFakeTimers();
+  try {
+    const { scheduler } = processOf();
+    const beatAfter = async (ms: number): Promise<number> => {
+      nowMs += ms;
+      jest.advanceTimersByTime(ms);
+      for (let round = 0; round < 20; round += 1) await Promise.resolve();
+      return scheduler.lastBeatMs();
+    };
+    scheduler.start();
+    expect(await beatAfter(0)).toBe(START_MS);
+    expect(await beatAfter(TURN_MS - 1)).toBe(START_MS);
+    expect(await beatAfter(1)).toBe(START_MS + TURN_MS);
+    expect(await beatAfter(TURN_MS)).toBe(START_MS + 2 * TURN_MS);
+    await scheduler.stop();
+    expect(await beatAfter(TURN_MS)).toBe(START_MS + 2 * TURN_MS);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test.each([

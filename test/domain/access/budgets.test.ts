@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import * as budgets from "../../../src/domain/access/budgets.ts";
+import { createInvitationBudget } from "../../../src/domain/access/invitation-budget.ts";
 import { SWEEP_BATCH_ROWS } from "../../../src/domain/access/model.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
@@ -97,6 +98,88 @@ test("a success clears a counter, a refund gives one attempt back", async () => 
   expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
   await world.db.write((tx) => budgets.clear(tx, guesses()), "access");
   await spendTimes(world, 3);
+});
+
+test("a refund gives back no more than was counted", async () => {
+  await using world = await createWorld();
+  const refund = () => world.db.write((tx) => budgets.refund(tx, guesses()), "access");
+  await refund(); // of a counter that is not there
+  await spend(world);
+  for (let i = 0; i < 3; i += 1) await refund();
+  await spendTimes(world, 3);
+  expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
+});
+
+test.each([
+  ["before", -1, "refused"],
+  ["at", 0, "allowed"],
+  ["after", 1, "allowed"],
+])(
+  "%s the end of a window that has room, an attempt begins a new one with a whole budget or does not",
+  async (_when, stepMs, fourth) => {
+    await using world = await createWorld();
+    await spend(world);
+    const nowMs = START_MS + 60 * SECOND_MS + stepMs;
+    await spend(world, { nowMs });
+    await spend(world, { nowMs });
+    const outcome = await spend(world, { nowMs }).then(
+      () => "allowed",
+      () => "refused",
+    );
+    expect(outcome).toBe(fourth);
+    if (fourth === "allowed")
+      expect(tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))).toEqual([
+        ...["too_many", "access.too_many_attempts", 60],
+      ]);
+  },
+);
+
+test("an attempt after the clock went back begins a window of the right length", async () => {
+  await using world = await createWorld();
+  await spend(world);
+  const nowMs = START_MS - DAY_MS;
+  for (let i = 0; i < 3; i += 1) await spend(world, { nowMs });
+  const [, , seconds] = [tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))].flat();
+  expect(seconds).toBe(60);
+});
+
+test("all parts of a subject are forgotten together, and nothing of any other subject", async () => {
+  await using world = await createWorld();
+  const others = Array.from({ length: 20 }, (_, number) => `other-${number}@example.com`);
+  await spend(world, { part: "192.0.2.1" });
+  await spend(world, { part: "192.0.2.2", nowMs: START_MS + 1 });
+  await spend(world);
+  await spend(world, { name: "password.address", part: "192.0.2.1" });
+  for (const subject of others) {
+    await spend(world, { subject });
+    await spend(world, { subject, part: "192.0.2.1" });
+  }
+  const rows = () => world.db.read.all("SELECT name, subject FROM budgets").length;
+  const before = rows();
+  const clearAll = (nowMs: number) =>
+    world.db.write((tx) => budgets.clearAll(tx, guesses(), nowMs), "access");
+  expect(await clearAll(START_MS + 60 * SECOND_MS)).toBe(1); // the others' windows have just ended
+  expect(rows()).toBe(before - 3);
+  expect(await clearAll(START_MS)).toBe(0);
+});
+
+test.each([
+  ["a user", { kind: "user", id: "u1" }, true],
+  ["an operator", { kind: "operator", id: "o1" }, false],
+  ["the service", { kind: "system", id: null }, false],
+] as const)("invitations of %s are counted or not", async (_who, who, isCounted) => {
+  await using world = await createWorld();
+  const limits = { invitationsPerActor: 2, windowSeconds: 60 };
+  const spendOne = createInvitationBudget({ clock: world.clock, limits });
+  const actor = { ...who, label: "someone", organizationId: world.organizationId };
+  const invite = () => world.db.write((tx) => spendOne(tx, actor), "access");
+  await invite();
+  await invite();
+  const third = await invite().then(
+    () => "allowed",
+    ({ reason }: DomainError) => reason,
+  );
+  expect(third).toBe(isCounted ? "access.too_many_attempts" : "allowed");
 });
 
 test("sweeping removes only counters whose window is over", async () => {
