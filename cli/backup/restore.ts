@@ -13,7 +13,7 @@ import {
   placesIn,
 } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/database/data-swap.ts";
-import { restoreCommand } from "../../src/platform/database/schema.ts";
+import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
 import { readSecret } from "../secret-input.ts";
@@ -25,17 +25,15 @@ import { watchTask } from "./watch.ts";
 export async function restore(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
   const label = operatorName(context); // asked first: opening may change the user to the directory's owner
-  const path = config.get("data_dir");
-  const directory = has("dryRun") && !existsSync(path) ? placesIn(path) : openDataDirectory(path);
-  if (has("dryRun")) {
-    await confirm(call, directory, await readPlan(call, directory));
-    return;
-  }
+  const path = resolve(config.get("data_dir"));
+  const plan = has("dryRun") || !existsSync(path) ? await confirmEarly(call, path) : undefined;
+  if (plan === "declined") return;
+  const directory = openDataDirectory(path);
   const lock = lockForServer(directory, context.clock);
   try {
     finishSwap(directory);
-    const read = await readPlan(call, directory);
-    if (!(await confirm(call, directory, read))) return;
+    const read = plan ?? (await readPlan(call, directory));
+    if (!plan && !(await confirm(call, directory, read))) return;
     using watch = watchTask(context, "reading the backup");
     const restored = await restoreBackup({
       ...read,
@@ -50,6 +48,13 @@ export async function restore(call: SettingsCall): Promise<void> {
   } finally {
     lock.release();
   }
+}
+
+/** For a dry run, and for a directory that is not there: it must not be made before that was agreed to. */
+async function confirmEarly(call: SettingsCall, path: string): Promise<Read | "declined"> {
+  const directory = existsSync(path) ? openDataDirectory(path) : placesIn(path);
+  const read = await readPlan(call, directory);
+  return (await confirm(call, directory, read)) ? read : "declined";
 }
 
 interface Read {
@@ -71,11 +76,11 @@ async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<R
   return { backup: lookAtBackup(resolve(context.cwd, args[0] ?? ""), place), keys };
 }
 
-/** Where there is no database nothing is lost, so nothing is asked. */
+/** Nothing is lost in a directory without a database, so nothing is asked there. */
 async function confirm(call: SettingsCall, directory: DataDirectory, read: Read): Promise<boolean> {
   const { context, command, has } = call;
   const replaces = existsSync(directory.database);
-  if (!replaces && !has("dryRun")) return true;
+  if (!replaces && existsSync(directory.path) && !has("dryRun")) return true;
   const name = basename(directory.path);
   return await isNameConfirmed(context, command, { name, ...planOf(call, directory, { ...read, replaces }) });
 }
@@ -87,11 +92,12 @@ function planOf(
 ): Plan {
   const { path } = directory;
   const { manifest, schema } = backup;
+  const put = existsSync(path) ? `put into ${path}` : `make the data directory ${path}, and put into it`;
   const what = manifest
     ? `the backup of ${manifest.created_at} (schema ${schema}, version ${manifest.version})`
     : `the copy ${basename(backup.path)} of a database (schema ${schema})`;
   return {
-    action: replaces ? `replace the data in ${path} by ${what}` : `put into ${path} ${what}`,
+    action: replaces ? `replace the data in ${path} by ${what}` : `${put} ${what}`,
     details: [
       ...(has("dryRun") && isServerRunning(directory) ? ["A service runs on it now: stop that first."] : []),
       ...(replaces
@@ -100,9 +106,19 @@ function planOf(
           ]
         : []),
       ...(has("revokeLogins") ? ["Every login ends: people and workstations sign in again."] : []),
+      ...upgradeText(backup, directory),
       ...backup.missingKeys.map(missingText),
     ],
   };
+}
+
+/** Whoever wants the older version back would find out only when that refuses the database. */
+function upgradeText({ path, schema, version }: Restorable, directory: DataDirectory): string[] {
+  if (schema === programSchema()) return [];
+  const command = restoreCommand(path, directory.path);
+  return [
+    `Its schema ${schema} becomes ${programSchema()}, which version ${version} cannot open. To go back to version ${version}, put its executable in place, and run that: ${command}`,
+  ];
 }
 
 const missingText = (id: string): string =>
@@ -119,6 +135,7 @@ function tell(
     restored: backup.path,
     created_at: backup.manifest?.created_at ?? null,
     schema,
+    upgraded_from: backup.schema === schema ? null : backup.schema,
     replaced: aside ?? null,
     undo: undo ?? null,
     revoked: revoked
@@ -136,6 +153,7 @@ function tell(
     ...(undo === undefined ? [] : [`the data before is in ${aside}; to go back to it:`, `  ${undo}`]),
   ];
   output.result(document, lines.join("\n"));
+  for (const text of upgradeText(backup, directory)) output.warning(text);
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }
 

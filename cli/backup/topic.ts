@@ -40,7 +40,7 @@ found by doctor: one of them may silence the audit log. Litestream's own tables 
 
 Before an upgrade changes the schema the database is copied to backups/before-upgrade-…; all changes
 are made, or none. An older executable refuses a newer database and prints the command that restores
-that copy.
+that copy. Restore it with the older executable: a newer one upgrades it again, and says so.
 
 Litestream, or other software that replicates the write-ahead log, may run all the while. Say so in
 the configuration, so that nobody else puts the log into the database file:

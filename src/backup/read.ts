@@ -8,7 +8,7 @@ import { DATABASE_NAME, type Manifest } from "../domain/backup/model.ts";
 import { readManifest } from "../domain/backup/unpack.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isDatabaseFile } from "../platform/database/copy.ts";
-import { programSchema, schemaIn } from "../platform/database/schema.ts";
+import { migrationsOf, programSchema, schemaIn } from "../platform/database/schema.ts";
 import { sqliteErrorIn } from "../platform/database/storage-errors.ts";
 import { fileSizeOf, roomOf } from "../platform/disk.ts";
 import { VERSION } from "../platform/version.ts";
@@ -19,6 +19,8 @@ export interface BackupFile {
   /** undefined for a copy of the database alone, such as an upgrade makes */
   manifest: Manifest | undefined;
   schema: number;
+  /** of the program that brought it to its schema, or made the backup */
+  version: string;
   sizeBytes: number;
 }
 
@@ -44,19 +46,18 @@ export interface ReadBackup {
  * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `schema.newer` for one that only a newer program reads
  */
 export function lookAtFile(path: string): BackupFile {
-  if (isDatabaseFile(path)) {
-    const schema = schemaOfCopy(path);
-    return { path, manifest: undefined, schema, sizeBytes: fileSizeOf(path) };
-  }
+  if (isDatabaseFile(path)) return lookAtCopy(path);
   const { fileBytes, ...manifest } = readManifest(path);
   if (manifest.schema > programSchema()) throw newerBackup(path, manifest, programSchema());
-  return { path, manifest, schema: manifest.schema, sizeBytes: fileBytes };
+  const { schema, version } = manifest;
+  return { path, manifest, schema, version, sizeBytes: fileBytes };
 }
 
-function schemaOfCopy(path: string): number {
+function lookAtCopy(path: string): BackupFile {
   try {
     const schema = schemaIn(path);
-    if (schema > 0) return schema;
+    const version = migrationsOf(path).findLast(({ state }) => state === "applied")?.appliedBy;
+    if (version) return { path, manifest: undefined, schema, version, sizeBytes: fileSizeOf(path) };
   } catch (error) {
     if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table of that name with other columns
   }

@@ -22,7 +22,7 @@ import { finishSwap, stagingIn, swapIn } from "../../src/platform/database/data-
 import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { changeManifest } from "../support/backup-files.ts";
-import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
 import { logInOn } from "../support/installed-login.ts";
 import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
 
@@ -155,6 +155,31 @@ describe("a restore", () => {
     expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: OLDER_SCHEMA });
     expect(await bench.json(`backup restore ${path} ${restore}`)).toMatchObject({ schema: programSchema() });
     expect(emails()).toEqual(AFTER);
+  });
+
+  test("DAT-6 of the copy from before an upgrade says that it is upgraded again, and how to go back", async () => {
+    makeOlder(bench.data, bench.clock);
+    const { copy } = await bench.json("migrate up");
+    const way = `schema ${OLDER_SCHEMA} becomes ${programSchema()}, which version development cannot open. To go back to version development, put its executable in place, and run that: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
+    const { details } = await bench.json(`backup restore ${copy} --dry-run`);
+    expect(details).toContainEqual(`Its ${way}`);
+    const { stdout, stderr } = await bench.run(`backup restore ${copy} ${restore} --json`);
+    expect(JSON.parse(stdout)).toMatchObject({ schema: programSchema(), upgraded_from: OLDER_SCHEMA });
+    expect(stderr).toContain(way);
+  });
+
+  test("makes no data directory unasked", async () => {
+    const elsewhere = join(bench.folder, "elsewhere");
+    const line = `backup restore ${backup} --json --data-dir ${elsewhere}`;
+    const run = (more: string) =>
+      runHere(`${line} ${more}`.trim().split(" "), { cwd: bench.folder, clock: bench.clock, ids: bench.ids });
+    const plan = JSON.parse((await run("--dry-run")).stdout);
+    expect(plan.action).toStartWith(`make the data directory ${elsewhere}, and put into it the backup`);
+    expect((await run("")).exitCode).toBe(2);
+    expect((await run("--confirm other")).exitCode).toBe(2);
+    expect(existsSync(elsewhere)).toBe(false);
+    expect((await run("--confirm elsewhere")).exitCode).toBe(0);
+    expect(existsSync(join(elsewhere, "quartermaster.db"))).toBe(true);
   });
 
   test("DAT-6 an upgrade by whichever command comes first is told, with the copy that was made", async () => {
@@ -360,7 +385,9 @@ describe("DAT-3 keys", () => {
     const plan = await bench.json("backup restore moved.qmb --dry-run");
     expect(JSON.stringify(plan)).toContain("is not at hand");
     expect(existsSync(bench.data)).toBe(false);
-    const answer = await bench.json(`backup restore moved.qmb ${withKeys}`);
+    expect(await outcomeOf(`backup restore moved.qmb ${withKeys}`)).toBe("2 confirmation.no_terminal");
+    expect(existsSync(bench.data)).toBe(false);
+    const answer = await bench.json(`backup restore moved.qmb ${withKeys} ${restore}`);
     expect(answer).toMatchObject({ replaced: null, undo: null, missing_sealing_key_ids: [] });
     expect(await bench.json("sealing-keys list")).toMatchObject({ items: [{ state: "active", total: 1 }] });
     const [own, former] = [bench, carrier].map(({ data }) => join(data, "keys/bundle-signing-key.pem"));
@@ -370,6 +397,7 @@ describe("DAT-3 keys", () => {
 
   test("that are not at hand are warned of", async () => {
     rmSync(bench.data, { recursive: true });
+    mkdirSync(bench.data, { mode: 0o700 });
     const { stderr, exitCode } = await bench.run("backup restore moved.qmb");
     expect(stderr).toMatch(/^warning: The sealing key \w{12} is not at hand/);
     expect(exitCode).toBe(0);

@@ -601,7 +601,11 @@ test("backup", async () => {
   using fourth = copyOf(bench);
   more.push(...(await transcript(fourth, [`backup restore ${backup} --confirm data --revoke-logins`])));
   using fresh = createBench();
-  const moved = await transcript(fresh, [`backup restore ${backup} --dry-run`, `backup restore ${backup}`]);
+  const moved = await transcript(fresh, [
+    `backup restore ${backup} --dry-run`,
+    `backup restore ${backup}`,
+    `backup restore ${backup} --confirm data`,
+  ]);
   const replace = new Map<string | RegExp, string>([
     ...[bench, other, third, fourth, fresh].map(({ folder }) => [folder, "<folder>"] as const),
     ...BACKUP_REPLACEMENTS,
