@@ -13,10 +13,10 @@ const seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
 
 /** @returns the index of the quote that closes the string which `start` opens; the last index where none does */
 export function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 0) return end;
   }
   return text.length - 1;
 }

@@ -7,6 +7,7 @@ import { type Scope, USER_SCOPES } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
 import { sessionTokenOf } from "./cookies.ts";
 import { type Exchange, exchangeOf } from "./exchange.ts";
+import { createAddressCheck, type Schemas } from "./validation.ts";
 
 /**
  * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
@@ -44,16 +45,31 @@ const WORKSTATION_SCOPE: Scope = "governance:read";
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).macro({
-    requires: (requirement: Requirement) => ({
-      detail: describeRequirement(requirement),
-      transform: [nameRoute, gate(options, requirement)],
-    }),
+    requires: (requirement: Requirement) => {
+      const address: Address = { check: () => {} };
+      return {
+        detail: describeRequirement(requirement),
+        introspect(route: Schemas) {
+          address.check = createAddressCheck(route);
+        },
+        transform: [nameRoute, gate(options, requirement), checkAddress.bind(undefined, address)],
+      };
+    },
   });
 }
 
 /** The framework reads this function's text: members must be named here, or they may be missing. */
 function nameRoute({ request, route }: { request: Request; route: string }): void {
   exchangeOf(request).route = route;
+}
+
+interface Address {
+  check: ReturnType<typeof createAddressCheck>;
+}
+
+/** Bound, as admit is, and behind it. */
+function checkAddress(address: Address, context: Parameters<Address["check"]>[0]): void {
+  address.check(context);
 }
 
 const SCHEME = "Bearer ";

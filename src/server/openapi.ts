@@ -206,7 +206,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     ...detail
   } = hooks.detail ?? {};
   const isScim = accepts?.startsWith("scim");
-  const schema = isScim ? { type: "object" } : hooks.body;
+  const schema = isScim ? { type: "object" } : withoutMark(hooks.body);
   return {
     ...detail,
     parameters: [...pathParameters(path, hooks.params), ...queryParameters(query)],
@@ -218,6 +218,13 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     }),
     responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(path, answers) },
   };
+}
+
+/** The mark is for the framework, see validation.ts. */
+function withoutMark(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const { noValidate, ...shown }: { noValidate?: unknown } = schema;
+  return shown;
 }
 
 const pathParameters = (path: string, schema: unknown): unknown[] =>

@@ -2,6 +2,14 @@
 // The only place that knows which kind of failure has which HTTP status.
 import { DomainError, type ErrorKind, type Problem } from "../domain/errors.ts";
 import { budgetHeaders } from "./budget-headers.ts";
+import { excerpt } from "./excerpt.ts";
+
+/** Characters of the text about a failure at most. */
+export const MESSAGE_CHARACTERS_MAX = 2_000;
+/** Bytes of a problem answer at most. */
+export const PROBLEM_BYTES_MAX = 64 * 1024;
+/** Bytes for the line that says how many problems the list leaves out, and for the name of the list. */
+const CLOSING_BYTES = 100;
 
 const STATUS_OF_KIND: Record<ErrorKind, number> = {
   invalid: 400,
@@ -61,6 +69,11 @@ export interface Failure {
 
 /** @returns the failure as the caller may know it, or undefined for a bug */
 export function failureOf(error: unknown): Failure | undefined {
+  const failure = wholeFailureOf(error);
+  return failure && { ...failure, message: excerpt(failure.message, MESSAGE_CHARACTERS_MAX) };
+}
+
+function wholeFailureOf(error: unknown): Failure | undefined {
   if (error instanceof HttpError) {
     const { status, reason, message, details } = error;
     return { status, reason, message, problems: details.problems ?? [], headers: details.headers ?? {} };
@@ -113,12 +126,28 @@ export function problemResponse(
     reason,
     request_id: requestId,
     ...members,
-    ...(problems.length > 0 && { errors: problems.map(({ pointer, detail }) => ({ pointer, detail })) }),
   };
-  return new Response(JSON.stringify(body), {
+  const errors = problems.length > 0 ? { errors: withRoomFor(problems, body) } : {};
+  return new Response(JSON.stringify({ ...body, ...errors }), {
     status,
     headers: { ...headers, "content-type": "application/problem+json", "cache-control": "no-store" },
   });
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+
+/** @returns as many of the problems as fit into the answer beside the rest, and how many more there are */
+function withRoomFor(problems: readonly Problem[], rest: object): object[] {
+  const listed: object[] = [];
+  let bytes = bytesOf(rest) + CLOSING_BYTES;
+  for (const { pointer, detail } of problems) {
+    const entry = { pointer: excerpt(pointer), detail: excerpt(detail, MESSAGE_CHARACTERS_MAX) };
+    bytes += bytesOf(entry) + 1;
+    if (bytes > PROBLEM_BYTES_MAX)
+      return [...listed, { pointer: "", detail: `and ${problems.length - listed.length} more` }];
+    listed.push(entry);
+  }
+  return listed;
 }
 
 /** What a caller learns of a bug: nothing but the id under which the log holds it. */

@@ -1,8 +1,7 @@
 // The one place where an error becomes an answer: in the dialect of the path, with everything that is wrong,
 // and with nothing but a request id when the error is ours.
-import { ValidationError } from "elysia";
 import { ISSUER_PATH } from "../domain/access/wire.ts";
-import { DomainError, type Problem } from "../domain/errors.ts";
+import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../platform/log.ts";
 import { dialectOf } from "./dialect.ts";
 import { exchangeOf } from "./exchange.ts";
@@ -77,38 +76,10 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Finds our own error inside the framework's wrapping, and turns its findings into ours. */
+/** Finds our own error inside the framework's wrapping. */
 function readable(thrown: unknown): unknown {
   if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
-  if (thrown instanceof ValidationError && thrown.type !== "response") return validationRefusal(thrown);
   return thrown;
 }
 
 const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;
-
-const PLACES: Readonly<Record<string, string>> = { body: "body", query: "query", params: "path" };
-
-/** A body that is understood but wrong is 422; a path or query value is 400 (control-api.md section 1). */
-function validationRefusal(error: ValidationError): HttpError {
-  const problems = problemsOf(error);
-  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
-  const list = problems.map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : detail)).join("; ");
-  const message = `the ${PLACES[error.type] ?? error.type} has ${count}: ${list}`;
-  return new HttpError(error.type === "body" ? 422 : 400, "request.invalid", message, { problems });
-}
-
-/** The framework reports a missing member twice, once as absent and once as mistyped. */
-function problemsOf(error: ValidationError): Problem[] {
-  const byPointer = new Map<string, Problem>();
-  for (const finding of error.all) {
-    if (!("path" in finding) || byPointer.has(finding.path)) continue;
-    byPointer.set(finding.path, { pointer: finding.path, detail: detailOf(finding) });
-  }
-  return [...byPointer.values()];
-}
-
-/** Says what is expected and never what was sent: that may be a password in the wrong place. */
-function detailOf({ message, schema }: { message: string; schema: object }): string {
-  if ("format" in schema) return `expected a string of the format ${schema.format}`;
-  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
-}

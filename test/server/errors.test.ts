@@ -1,9 +1,13 @@
 // What goes wrong, and the one shape in which an API caller hears of it (PRODUCT.md decision 4).
 import { describe, expect, test } from "bun:test";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
+import { PROBLEMS_MAX } from "../../src/domain/problem-list.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../src/server/json-text.ts";
 import { listen } from "../../src/server/listen.ts";
+import { MESSAGE_CHARACTERS_MAX, PROBLEM_BYTES_MAX } from "../../src/server/problem.ts";
+import { PROBLEMS_COUNTED_MAX } from "../../src/server/validation.ts";
 import { NO_PROXIES, raise } from "../support/listening-server.ts";
 import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
 
@@ -211,6 +215,59 @@ describe("everything that is wrong is named at once", () => {
     expect(await response.text()).not.toContain("hunter2");
   });
 
+  const searchFor = async (face: TestServer, body: unknown) =>
+    await refusalOf(
+      await face.request("POST", "/admin/users/options", { ...(await asAdministrator(face)), body }),
+    );
+
+  test.each([
+    [PROBLEMS_MAX - 1, undefined],
+    [PROBLEMS_MAX, undefined],
+    [PROBLEMS_MAX + 1, "and 1 more"],
+    [PROBLEMS_COUNTED_MAX - 1, `and ${PROBLEMS_COUNTED_MAX - 1 - PROBLEMS_MAX} more`],
+    [PROBLEMS_COUNTED_MAX, `and ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
+    [PROBLEMS_COUNTED_MAX + 1, `and at least ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
+  ])("up to a bound: of %d problems the answer leaves out %p", async (count, left) => {
+    await using face = await createTestServer();
+    const body = Object.fromEntries(Array.from({ length: count }, (_, at) => [`unknown${at}`, 0]));
+    const { errors = [], detail } = await searchFor(face, body);
+    expect(errors.slice(PROBLEMS_MAX)).toEqual(left === undefined ? [] : [{ pointer: "", detail: left }]);
+    expect(detail.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS_MAX);
+  });
+
+  test("and when the wrong element stands behind more than is looked at, the answer says so", async () => {
+    await using face = await createTestServer();
+    const ids = new Array(52_000).fill("0198c0de-0000-7000-8000-000000000000");
+    const { errors } = await searchFor(face, { selected_user_ids: [0, ...ids, 0] });
+    expect(errors?.map(({ pointer }) => pointer)).toEqual(["/selected_user_ids/0", ""]);
+    expect(errors?.at(-1)?.detail).toBe("and perhaps more: not all of it was looked at");
+  });
+
+  test.each([EXCERPT_CHARACTERS_MAX - 1, EXCERPT_CHARACTERS_MAX, EXCERPT_CHARACTERS_MAX + 1, 1_900_000])(
+    "with little of a pointer of %d characters",
+    async (characters) => {
+      await using face = await createTestServer();
+      const name = "x".repeat(characters - 1);
+      const { errors = [] } = await searchFor(face, { [name]: 0 });
+      const isWhole = characters <= EXCERPT_CHARACTERS_MAX;
+      const shown = isWhole ? `/${name}` : `/${name.slice(0, EXCERPT_CHARACTERS_MAX - 2)}…`;
+      expect(errors[0]?.pointer).toBe(shown);
+    },
+  );
+
+  test("in an answer of a bounded size, whatever the names are made of", async () => {
+    await using face = await createTestServer();
+    const names = Array.from({ length: 150 }, (_, at) => "\u0001".repeat(EXCERPT_CHARACTERS_MAX) + at);
+    const body = Object.fromEntries(names.map((name) => [name, 0]));
+    const sent = { ...(await asAdministrator(face)), body };
+    const text = await (await face.request("POST", "/admin/users/options", sent)).text();
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PROBLEM_BYTES_MAX);
+    expect(JSON.parse(text).errors.at(-1)).toEqual({
+      pointer: "",
+      detail: expect.stringMatching(/^and \d+ more$/),
+    });
+  });
+
   test("in members that are missing, each once", async () => {
     await using face = await createTestServer();
     const response = await face.request("POST", "/admin/invitations", {
@@ -221,6 +278,16 @@ describe("everything that is wrong is named at once", () => {
       "/email",
       "/role",
     ]);
+  });
+
+  test("in a query, a parameter that is given twice included", async () => {
+    await using face = await createTestServer();
+    const administrator = await asAdministrator(face);
+    const ask = (query: string) => face.request("GET", `/admin/users?${query}`, administrator);
+    const { errors, status } = await refusalOf(await ask("page=1&q=a&pag%65=2&other=1&other=2&q=a"));
+    expect(status).toBe(400);
+    expect(errors?.map(({ pointer }) => pointer)).toEqual(["/page", "/q", "/other"]);
+    expect((await ask("page=1&q=a")).status).toBe(200);
   });
 
   test("in a query", async () => {

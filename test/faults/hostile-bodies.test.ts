@@ -1,0 +1,136 @@
+// Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
+// The routes are those of the server; what services do with content that is valid is tested beside them.
+import { expect, test } from "bun:test";
+import { type Accepted, BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
+import { JSON_VALUES_MAX } from "../../src/server/json-text.ts";
+import type { DocumentedRoute } from "../../src/server/openapi.ts";
+import { PROBLEM_BYTES_MAX } from "../../src/server/problem.ts";
+import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
+import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
+
+/** Processor time that a body may take on an idle machine; the 16 MiB of a group take more to read than the others to refuse. */
+const COST_MS = 50;
+const GROUP_COST_MS = 150;
+/** Code that is not compiled yet and neighbors on the same cores make the same work several times as long. */
+const LOADED = 6;
+const ATTEMPTS = 3;
+
+const FORM_TYPE = "application/x-www-form-urlencoded";
+const REPEATED = new RegExp(`x{${EXCERPT_CHARACTERS_MAX + 1}}`);
+
+interface Taking {
+  route: DocumentedRoute;
+  accepts: Exclude<Accepted, "nothing">;
+}
+
+test("every route that takes a body refuses hostile ones at a bounded cost", async () => {
+  await using face = await createGatewayServer();
+  const administrator = await face.signedIn("admin");
+  const routes = face.server.routes.flatMap((route): Taking[] => {
+    const accepts = route.hooks.detail?.["x-accepts"];
+    return accepts === undefined || accepts === "nothing" ? [] : [{ route, accepts }];
+  });
+  expect(routes.length).toBeGreaterThan(20);
+  for (const { route, accepts } of routes) {
+    const { method, path, hooks } = route;
+    const requirement = hooks.detail?.["x-requires"];
+    const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
+    const headers = { "content-type": accepts === "form" ? FORM_TYPE : "application/json" };
+    const costMsMax = LOADED * (accepts === "scim-group" ? GROUP_COST_MS : COST_MS);
+    for (const [name, body] of Object.entries(hostileBodies(accepts, hooks.body))) {
+      for (const credential of credentialsFor(requirement, administrator)) {
+        const ask = () => face.request(method, place, { ...credential, headers, body });
+        const { response, costMs } = await leastCostly(ask, costMsMax);
+        const answer = await response.text();
+        const found = {
+          isOurFault: response.status >= 500,
+          isCostly: costMs > costMsMax,
+          isLong: Buffer.byteLength(answer) > PROBLEM_BYTES_MAX,
+          repeatsMuch: REPEATED.test(answer),
+        };
+        const expected = { isOurFault: false, isCostly: false, isLong: false, repeatsMuch: false };
+        expect([method, path, name, found]).toEqual([method, path, name, expected]);
+      }
+    }
+  }
+});
+
+/** Asks again after a costly answer: the process also collects the garbage of the tests before. */
+async function leastCostly(
+  ask: () => Promise<Response>,
+  costMsMax: number,
+): Promise<{ response: Response; costMs: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = process.cpuUsage();
+    const response = await ask();
+    const { user, system } = process.cpuUsage(before);
+    const costMs = (user + system) / 1_000;
+    if (costMs <= costMsMax || attempt === ATTEMPTS) return { response, costMs };
+  }
+}
+
+function credentialsFor(requirement: string | undefined, { accessToken, cookie }: Caller): Sent[] {
+  if (requirement === "nobody") return [{}];
+  if (requirement === "session") return [{}, { cookie }];
+  if (requirement === "scim") return [{}, { token: SCIM_TOKEN }];
+  return [{}, { token: requirement === "proxy" ? PROXY_TOKEN : accessToken }];
+}
+
+type Bodies = Readonly<Record<string, Uint8Array>>;
+
+const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
+
+const kept = new Map<string, Bodies>();
+
+/** Bodies that do not depend on the schema are made once. */
+function hostileBodies(accepts: Taking["accepts"], schema: unknown): Bodies {
+  const make = () => bytesOf(accepts === "form" ? forms() : jsonBodies(bytesMaxOf(accepts)));
+  const general = kept.getOrInsertComputed(accepts, make);
+  return accepts === "form" ? general : { ...general, ...bytesOf(membersFilled(schema)) };
+}
+
+const bytesMaxOf = (accepts: Taking["accepts"]): number =>
+  accepts === "scim" || accepts === "scim-group" ? SCIM_BYTES_MAX[accepts] : BODY_BYTES_MAX;
+
+const listOf = (count: number, value: string): string => `[${`${value},`.repeat(count - 1)}${value}]`;
+
+const namesOf = (count: number): string =>
+  `{${Array.from({ length: count }, (_, at) => `"${at.toString(36)}":0`).join(",")}}`;
+
+const jsonBodies = (bytes: number): Record<string, string> => ({
+  "nested lists": "[".repeat(bytes),
+  "nested objects": '{"a":'.repeat(bytes / 5),
+  "a list of lists": listOf(JSON_VALUES_MAX - 1, "[]"),
+  "too many values": listOf(bytes / 2 - 1, "0"),
+  "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
+  "a name as long as the body": `{"${"x".repeat(bytes - 6)}":0}`,
+  "the same long name twice": `{"${"x".repeat(bytes / 2 - 6)}":0,"${"x".repeat(bytes / 2 - 6)}":0}`,
+  "a text that never ends": `"${"x".repeat(bytes - 1)}`,
+  "escapes only": `"${"\\u0078".repeat(bytes / 6 - 1)}"`,
+  "no JSON at all": "x".repeat(bytes),
+});
+
+const forms = (): Record<string, string> => ({
+  "empty fields": "&".repeat(BODY_BYTES_MAX),
+  "many fields": "a&".repeat(BODY_BYTES_MAX / 2),
+  escapes: "%78".repeat(BODY_BYTES_MAX / 3),
+  "plus signs": "+".repeat(BODY_BYTES_MAX),
+  "a long name": "x".repeat(BODY_BYTES_MAX),
+  "the same long name twice": `${"x".repeat(BODY_BYTES_MAX / 2 - 1)}&${"x".repeat(BODY_BYTES_MAX / 2)}`,
+});
+
+/** Members of the schema filled with more than they may hold, of which the last is wrong. */
+function membersFilled(schema: unknown): Record<string, string> {
+  const isObject = typeof schema === "object" && schema !== null && "properties" in schema;
+  const names = isObject ? Object.keys(schema.properties ?? {}) : [];
+  return Object.fromEntries(
+    names.flatMap((name) => [
+      [`${name}: objects`, `{"${name}":${listOf(JSON_VALUES_MAX - 5, "{}").slice(0, -1)},0]}`],
+      [`${name}: a long text`, `{"${name}":"${"x".repeat(BODY_BYTES_MAX - name.length - 10)}"}`],
+      [`${name}: below a long name`, `{"${name}":{"${"x".repeat(1_500_000)}":${listOf(1_000, "0")}}}`],
+    ]),
+  );
+}
