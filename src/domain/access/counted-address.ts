@@ -35,3 +35,9 @@ export function countedAddress(address: string): string {
   if (parsed.kind() === "ipv4") return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_PREFIX_BITS}`).toString();
 }
+
+/** @returns how a device login of this address is counted; nothing for one over a local socket */
+export const countedAs = (address: string | null) => ({
+  countedAddress: address === null ? null : countedAddress(address),
+  countedNetwork: address === null ? null : countedNetwork(address),
+});

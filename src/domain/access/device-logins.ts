@@ -7,19 +7,17 @@ import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
 import * as budgets from "./budgets.ts";
-import { countedAddress, countedNetwork } from "./counted-address.ts";
+import { countedAddress, countedAs } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
 import {
   loginClaimed,
   loginUnavailable,
   loginUnclaimed,
-  tooManyPendingFrom,
   tooManyPendingLogins,
 } from "./errors.ts";
 import { needClient, needResource, type RequestedResource } from "./grant-checks.ts";
 import {
   DEVICE_LOGIN,
-  DEVICE_LOGINS_PENDING_MAX,
   deviceCodeOf,
   isLinkToken,
   readUserCode,
@@ -104,7 +102,7 @@ export class DeviceLogins {
     const scope = readRequestedScope(request.scope);
     const codes = await db.write((tx) => {
       this.#spendRequest(tx, request.address);
-      this.#refuseFull(tx, request.address);
+      this.#pending.refuseFull(tx, { ...this.own, address: request.address });
       return this.#insert(tx, { clientId, resource, scope, address: request.address });
     }, "unobserved");
     const { deviceCodeTtlSeconds, pollIntervalSeconds } = settings;
@@ -202,19 +200,6 @@ export class DeviceLogins {
     });
   }
 
-  /** One network may not use up what all may have. */
-  #refuseFull(tx: Tx, address: string | null): void {
-    const { clock, limits } = this.own;
-    const nowMs = clock.nowMs();
-    const pending = this.#pending.current(nowMs, () => store.countPending(tx));
-    if (pending >= DEVICE_LOGINS_PENDING_MAX) throw tooManyPendingLogins();
-    if (address === null) return;
-    const caller = { address: countedAddress(address), network: countedNetwork(address), nowMs };
-    const waiting = store.countPendingOf(tx, caller);
-    if (waiting.address >= limits.pendingLoginsPerAddress) throw tooManyPendingFrom("address");
-    if (waiting.network >= limits.pendingLoginsPerNetwork) throw tooManyPendingFrom("network");
-  }
-
   #insert(tx: Tx, login: Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "address">) {
     const { clock, ids, settings } = this.own;
     const createdAtMs = clock.nowMs();
@@ -224,7 +209,7 @@ export class DeviceLogins {
       const linkToken = randomToken(ids);
       const deviceCode = deviceCodeOf(id, randomToken(ids));
       const codes = { deviceCode, linkToken, userCode: userCodeOf(linkToken) };
-      const row = { ...login, ...countedOf(login), ...hashesOf(codes), id, createdAtMs, expiresAtMs };
+      const row = { ...login, ...countedAs(login.address), ...hashesOf(codes), id, createdAtMs, expiresAtMs };
       if (!store.insert(tx, row)) continue;
       this.#pending.add();
       return codes;
@@ -289,11 +274,6 @@ export class DeviceLogins {
     }, "access");
   }
 }
-
-const countedOf = ({ address }: { address: string | null }) => ({
-  countedAddress: address === null ? null : countedAddress(address),
-  countedNetwork: address === null ? null : countedNetwork(address),
-});
 
 const hashesOf = ({
   deviceCode,
