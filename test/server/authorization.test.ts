@@ -360,9 +360,42 @@ test.each([
   ["whom a silent proxy may speak for", "https://control.example.com", "127.0.0.1", {}, false],
   ["another machine", "http://127.0.0.1:8080", "203.0.113.9", {}, false],
   ["nobody knows who", "http://127.0.0.1:8080", null, {}, false],
+  ["one who names the loopback network", "http://127.0.0.1:8080", "127.0.0.1", { host: "127.9.8.7" }, true],
+  ["one who writes localhost otherwise", "http://127.0.0.1:8080", "127.0.0.1", { host: "LocalHost:1" }, true],
+  [
+    "a page whose name was made to lead here",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "evil.example:8080" },
+    false,
+  ],
+  [
+    "one who only begins like it",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "localhost.evil.example" },
+    false,
+  ],
+  [
+    "one who names a number of another network",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "[2001:db8::1]" },
+    false,
+  ],
+  ["one who names two", "http://127.0.0.1:8080", "127.0.0.1", { host: "localhost, evil.example" }, false],
+  ["one who names none", "http://127.0.0.1:8080", "127.0.0.1", { host: "" }, false],
 ])("without a credential the metrics tell %s what they may", (_, origin, address, headers, isOpen) => {
-  const request = new Request(`${origin}/metrics`, { headers });
+  const host = new URL(origin).host;
+  const request = new Request(`${origin}/metrics`, { headers: { host, ...headers } });
   expect(mayReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
+});
+
+test("the token and an administrator open the metrics under any host", async () => {
+  const headers = { host: "control.example.org" };
+  const { accessToken } = await face.signedIn("admin");
+  for (const token of [METRICS_TOKEN, accessToken])
+    expect((await face.request("GET", "/metrics", { token, headers })).status).toBe(200);
 });
 
 test("who may not read the metrics is told which setting opens them", async () => {

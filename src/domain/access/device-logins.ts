@@ -9,12 +9,7 @@ import { invariant } from "../errors.ts";
 import * as budgets from "./budgets.ts";
 import { countedAddress, countedAs } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
-import {
-  loginClaimed,
-  loginUnavailable,
-  loginUnclaimed,
-  tooManyPendingLogins,
-} from "./errors.ts";
+import { loginClaimed, loginUnavailable, loginUnclaimed, tooManyPendingLogins } from "./errors.ts";
 import { needClient, needResource, type RequestedResource } from "./grant-checks.ts";
 import {
   DEVICE_LOGIN,
