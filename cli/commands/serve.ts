@@ -161,11 +161,12 @@ async function announce(service: Service, { log, isText }: Voice, context: Conte
   if (isText) context.stdout.write(await linesFor(service));
 }
 
-async function linesFor({ baseUrl, bootstrap, installation, seeded }: Service): Promise<string> {
+async function linesFor({ address, baseUrl, bootstrap, installation, seeded }: Service): Promise<string> {
   const { VERSION } = await import("../../src/platform/version.ts");
   const { directory, schema } = installation;
   const lines = [
-    `Quartermaster ${VERSION} listens on ${baseUrl}`,
+    `Quartermaster ${VERSION} listens on ${address}`,
+    `  public    ${baseUrl}`,
     `  data      ${directory.path} (schema ${schema.to})`,
     `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
     ...(seeded ? [`  catalog   ${planInWords(seeded)}`] : []),

@@ -273,7 +273,7 @@ describe("a running service", () => {
         "https://qm.example.org",
       ],
     });
-    expect(service.baseUrl).toBe("https://qm.example.org");
+    expect(service.stdout()).toContain(` listens on unix:${socket}\n  public    https://qm.example.org\n`);
     expect(statSync(socket).mode & 0o777).toBe(0o660);
     const health = await fetch("http://qm/health", { unix: socket });
     expect(await health.text()).toBe("ok");

@@ -41,7 +41,11 @@ export async function startService({
   });
   const stdout = follow(child.stdout);
   const stderr = follow(child.stderr);
-  const [, baseUrl = ""] = await stdout.match(/listens on (\S+)/, child.exited, stderr.text);
+  const [, baseUrl = ""] = await stdout.match(
+    /listens on .+\n {2}public +(\S+)\n/,
+    child.exited,
+    stderr.text,
+  );
   return {
     baseUrl,
     pid: child.pid,
