@@ -59,7 +59,44 @@ function withoutDocstring({ text }: Source): string[] {
   });
 }
 
+/** Statements on the rows that say who may come in, by table or by its name in SQL. */
+const WRITES_ACCESS =
+  /\.(?:update|delete)\((?:users|grants|loginSessions|deviceLogins|signingKeys)\)|\b(?:UPDATE|DELETE FROM) (?:users|grants|login_sessions|device_logins|signing_keys)\b/i;
+
+/** @returns the top-level declarations of a source, each with its text */
+const declarationsIn = ({ code }: Source): { name: string; text: string }[] =>
+  code.split(/^(?=(?:export )?(?:async )?(?:function|const|class) )/m).map((text) => ({
+    name: /(?:function|const|class) (\w+)/.exec(text)?.[1] ?? "",
+    text,
+  }));
+
+/** Statements that change nothing a cached answer about access depends on. */
+const LEAVES_ACCESS: Readonly<Record<string, string>> = {
+  "src/domain/access/grants-store.ts prolongGrant": "a refresh only lets the grant live longer",
+  "src/domain/access/login-sessions-store.ts prolong": "only lets the session live longer",
+  "src/domain/access/device-logins-store.ts claimOne": "says who may decide, not how it was decided",
+  "src/domain/access/device-logins-store.ts decideOne": "is compiled here and run by decide",
+  "src/domain/access/device-logins-store.ts redeemOne": "whoever redeems forgets the login",
+  "src/domain/access/signing-keys-store.ts reseal": "the same key under another one",
+};
+
+const withoutRevision = (source: Source): string[] =>
+  declarationsIn(source)
+    .filter(({ text }) => WRITES_ACCESS.test(text) && !text.includes('moveRevision(tx, "access")'))
+    .map(({ name }) => name)
+    .filter((name) => LEAVES_ACCESS[`${source.path} ${name}`] === undefined)
+    .map((name) => `changes access in ${name} without moving its revision`);
+
 const RULES: readonly Rule[] = [
+  {
+    text: "a statement that may end access moves the revision that caches ask for",
+    appliesTo: /^(?:src|cli)\//,
+    violations: withoutRevision,
+    broken: [
+      "src/domain/access/new-store.ts",
+      "export const endAll = (tx: Tx): void => void tx.update(grants).set({ revokedAtMs: 1 }).run();",
+    ],
+  },
   {
     text: "the domain knows neither HTTP nor the terminal",
     appliesTo: /^src\/domain\//,

@@ -15,6 +15,7 @@ import {
   openDatabase,
   type Tx,
 } from "../../src/platform/database/database.ts";
+import { moveRevision } from "../../src/platform/database/moved-topics.ts";
 import { uniqueViolation } from "../../src/platform/database/storage-errors.ts";
 import { WRITE_BATCH_MAX } from "../../src/platform/database/write-queue.ts";
 import type { Steps } from "../../src/platform/steps.ts";
@@ -369,6 +370,32 @@ test("reading in every turn does not keep the log from going into the file", asy
     await written;
   }
   expect(statSync(`${world.file}-wal`).size).toBeLessThan(48 * megabyte.length);
+});
+
+test("a statement moves the revision of its topic with the commit, whatever topic its write names", async () => {
+  await using world = await createWorld();
+  const { db } = world;
+  const revisions = () => [db.revision("access"), db.revision("catalog")];
+  const statement = (tx: Tx) => {
+    moveRevision(tx, "access");
+    add(tx, "a");
+  };
+  const [access = 0, catalog = 0] = revisions();
+  const failed = db.write((tx) => {
+    statement(tx);
+    throw new Error("undone");
+  }, "unobserved");
+  await failed.catch(() => {});
+  await db.write((tx) => add(tx, "b"), "unobserved");
+  expect(revisions()).toEqual([access, catalog]);
+  await Promise.all([db.write(statement, "unobserved"), db.write((tx) => add(tx, "c"), "unobserved")]);
+  expect(revisions()).toEqual([access + 1, catalog]);
+  await db.writeInSteps(function* (tx) {
+    moveRevision(tx, "access");
+    yield;
+    add(tx, "d");
+  }, "unobserved");
+  expect(revisions()).toEqual([access + 2, catalog]);
 });
 
 test("a write moves the revision of its topic only, a write without topic every revision, a read none", async () => {

@@ -16,6 +16,7 @@ import {
 } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import {
   type DeviceLoginEvent,
   STORED_STATES,
@@ -210,8 +211,10 @@ export interface DecisionChange {
 }
 
 /** Decides a pending login that the user has claimed, from an open session of his. @returns the decided row */
-export const decide = (tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined =>
-  decisions[decision](tx).get(change);
+export function decide(tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined {
+  moveRevision(tx, "access");
+  return decisions[decision](tx).get(change);
+}
 
 const redeemOne = statement((connection) =>
   connection
@@ -242,6 +245,7 @@ const openSession = (connection: Connection, id: Placeholder | typeof deviceLogi
 
 /** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns the state that each was left in */
 export function removeExpired(tx: Tx, untilMs: number): StoredState[] {
+  moveRevision(tx, "access");
   const dead = tx
     .select({ id: deviceLogins.id })
     .from(deviceLogins)

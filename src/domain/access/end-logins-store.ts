@@ -2,6 +2,7 @@
 import { and, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { invariant } from "../errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "./tables.ts";
 
@@ -15,6 +16,7 @@ export type Whose =
 
 /** @returns how many login sessions this ended */
 export function endSessions(tx: Tx, whose: Exclude<Whose, { grantId: string }>, nowMs: number): number {
+  moveRevision(tx, "access");
   const rows = matching(whose, { userId: loginSessions.userId, loginSessionId: loginSessions.id });
   return tx
     .update(loginSessions)
@@ -25,11 +27,12 @@ export function endSessions(tx: Tx, whose: Exclude<Whose, { grantId: string }>, 
 }
 
 /** @returns the sessions that this ended, expired ones too */
-export const endOtherSessions = (
+export function endOtherSessions(
   tx: Tx,
   { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
-): { id: string; expiresAtMs: number }[] =>
-  tx
+): { id: string; expiresAtMs: number }[] {
+  moveRevision(tx, "access");
+  return tx
     .update(loginSessions)
     .set({ endedAtMs: nowMs })
     .where(
@@ -37,9 +40,11 @@ export const endOtherSessions = (
     )
     .returning({ id: loginSessions.id, expiresAtMs: loginSessions.expiresAtMs })
     .all();
+}
 
 /** Removes the device logins that one of these sessions decided and no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
+  moveRevision(tx, "access");
   const isTheirs = isOneOf(
     deviceLogins.loginSessionId,
     sessions.map(({ id }) => id),
@@ -51,6 +56,7 @@ export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]
 
 /** Revokes grants and removes their refresh tokens. @returns how many grants this revoked */
 export function revokeGrants(tx: Tx, whose: Whose, revoked: { reason: string; nowMs: number }): number {
+  moveRevision(tx, "access");
   const rows = matching(whose, {
     userId: grants.userId,
     loginSessionId: grants.loginSessionId,
@@ -68,6 +74,7 @@ export function revokeGrants(tx: Tx, whose: Whose, revoked: { reason: string; no
 
 /** @returns how many device logins this removed that could still have become a grant */
 export function removeDeviceLogins(tx: Tx, whose: Exclude<Whose, { grantId: string }>): number {
+  moveRevision(tx, "access");
   const rows = matching(whose, {
     userId: deviceLogins.userId,
     loginSessionId: deviceLogins.loginSessionId,

@@ -2,6 +2,7 @@
 // be exchanged is decided by refreshVerdict in refresh-token.ts.
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 import { grants, refreshTokens } from "./tables.ts";
@@ -142,6 +143,7 @@ export function removeRotatedTokens(tx: Tx, beforeMs: number): number {
 
 /** Removes at most SWEEP_BATCH_ROWS grants that expired by then, with their tokens, FAMILY_TOKENS_MAX each. @returns how many */
 export function removeExpired(tx: Tx, untilMs: number): number {
+  moveRevision(tx, "access");
   const dead = tx
     .select({ id: grants.id })
     .from(grants)

@@ -1,6 +1,7 @@
 // SQL of browser sign-ins. When a session counts and when it is prolonged is for login-sessions.ts.
 import { and, eq, inArray, isNull, lte, notExists, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "./model.ts";
 import { deviceLogins, grants, loginSessions } from "./tables.ts";
 
@@ -28,25 +29,31 @@ export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expire
 }
 
 /** @returns whether the session was open */
-export const replaceToken = (tx: Tx, id: string, tokenHash: string): boolean =>
-  tx
+export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
+  moveRevision(tx, "access");
+  const replaced = tx
     .update(loginSessions)
     .set({ tokenHash })
     .where(and(eq(loginSessions.id, id), isNull(loginSessions.endedAtMs)))
     .returning({ id: loginSessions.id })
-    .get() !== undefined;
+    .get();
+  return replaced !== undefined;
+}
 
 /** @returns the session that this ended, if one was open */
-export const endByToken = (tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined =>
-  tx
+export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined {
+  moveRevision(tx, "access");
+  return tx
     .update(loginSessions)
     .set({ endedAtMs: nowMs })
     .where(and(eq(loginSessions.tokenHash, tokenHash), isNull(loginSessions.endedAtMs)))
     .returning()
     .get();
+}
 
 /** Removes a batch of sessions that expired by then and that no grant or device login names. @returns how many */
 export function removeExpired(tx: Tx, expiredByMs: number): number {
+  moveRevision(tx, "access");
   const ofGrant = tx.select().from(grants).where(eq(grants.loginSessionId, loginSessions.id));
   const ofDeviceLogin = tx
     .select()

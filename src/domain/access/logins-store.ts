@@ -3,6 +3,7 @@
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { deviceLogins, grants, loginSessions } from "./tables.ts";
 
 export interface LoginFilter {
@@ -72,6 +73,8 @@ export const listGrants = (connection: Connection, filter: LoginFilter) =>
     .all();
 
 /** @returns whether there was such a device login */
-export const removeDeviceLogin = (tx: Tx, id: string): boolean =>
-  tx.delete(deviceLogins).where(eq(deviceLogins.id, id)).returning({ id: deviceLogins.id }).get() !==
-  undefined;
+export function removeDeviceLogin(tx: Tx, id: string): boolean {
+  moveRevision(tx, "access");
+  const removed = tx.delete(deviceLogins).where(eq(deviceLogins.id, id));
+  return removed.returning({ id: deviceLogins.id }).get() !== undefined;
+}

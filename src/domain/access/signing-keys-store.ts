@@ -1,6 +1,7 @@
 // SQL of the signing keys. Which key signs, and until when an old one verifies, is for signing-keys.ts.
 import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { signingKeys } from "./tables.ts";
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect;
@@ -20,6 +21,7 @@ export const add = (tx: Tx, row: SigningKeyRow): void => void tx.insert(signingK
 
 /** Retires the keys that sign; their private halves are erased, for they never sign again. */
 export function retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void {
+  moveRevision(tx, "access");
   const retired = { ...times, sealedPrivateKey: "" };
   tx.update(signingKeys).set(retired).where(isNull(signingKeys.retiredAtMs)).run();
 }
@@ -36,10 +38,8 @@ const isDead = (nowMs: number) =>
   and(isNotNull(signingKeys.retiredAtMs), lte(signingKeys.verifiesUntilMs, nowMs));
 
 /** @returns the ids of the keys removed */
-export const removeDead = (tx: Tx, nowMs: number): string[] =>
-  tx
-    .delete(signingKeys)
-    .where(isDead(nowMs))
-    .returning({ kid: signingKeys.kid })
-    .all()
-    .map(({ kid }) => kid);
+export function removeDead(tx: Tx, nowMs: number): string[] {
+  moveRevision(tx, "access");
+  const removed = tx.delete(signingKeys).where(isDead(nowMs)).returning({ kid: signingKeys.kid }).all();
+  return removed.map(({ kid }) => kid);
+}

@@ -16,6 +16,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { likePattern } from "../page.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
@@ -106,18 +107,21 @@ export const insertUser = (tx: Tx, user: typeof users.$inferInsert): User =>
   tx.insert(users).values(user).returning(shown).get();
 
 /** @returns the user after the change, nothing when there is no such row */
-export const updateUser = (
+export function updateUser(
   tx: Tx,
   row: RowId,
   changes: UserChanges & { updatedAtMs: number },
-): User | undefined => tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
+): User | undefined {
+  moveRevision(tx, "access");
+  return tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
+}
 
 /** @returns the ids of those among them who had another role; in one statement, because a group may be large */
-export const setProvisionedRole = (
+export function setProvisionedRole(
   tx: Tx,
   { ids, role, updatedAtMs }: { ids: readonly string[]; role: Role; updatedAtMs: number },
-): string[] =>
-  tx
+): string[] {
+  const changed = tx
     .update(users)
     .set({ role, updatedAtMs })
     .where(
@@ -130,8 +134,10 @@ export const setProvisionedRole = (
       ),
     )
     .returning({ id: users.id })
-    .all()
-    .map(({ id }) => id);
+    .all();
+  if (changed.length > 0) moveRevision(tx, "access");
+  return changed.map(({ id }) => id);
+}
 
 /** @returns active administrators besides this user */
 export function countOtherAdministrators(connection: Connection, { organizationId, id }: RowId): number {

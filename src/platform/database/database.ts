@@ -34,7 +34,8 @@ export interface Db {
   /**
    * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
    * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
-   * @param topic names the only caches the write can make stale; without it every cache is dropped
+   * @param topic names the only caches the write can make stale, beside those that its statements name by `moveRevision`;
+   *   without it every cache is dropped
    * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
@@ -153,7 +154,10 @@ class GroupedDatabase implements Db {
 
   #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
-    return this.#queue.add(work, { committed: () => this.#bump(topic), patienceMs });
+    const committed = (moved: readonly Topic[]): void => {
+      for (const each of new Set([topic, ...moved])) this.#bump(each);
+    };
+    return this.#queue.add(work, { committed, patienceMs });
   }
 
   revision(topic: Topic): number {

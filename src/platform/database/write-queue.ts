@@ -4,7 +4,9 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectGarbage } from "../garbage.ts";
 import type { Steps } from "../steps.ts";
+import type { Topic } from "./database.ts";
 import { drizzleOver } from "./drizzle.ts";
+import { takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 /** Writes that share one COMMIT at most; more wait for the next one. */
@@ -46,15 +48,20 @@ export class WriteQueue {
   }
 
   /**
-   * @param options `committed` is called before the promise resolves; `patienceMs` is how long the work may wait for company
+   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `patienceMs`
+   *   is how long the work may wait for company
    * @throws what the work throws; DomainError `storage.*`
    */
-  add<T>(work: Work<T>, options: { committed: () => void; patienceMs: number }): Promise<T> {
+  add<T>(
+    work: Work<T>,
+    options: { committed: (moved: readonly Topic[]) => void; patienceMs: number },
+  ): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const answerOf = (value: T): Answer => {
         refusePromise(value);
+        const moved = takeMovedTopics(this.#tx);
         return () => {
-          options.committed();
+          options.committed(moved);
           resolve(value);
         };
       };
@@ -124,6 +131,7 @@ export class WriteQueue {
 
   /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
   #runJob(job: ShortJob, isolated: boolean): Answer {
+    takeMovedTopics(this.#tx); // of a job that failed
     if (isolated) this.#run("SAVEPOINT job");
     try {
       const answer = job.run(this.#tx);
