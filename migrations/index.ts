@@ -8,6 +8,7 @@ import auditLog from "./0005_audit_log.sql" with { type: "text" };
 import backups from "./0006_backups.sql" with { type: "text" };
 import auditCredential from "./0007_audit_credential.sql" with { type: "text" };
 import proxies from "./0008_proxies.sql" with { type: "text" };
+import oneSuccessor from "./0009_one_successor.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { id: 6, name: "backups", sql: backups },
   { id: 7, name: "audit_credential", sql: auditCredential },
   { id: 8, name: "proxies", sql: proxies },
+  { id: 9, name: "one_successor", sql: oneSuccessor },
 ];

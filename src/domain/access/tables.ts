@@ -57,7 +57,6 @@ export const refreshTokens = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
     rotatedAtMs: integer("rotated_at_ms"),
-    successors: integer("successors").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.grantId, table.tokenHash] })],
 );
