@@ -304,6 +304,21 @@ describe("a changed backup is refused", () => {
     expect(refusalOf(join(bench.folder, "none.qmb"))).toBe("file.missing");
   });
 
+  test("DAT-4 a copy of the database alone is verified, too, and refused when it is damaged", async () => {
+    const path = join(bench.folder, "alone.db");
+    unpackBackup({ path: backup.path, database: path });
+    const { manifest, schema, rows } = await checkBackup(path, { clock: bench.clock });
+    expect({ manifest, schema, rows }).toEqual({
+      ...{ manifest: undefined, schema: programSchema(), rows: backup.manifest.database.rows },
+    });
+    const connection = new Database(path);
+    connection.run("PRAGMA foreign_keys = OFF");
+    connection.run("DELETE FROM organizations");
+    connection.close();
+    await expect(checkBackup(path, { clock: bench.clock })).rejects.toThrow("fails the integrity check");
+    rmSync(path);
+  });
+
   test("DAT-4 verifying leaves nothing behind, also when it fails", async () => {
     const path = copy();
     expect(await checkBackup(path, { clock: bench.clock })).toMatchObject({ schema: programSchema() });

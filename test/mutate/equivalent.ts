@@ -10,6 +10,30 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: "src/domain/gateway/attempt-steps.ts",
+    kind: "changed number",
+    contains: "ids.bytes(4)",
+    because: "readUInt32BE reads the first four bytes of any longer text",
+  },
+  {
+    file: "src/domain/gateway/reconciler.ts",
+    kind: "changed number",
+    contains: "ids.bytes(4)",
+    because: "readUInt32BE reads the first four bytes of any longer text",
+  },
+  {
+    file: "src/domain/catalog/archive/header.ts",
+    kind: "changed number",
+    contains: "? 0 : octalOf(field)",
+    because: "only the bits above the permissions are looked at",
+  },
+  {
+    file: "src/domain/clients/retention.ts",
+    kind: "dropped branch",
+    contains: "if (rows.length === 0) return 0;",
+    because: "without rows the write that follows changes nothing",
+  },
+  {
     file: "src/domain/access/budgets-store.ts",
     kind: "dropped SQL condition",
     contains: "and(eq(budgets.name,",

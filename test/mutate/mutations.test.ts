@@ -45,6 +45,19 @@ describe("a mutation", () => {
     expect(mutationsOf(source)).toEqual([]);
   });
 
+  test.each([
+    ["a return", "async function f() { return await a; }", false],
+    ["either side of a return", "const f = async () => (b ? await a : await c);", false],
+    ["a return in a catch", "async function f() { try { b; } catch { return await a; } }", false],
+    ["a return in a try", "async function f() { try { return await a; } catch {} }", true],
+    ["a return before a finally", "async function f() { try { return await a; } finally {} }", true],
+    ["a function in a try", "try { f = async () => await a; } catch {}", false],
+    ["what is not returned", "async function f() { const b = await a; }", true],
+  ])("drops the await of %s only where that makes a difference", (_what, source, isDropped) => {
+    const kinds = mutationsOf(source).map(({ kind }) => kind);
+    expect(kinds.includes("dropped await")).toBe(isDropped);
+  });
+
   test("reads generic arrow functions", () => {
     expect(mutationsOf("const a = <T>(b: T) => b;")).toEqual([]);
   });

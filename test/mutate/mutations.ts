@@ -44,24 +44,44 @@ const LIMIT = /^(export )?const [A-Z][A-Z0-9_]*\b/;
 export function mutationsOf(source: string): Mutation[] {
   const file: unknown = parse(source, { sourceType: "module", plugins: ["typescript"] }).program;
   const found: Mutation[] = [];
-  if (isNode(file)) walk(file, { source, found });
+  if (isNode(file)) walk(file, { source, found, passedOn: new Set(), isInTry: false });
   return found.sort((one, other) => one.start - other.start || one.end - other.end);
 }
 
 interface Search {
   source: string;
   found: Mutation[];
+  /** `await` right after `return`, outside of `try`: the caller waits for the same promise without it */
+  passedOn: Set<Node>;
+  isInTry: boolean;
 }
 
 function walk(node: Node, search: Search): void {
   if (isLeftAlone(node, search.source)) return;
-  for (const change of changesOf(node, search.source)) {
+  const result = node.type === "ReturnStatement" ? node.argument : node.body;
+  if (node.type === "ArrowFunctionExpression" || (node.type === "ReturnStatement" && !search.isInTry))
+    for (const awaited of awaitsIn(result)) search.passedOn.add(awaited);
+  for (const change of search.passedOn.has(node) ? [] : changesOf(node, search.source)) {
     search.found.push({ line: node.loc.start.line, start: node.start, end: node.end, ...change });
   }
   for (const [name, value] of Object.entries(node)) {
     if (name === "typeAnnotation" || name === "returnType" || name === "typeParameters") continue;
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, search);
+    const inner = { ...search, isInTry: isInTry(node, { member: name, isOuter: search.isInTry }) };
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, inner);
   }
+}
+
+function isInTry(node: Node, { member, isOuter }: { member: string; isOuter: boolean }): boolean {
+  if (/Function|Method/.test(node.type)) return false;
+  return isOuter || (node.type === "TryStatement" && (member === "block" || isNode(node.finalizer)));
+}
+
+function awaitsIn(result: unknown): Node[] {
+  if (!isNode(result)) return [];
+  if (result.type === "AwaitExpression") return [result];
+  return result.type === "ConditionalExpression"
+    ? [result.consequent, result.alternate].flatMap(awaitsIn)
+    : [];
 }
 
 function isLeftAlone(node: Node, source: string): boolean {

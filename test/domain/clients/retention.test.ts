@@ -49,11 +49,24 @@ describe("clients that never came back", () => {
 
 describe("verdicts", () => {
   /** As an earlier build would have left them. */
-  const age = ({ world }: ClientsWorld) =>
+  const age = ({ world }: ClientsWorld, judgedBy = "earlier rules") =>
     world.db.write((tx) => {
-      const former = { judgedBy: "earlier rules", verdict: "differs" as const, reasons: '["a former rule"]' };
+      const former = { judgedBy, verdict: "differs" as const, reasons: '["a former rule"]' };
       tx.update(clientReports).set(former).run();
     }, "clients");
+
+  test.each(["", "\u{10ffff}"])(
+    "of rules that sort before or after today's are given anew (%p)",
+    async (judgedBy) => {
+      await using clients = await createClientsWorld();
+      await clients.report();
+      const before = clients.listed();
+      await age(clients, judgedBy);
+      expect(clients.listed()).not.toEqual(before);
+      expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
+      expect(clients.listed()).toEqual(before);
+    },
+  );
 
   test("of earlier rules are given anew, from what was reported", async () => {
     await using clients = await createClientsWorld();

@@ -1,7 +1,12 @@
 // Attempts that overlap: with a newer attempt for the same user, with the end of the user's access, and with callers who come
 // between the moment an attempt is registered and the moment it is written.
 import { describe, expect, test } from "bun:test";
-import { ATTEMPT_LEASE_MS, VALIDATE_EVERY_MS } from "../../../src/domain/gateway/model.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  REPLACEMENTS_MAX,
+  RETRY_MAX_MS,
+  VALIDATE_EVERY_MS,
+} from "../../../src/domain/gateway/model.ts";
 import * as store from "../../../src/domain/gateway/store.ts";
 import { gatewayRevocations } from "../../../src/domain/gateway/tables.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
@@ -265,5 +270,50 @@ describe("an attempt that is registered and not yet written", () => {
     for (const { status } of await Promise.all(asked)) expect(status.external_id).toBe("key-1");
     expect(world.upstream.calls).toBe(1);
     expect(world.gateway.keys.attempts?.isRunning(user.id)).toBe(false);
+  });
+});
+
+describe("what a settled attempt leaves", () => {
+  test.each([
+    [-1, "error"],
+    [0, "error"],
+    [1, "ready"],
+  ])("after a new key that lives %d ms", async (lifeMs, status) => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    world.upstream.lifeMs = lifeMs;
+    await ask(world, user).catch(() => {});
+    expect(rowOf(world, user)?.state).toBe(status === "ready" ? "ready" : "error");
+    expect(queued(world)).toHaveLength(status === "ready" ? 0 : 1);
+  });
+
+  test("counts a revocation only once it is done", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ask(world, user);
+    await world.gateway.keys.revoke({ actor: world.operator, user });
+    world.upstream.failure = "unavailable";
+    expect(await reconcile(world)).toEqual({ keys: 0, revocations: 0 });
+    world.upstream.failure = undefined;
+    world.clock.advance(RETRY_MAX_MS * 1.2);
+    expect(await reconcile(world)).toEqual({ keys: 0, revocations: 1 });
+  });
+
+  test("counts replacements after reports of the proxy as automatic ones", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ask(world, user);
+    for (let round = 1; round <= REPLACEMENTS_MAX + 1; round += 1) {
+      const { credentialVersion = "" } = rowOf(world, user) ?? {};
+      const report = {
+        actor: world.operator,
+        userId: user.id,
+        reason: "blocked",
+        credentialVersion,
+      } as const;
+      expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
+      await world.gateway.keys.attempts?.drain();
+      expect(rowOf(world, user)?.state).toBe(round <= REPLACEMENTS_MAX ? "ready" : "invalid");
+    }
   });
 });
