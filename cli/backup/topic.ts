@@ -9,7 +9,8 @@ const keep = settingOf("backup.keep").default;
 /** @returns the topic, without a line break at its end */
 export const backupsTopic =
   (): string => `The service makes a backup every ${everyHours} h (backup.every_hours) and keeps ${keep} (backup.keep). They go to
-backups/ in the data directory, or to backup.directory: another disk is where they belong. Under
+backups/ in the data directory, or to backup.directory: another disk is where they belong. That folder is
+never made, since a missing one may be a disk that is not mounted. Under
 systemd that folder needs ReadWritePaths= in a drop-in. \`backup create\` makes one at any time; those it makes are
 never removed by the program.
 
@@ -48,16 +49,19 @@ the configuration, so that nobody else puts the log into the database file:
   database:
     replicated: true
 
-and have it follow the file, in /etc/litestream.yml:
+and have it follow the file, in /etc/litestream.yml (tried with Litestream 0.3.13 and 0.5):
 
   dbs:
     - path: /var/lib/quartermaster/${DATABASE_NAME}
-      replica:
-        path: /mnt/replica/quartermaster
+      replicas:
+        - path: /mnt/replica/quartermaster
+
+\`status\` and \`doctor\` then say when it last copied a piece of the log. Whether that reached the replica
+only its own log says.
 
 To return to a replica: stop the service and the replication, then
 
   litestream restore -o /tmp/replica.db file:///mnt/replica/quartermaster
-  quartermaster backup restore /tmp/replica.db
+  quartermaster backup restore /tmp/replica.db --data-dir /var/lib/quartermaster --confirm quartermaster
 
 A replica has the database alone: artifacts/ and keys/ are copied by other means.`;

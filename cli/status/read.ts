@@ -5,6 +5,7 @@ import { askOutside, type OutsideService } from "../../src/outside.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { type DataDirectory, findServer, type ServerHolder } from "../../src/platform/data-directory.ts";
 import { settleSwap } from "../../src/platform/database/data-swap.ts";
+import { type Replication, replicationOf } from "../../src/platform/database/replication.ts";
 import { programSchema, schemaIn } from "../../src/platform/database/schema.ts";
 import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
 import type { CliCommand } from "../command.ts";
@@ -22,6 +23,8 @@ export interface Machine {
   databaseBytes: number;
   walBytes: number;
   room: Room;
+  /** undefined where the settings say that nothing replicates the database */
+  replication: Replication | undefined;
 }
 
 export type Content = Awaited<ReturnType<typeof contentOf>>;
@@ -39,7 +42,7 @@ export async function status(context: Context, command: CliCommand): Promise<voi
   const config = await loadSettings(context, command);
   const directory = existingDirectory({ config, clock: context.clock });
   settleSwap(directory, context.clock);
-  const machine = machineOf(directory);
+  const machine = machineOf(directory, config);
   const { database, program } = machine.schema;
   const [content, outside] = await Promise.all([
     database === program ? contentOf(context, config) : undefined,
@@ -49,13 +52,14 @@ export async function status(context: Context, command: CliCommand): Promise<voi
   outputFor(context, command).result(statusDocument(all), statusText(all));
 }
 
-const machineOf = (directory: DataDirectory): Machine => ({
+const machineOf = (directory: DataDirectory, config: Config): Machine => ({
   path: directory.path,
   schema: { database: schemaIn(directory.database), program: programSchema() },
   server: findServer(directory),
   databaseBytes: fileSizeOf(directory.database),
   walBytes: fileSizeOf(`${directory.database}-wal`),
   room: roomOf(directory.path),
+  replication: config.get("database.replicated") ? replicationOf(directory.database) : undefined,
 });
 
 const contentOf = (context: Context, config: Config) =>

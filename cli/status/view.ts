@@ -17,6 +17,7 @@ export function statusText({ nowMs, machine, content, outside }: Status): string
     ["data", machine.path],
     ["database", `${bytesText(machine.databaseBytes)}, write-ahead log ${bytesText(machine.walBytes)}`],
     ["disk", diskText(machine)],
+    ...replicationFacts(machine, nowMs),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
     ...outside.flatMap(outsideFacts),
   ]);
@@ -37,6 +38,16 @@ const schemaText = ({ schema: { database, program } }: Machine): string =>
 function diskText({ room: { availableBytes, sizeBytes } }: Machine): string {
   const share = Math.floor((100 * availableBytes) / Math.max(sizeBytes, 1));
   return `${bytesText(availableBytes)} of ${bytesText(sizeBytes)} free (${share} %)`;
+}
+
+function replicationFacts(machine: Machine, nowMs: number): Fact[] {
+  if (!machine.replication) return [];
+  const { lastProgressMs } = machine.replication;
+  const text =
+    lastProgressMs === undefined
+      ? "Litestream has copied nothing here"
+      : `last progress ${whenText(lastProgressMs, { nowMs, machine })}`;
+  return [["replication", text]];
 }
 
 interface Beside {
@@ -121,6 +132,9 @@ export function statusDocument({ nowMs, machine, content, outside }: Status): ob
       disk_bytes: machine.room.sizeBytes,
       disk_available_bytes: machine.room.availableBytes,
     },
+    replication: machine.replication
+      ? { last_progress_at: timeOf(machine.replication.lastProgressMs ?? null) }
+      : null,
     policy: content?.revision ? policyDocument(content.revision) : null,
     clients: content?.clients ?? null,
     gateway_keys: content ? gatewayDocument(content.gateway) : null,

@@ -1,8 +1,10 @@
 // Checks of the database file itself, over a connection that only reads: its schema, and with --deep what SQLite can tell of it
 // (operator-experience.md DAT-9). They need no keys and no settings.
 import type { Database } from "bun:sqlite";
+import { MINUTE_MS, toRfc3339 } from "../platform/clock.ts";
 import { openConnection } from "../platform/database/connection.ts";
 import { differencesIn } from "../platform/database/layout.ts";
+import type { Replication } from "../platform/database/replication.ts";
 import { programSchema, schemaIn } from "../platform/database/schema.ts";
 import { brokenReferencesIn, damagesIn, FAULTS_MAX } from "../platform/database/soundness.ts";
 import { asStorageError, RESTORE } from "../platform/database/storage-errors.ts";
@@ -49,6 +51,20 @@ export const checkForeignKeys = (check: Check, file: string): Finding =>
     const detail = `references to rows that are not there: ${amountOf(broken)}, first ${broken[0]}`;
     return check.failed(detail, RESTORE);
   });
+
+/** Replication that copies the log within seconds is stuck when it is this far behind. */
+export const REPLICATION_LAG_MS = 5 * MINUTE_MS;
+
+/** Where the settings say that other software copies the log. */
+export function checkReplication(check: Check, { lastProgressMs, lastWriteMs }: Replication): Finding {
+  const remedy = "see that it runs, and its log; an example: quartermaster help backups";
+  if (lastProgressMs === undefined)
+    return check.warning("database.replicated is set, and Litestream has copied nothing here", remedy);
+  const detail = `Litestream last made progress at ${toRfc3339(lastProgressMs)}`;
+  if (lastWriteMs === undefined || lastWriteMs - lastProgressMs <= REPLICATION_LAG_MS)
+    return check.ok(detail);
+  return check.failed(`${detail}, and the log was written at ${toRfc3339(lastWriteMs)}`, remedy);
+}
 
 const amountOf = ({ length }: readonly unknown[]): string =>
   length >= FAULTS_MAX ? `${FAULTS_MAX} or more` : String(length);

@@ -11,13 +11,14 @@ import type { Config } from "../platform/config/config.ts";
 import { SealingKeyFiles } from "../platform/crypto/sealing-keys.ts";
 import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
 import { settleSwap } from "../platform/database/data-swap.ts";
+import { replicationOf } from "../platform/database/replication.ts";
 import { RESTORE } from "../platform/database/storage-errors.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
 import { tlsOf } from "../service/settings-reload.ts";
 import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
-import { checkForeignKeys, checkIntegrity, checkObjects, checkSchema } from "./database.ts";
+import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
 import { type Check, examine, type Finding } from "./finding.ts";
 import * as machine from "./machine.ts";
 
@@ -65,10 +66,16 @@ function checkSettings(check: Check, config: Config): Finding | Finding[] {
   return config.warnings.map((warning) => check.warning(warning, "see: quartermaster config show"));
 }
 
-const databaseFindings = ({ database }: DataDirectory, { deep }: DiagnoseOptions): Promise<Finding[]> =>
+const databaseFindings = (
+  { database }: DataDirectory,
+  { config, deep }: DiagnoseOptions,
+): Promise<Finding[]> =>
   inOrder([
     examine("schema", (check) => checkSchema(check, database), RESTORE),
     examine("schema_objects", (check) => checkObjects(check, database), RESTORE),
+    ...(config.get("database.replicated")
+      ? [examine("replication", (check) => checkReplication(check, replicationOf(database)))]
+      : []),
     ...(deep
       ? [
           examine("integrity", (check) => checkIntegrity(check, database), RESTORE),

@@ -6,13 +6,16 @@ import {
   cpSync,
   existsSync,
   readdirSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { checkReplication, REPLICATION_LAG_MS } from "../../src/doctor/database.ts";
 import { checkOf } from "../../src/doctor/finding.ts";
 import {
   CERTIFICATE_DAYS_MIN,
@@ -313,6 +316,26 @@ describe("doctor finds", () => {
   });
 });
 
+test("replication is told where the settings say so, with the time of its last progress", async () => {
+  using bench = await createInstallation();
+  const replicated = " --database-replicated yes";
+  expect(await found(bench, "replication")).toEqual([]);
+  expect(await found(bench, "replication", replicated)).toMatchObject([
+    { result: "warning", detail: "database.replicated is set, and Litestream has copied nothing here" },
+  ]);
+  const folder = join(bench.data, ".quartermaster.db-litestream/generations/1/wal");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "00000000.wal"), "copied", { mode: 0o600 });
+  const copiedAt = new Date("2026-01-01T12:00:00.000Z");
+  utimesSync(join(folder, "00000000.wal"), copiedAt, copiedAt);
+  writeFileSync(join(bench.folder, "replicated.yaml"), "database: {replicated: true}\n");
+  const { stdout } = await bench.run("status --config replicated.yaml --json");
+  expect(JSON.parse(stdout).replication).toEqual({ last_progress_at: "2026-01-01T12:00:00.000Z" });
+  expect((await bench.run("status --config replicated.yaml")).stdout).toMatch(
+    /^replication +last progress 2026-01-01T12:00:00\.000Z/m,
+  );
+});
+
 test("a backup from the future, and one that was deleted, are warned of beside the newest that is there", async () => {
   using bench = await createInstallation();
   await bench.json("backup create");
@@ -357,6 +380,16 @@ describe("limits of doctor", () => {
     [ROOM_SHARE_MIN * LARGE + 1, LARGE, "ok"],
   ] as const)("%i bytes of %i are %s", (availableBytes, sizeBytes, result) => {
     expect(checkRoom(check, { availableBytes, sizeBytes }).result).toBe(result);
+  });
+
+  test.each([
+    [undefined, "ok"],
+    [REPLICATION_LAG_MS - 1, "ok"],
+    [REPLICATION_LAG_MS, "ok"],
+    [REPLICATION_LAG_MS + 1, "failed"],
+  ] as const)("replication with a log that was written %p ms after its last progress is %s", (lag, result) => {
+    const lastWriteMs = lag === undefined ? undefined : 1_000 + lag;
+    expect(checkReplication(check, { lastProgressMs: 1_000, lastWriteMs }).result).toBe(result);
   });
 
   test.each([

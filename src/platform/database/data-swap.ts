@@ -2,7 +2,7 @@
 // old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
 // finishes it. Where the new database is from is src/backup/restore.ts's.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../domain/errors.ts";
@@ -15,6 +15,7 @@ import {
   writeWholeFile,
 } from "../data-directory.ts";
 import { openConnection } from "./connection.ts";
+import { litestreamFolder } from "./replication.ts";
 import { sqliteErrorIn } from "./storage-errors.ts";
 
 /** Folders in the data directory: where a database is made ready, and where the one before it is kept. */
@@ -28,7 +29,7 @@ const SIDECARS = ["-wal", "-shm", "-journal"];
 const filesOf = (database: string): string[] => [
   database,
   ...SIDECARS.map((end) => database + end),
-  join(dirname(database), `.${basename(database)}-litestream`),
+  litestreamFolder(database),
 ];
 
 const PlanSchema = Type.Object({
