@@ -2,7 +2,7 @@
 // what the author wrote. What is published, and in which order it is checked, is publishing.ts's.
 import { DomainError, type Problem, pointerOf } from "../errors.ts";
 import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
-import { ProblemList } from "../problem-list.ts";
+import { ProblemList, quoted } from "../problem-list.ts";
 import { readYamlText } from "../yaml-text.ts";
 import type { AudienceInput } from "./audiences.ts";
 import { DOCUMENT_BYTES_MAX } from "./model.ts";
@@ -49,7 +49,7 @@ export function readHarnessKey(harness: string) {
   throw new DomainError(
     "invalid",
     "governance.unknown_harness",
-    `there is no harness ${JSON.stringify(harness)}; it is one of ${HARNESS_KEYS.join(", ")}`,
+    `there is no harness ${quoted(harness)}; it is one of ${HARNESS_KEYS.join(", ")}`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { Connection } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
 import { parseVersion } from "../exact-version.ts";
+import { quoted } from "../problem-list.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
 import { Deployments } from "./deployment.ts";
 import { type Change, diffRevisions } from "./diff.ts";
@@ -92,8 +93,4 @@ export function createGovernance(dependencies: GovernanceDependencies) {
 }
 
 const badVersion = (version: string) =>
-  new DomainError(
-    "invalid",
-    "governance.bad_version",
-    `${JSON.stringify(version)} is no version such as 1.2.3`,
-  );
+  new DomainError("invalid", "governance.bad_version", `${quoted(version)} is no version such as 1.2.3`);
