@@ -1,6 +1,15 @@
 // Getting in and out with a browser, without scripts: sign-in and its failures, where it leads on to, sign-out, invitation.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ADMIN, heading, openSite, PASSWORD, press, type Site, signIn } from "../support/browser.ts";
+import {
+  ADMIN,
+  changePassword,
+  heading,
+  openSite,
+  PASSWORD,
+  press,
+  type Site,
+  signIn,
+} from "../support/browser.ts";
 
 let site: Site;
 beforeAll(async () => {
@@ -91,6 +100,62 @@ describe("sign-out", () => {
     expect(await heading(secondTab)).toBe("Sign in");
     await context.addCookies(cookies);
     await page.goto("/");
+    expect(await heading(page)).toBe("Sign in");
+  });
+});
+
+describe("the account settings", () => {
+  const NEXT = "an entirely new password";
+
+  test("change the password: this browser goes on, another one signs in with the new password", async () => {
+    const { email } = await site.member("changes@example.com");
+    await using visitor = await site.visitor();
+    await using other = await site.visitor();
+    for (const { page } of [visitor, other]) {
+      await page.goto("/login?callbackURL=%2Faccount");
+      await signIn(page, email);
+    }
+    const { page } = visitor;
+    await changePassword(page, "not the password", NEXT);
+    expect(await page.locator(":focus").getAttribute("role")).toBe("alert");
+    expect(await page.locator("#current_password-error").isVisible()).toBe(true);
+    await changePassword(page, PASSWORD, NEXT);
+    expect(await page.getByRole("status").textContent()).toContain("Your password was changed");
+    await page.reload();
+    expect(await heading(page)).toBe("Account settings");
+    await other.page.reload();
+    expect(await heading(other.page)).toBe("Sign in");
+    await signIn(other.page, email);
+    expect(await other.page.getByRole("alert").isVisible()).toBe(true);
+    await signIn(other.page, email, NEXT);
+    expect(other.page.url()).toBe(`${site.baseUrl}/account`);
+  });
+
+  test("sign one workstation out, then every login, by buttons that each have a name of their own", async () => {
+    const account = await site.member("leaves@example.com");
+    await using visitor = await site.visitor({ as: account });
+    const { page } = visitor;
+    const workstation = await site.workstation();
+    await page.goto(workstation.link);
+    await press(page, "Authorize");
+    const { body } = await workstation.poll();
+    const identity = async () => {
+      const headers = { authorization: `Bearer ${body.access_token}` };
+      return (await fetch(`${site.baseUrl}/auth/me`, { headers })).status;
+    };
+    expect(await identity()).toBe(200);
+    await page.goto("/");
+    await page.getByRole("link", { name: "Account settings" }).click();
+    const names = await page.getByRole("button", { name: /^Sign out/ }).allTextContents();
+    expect(new Set(names).size).toBe(names.length);
+    await page.getByRole("button", { name: /^Sign out Workstation/ }).click();
+    expect(await page.getByRole("status").textContent()).toBe("The login has ended.");
+    expect(await identity()).toBe(401);
+    await page.getByRole("link", { name: "Sign out everywhere" }).click();
+    expect(await page.locator("main").textContent()).toContain("This signs out this browser.");
+    await press(page, "Sign out everywhere");
+    expect(await heading(page)).toBe("You are signed out everywhere");
+    await page.goto("/account");
     expect(await heading(page)).toBe("Sign in");
   });
 });

@@ -3,7 +3,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { type Account, heading, openSite, press, type Site, signIn } from "../support/browser.ts";
+import {
+  type Account,
+  changePassword,
+  heading,
+  openSite,
+  press,
+  type Site,
+  signIn,
+} from "../support/browser.ts";
 
 let site: Site;
 let member: Account;
@@ -35,6 +43,49 @@ const scenes: Scene[] = [
   },
   { title: "You are signed out", after: "", open: (page) => page.goto("/sign-out") },
   { title: "Your account", after: "", as: () => site.admin, open: (page) => page.goto("/") },
+  { title: "Account settings", after: "", as: () => site.admin, open: (page) => page.goto("/account") },
+  {
+    title: "Account settings",
+    after: " after a mistake",
+    as: () => member,
+    open: async (page) => {
+      await page.goto("/account");
+      await changePassword(page, "not the password", "an entirely new password");
+    },
+  },
+  {
+    title: "Account settings",
+    after: " after a change, with a workstation",
+    as: () => site.admin,
+    open: async (page) => {
+      await page.goto((await site.workstation()).link);
+      await press(page, "Authorize");
+      await page.goto("/account?done=login");
+    },
+  },
+  {
+    title: "Sign out everywhere?",
+    after: "",
+    as: () => site.admin,
+    open: (page) => page.goto("/account/sign-out-everywhere"),
+  },
+  {
+    title: "You are signed out everywhere",
+    after: "",
+    open: async (page) => {
+      const email = `${crypto.randomUUID()}@example.com`;
+      await site.member(email);
+      await page.goto("/login?callbackURL=%2Faccount%2Fsign-out-everywhere");
+      await signIn(page, email);
+      await press(page, "Sign out everywhere");
+    },
+  },
+  {
+    title: "Revoke your gateway key?",
+    after: "",
+    as: () => site.admin,
+    open: (page) => page.goto("/account/gateway-key/revoke"),
+  },
   { title: "Enter the code", after: "", as: () => site.admin, open: (page) => page.goto("/device") },
   {
     title: "Enter the code",

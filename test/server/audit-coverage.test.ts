@@ -109,6 +109,20 @@ async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<type
 
 const NEW_PASSWORD = "an entirely new password";
 
+/** @returns a form of the account settings as a signed-in member sends it */
+async function onAccountPage(site: TestServer, filling: { action: string; fields?: Record<string, string> }) {
+  const browser = await signedInBrowser(site);
+  return filledIn(browser, await browser.visit("/account"), filling);
+}
+
+/** @returns a form about the gateway key, on that page, of a member who has a key */
+async function withKeyOnAccountPage(site: TestServer, path: string, action: string) {
+  const browser = await signedInBrowser(site);
+  const page = await browser.visit("/account");
+  await browser.submit(formTo(page, "/account/gateway-key/ensure"), {});
+  return filledIn(browser, await browser.visit(path), { action: `/account/gateway-key/${action}` });
+}
+
 const SCIM_JSON = { "content-type": "application/scim+json" };
 const scim = (body?: object, path?: string): Sent & { path?: string } => ({
   token: SCIM_TOKEN,
@@ -285,6 +299,50 @@ const CASES: Readonly<Record<string, Case>> = {
       return filledIn(browser, page, { action: "/device/confirm", fields: { decision: "approve" } });
     },
     leaves: ["device_login.approve"],
+  },
+  "POST /account/password": {
+    async ask(site) {
+      const fields = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+      return onAccountPage(site, { action: "/account/password", fields });
+    },
+    leaves: ["user.change_password"],
+  },
+  "POST /account/logins/:id/end": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const [workstation] = site.domain.access.logins.list({ kind: "grant" }).items;
+      const action = `/account/logins/${workstation?.id}/end`;
+      return filledIn(browser, await browser.visit("/account"), { action });
+    },
+    leaves: ["grant.revoke"],
+  },
+  "POST /account/sign-out-everywhere": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const page = await browser.visit("/account/sign-out-everywhere");
+      return filledIn(browser, page, { action: "/account/sign-out-everywhere" });
+    },
+    leaves: ["user.revoke_logins"],
+  },
+  "POST /account/gateway-key/ensure": {
+    site: createGatewayServer,
+    ask: (site) => onAccountPage(site, { action: "/account/gateway-key/ensure" }),
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /account/gateway-key/validate": {
+    site: createGatewayServer,
+    ask: (site) => withKeyOnAccountPage(site, "/account", "validate"),
+    why: "asks the gateway whether the key is still good",
+  },
+  "POST /account/gateway-key/rotate": {
+    site: createGatewayServer,
+    ask: (site) => withKeyOnAccountPage(site, "/account", "rotate"),
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /account/gateway-key/revoke": {
+    site: createGatewayServer,
+    ask: (site) => withKeyOnAccountPage(site, "/account/gateway-key/revoke", "revoke"),
+    leaves: ["gateway_key.revoke"],
   },
   "POST /me/password": {
     ask: async ({ signedIn }) => ({

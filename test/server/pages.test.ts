@@ -4,6 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { GatewayKeyStatus } from "../../src/domain/gateway/model.ts";
+import {
+  type AccountSettingsProps,
+  accountSettingsPage,
+  signedOutEverywherePage,
+} from "../../src/server/pages/account.tsx";
 import { approvalPage } from "../../src/server/pages/approval.tsx";
 import {
   decisionPage,
@@ -12,6 +18,7 @@ import {
 } from "../../src/server/pages/approval-outcome.tsx";
 import { contentSecurityPolicy, styleSheetBody, styleSheetPath } from "../../src/server/pages/assets.ts";
 import { codeEntryPage } from "../../src/server/pages/code-entry.tsx";
+import { confirmationPage } from "../../src/server/pages/confirmation.tsx";
 import { errorPage } from "../../src/server/pages/error.tsx";
 import {
   invitationAcceptedPage,
@@ -55,6 +62,60 @@ const textOf = (html: string, tag: string) => withTag(html, tag)[0]?.text;
 const attributesOf = (html: string, tag: string, id: string) =>
   withTag(html, tag).find((element) => element.attributes.get("id") === id)?.attributes;
 
+const keyOf = (word: (name: string) => string, status: GatewayKeyStatus["status"]): GatewayKeyStatus => ({
+  enabled: true,
+  email: word("email"),
+  status,
+  alias: word("alias"),
+  external_id: word("external"),
+  expires_at: word("time"),
+  last_reconciled_at: word("time"),
+  error: word("error"),
+  invalidated_at: word("time"),
+  invalidation_reason: word("reason"),
+  next_retry_at: word("time"),
+});
+
+const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
+  email: word("email"),
+  role: word("role"),
+  csrf: word("csrf"),
+  notice: word("notice"),
+  password: { minimumLength: 12, error: { field: "current_password", message: word("error") } },
+  counts: { browsers: 2, workstations: 1 },
+  browsers: {
+    rows: [true, false].map((isCurrent) => ({
+      id: word(`browser ${isCurrent}`),
+      userAgent: word("agent"),
+      address: word("address"),
+      signedInAt: word("time"),
+      usedAt: word("time"),
+      approved: 1,
+      isCurrent,
+    })),
+    older: word("older"),
+    newest: word("newest"),
+  },
+  workstations: {
+    rows: [
+      {
+        id: word("workstation"),
+        hostname: word("host"),
+        software: word("software"),
+        address: word("address"),
+        approvedAt: word("time"),
+        usedAt: word("time"),
+        expiresAt: word("time"),
+      },
+    ],
+    older: word("older"),
+    newest: word("newest"),
+  },
+  gatewayKey: keyOf(word, "ready"),
+  adminLinks: [{ href: word("href"), name: word("name") }],
+  branding: { organizationName: word("organization"), logoUrl: word("logo") },
+});
+
 /** Every page, each string in it made by `word`, so that one list serves harmless and hostile props. */
 function everyPage(word: (name: string) => string): Record<string, string> {
   const branding = { organizationName: word("organization"), logoUrl: word("logo") };
@@ -72,6 +133,22 @@ function everyPage(word: (name: string) => string): Record<string, string> {
     }),
     account: accountPage({ email: word("email"), role: word("role"), csrf, branding }),
     signedOut: signedOutPage({ branding }),
+    accountSettings: accountSettingsPage(settingsOf(word)),
+    accountSettingsElsewhere: accountSettingsPage({
+      ...settingsOf(word),
+      password: undefined,
+      gatewayKey: keyOf(word, "invalid"),
+    }),
+    confirmation: confirmationPage({
+      title: word("title"),
+      consequences: [word("consequence")],
+      action,
+      verb: word("verb"),
+      back: word("back"),
+      csrf,
+      branding,
+    }),
+    signedOutEverywhere: signedOutEverywherePage({ counts: { browsers: 2, workstations: 1 }, branding }),
     approval: approvalPage({
       action,
       csrf,

@@ -118,6 +118,13 @@ export async function press(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name, exact: true }).click()]);
 }
 
+/** Fills in the form of the account settings and sends it. */
+export async function changePassword(page: Page, current: string, next: string): Promise<void> {
+  await page.getByLabel("Current password").fill(current);
+  await page.getByLabel("New password").fill(next);
+  await press(page, "Change password");
+}
+
 /** Fills the sign-in page in and sends it. */
 export async function signIn(page: Page, email: string, password: string = PASSWORD): Promise<void> {
   await page.getByLabel("Email").fill(email);

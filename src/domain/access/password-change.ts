@@ -14,6 +14,7 @@ import { DeviceCookies } from "./device-cookie.ts";
 import { endOtherSessions } from "./end-logins.ts";
 import type { LoginSessions } from "./login-sessions.ts";
 import {
+  askerOf,
   type CountedGuess,
   PasswordGuesses,
   type PasswordGuessesDependencies,
@@ -45,6 +46,10 @@ export interface ChangedPassword {
   deviceCookie: string;
   /** other browsers that this signed out */
   sessionsEnded: number;
+}
+
+interface Hashing extends Pick<PasswordChange, "current" | "next"> {
+  asker: ReturnType<typeof askerOf>;
 }
 
 interface Replacement {
@@ -84,11 +89,14 @@ export class PasswordChanges {
     identity.ownPasswords.check({ current, next });
     const address = actor.address ?? null;
     // The session is counted as a known browser is: whoever guesses in a stolen one locks nobody out of signing in.
-    const guess = await this.#guesses.count({ email: user.email, address, deviceNonce: sessionId });
-    const passwordHash = await this.#hash(user, { current, next }).catch(async (error: unknown) => {
-      await this.#guesses.takeBack(guess);
-      throw error;
-    });
+    const tried = { email: user.email, address, deviceNonce: sessionId };
+    const guess = await this.#guesses.count(tried);
+    const passwordHash = await this.#hash(user, { current, next, asker: askerOf(tried) }).catch(
+      async (error: unknown) => {
+        await this.#guesses.takeBack(guess);
+        throw error;
+      },
+    );
     if (passwordHash === undefined) throw passwordWrong();
     const replacement = { actor, user, passwordHash, sessionId, guess };
     const changed = await db.write((tx) => this.#replace(tx, replacement), "access");
@@ -96,9 +104,9 @@ export class PasswordChanges {
   }
 
   /** @returns the hash of the new password; nothing when the current one is wrong */
-  async #hash(user: SignInUser, { current, next }: { current: Secret; next: Secret }) {
+  async #hash(user: SignInUser, { current, next, asker }: Hashing) {
     const { identity } = this.own;
-    if (!(await identity.isPasswordOf(user, current))) return undefined;
+    if (!(await identity.isPasswordOf(user, current, asker))) return undefined;
     return await identity.ownPasswords.hash(next);
   }
 

@@ -68,14 +68,18 @@ interface SignOutProps {
   next?: string | undefined;
 }
 
-/** Tells who is signed in and lets them leave: posts `csrf` and, if given, `next` to /sign-out. */
+/** Tells who is signed in, leads to their settings and lets them leave: posts `csrf` and, if given, `next` to /sign-out. */
 export function SignOutForm({ csrf, email, next }: SignOutProps) {
   return (
     <form class="sign-out" method="post" action="/sign-out">
       <Hidden name="csrf" value={csrf} />
       {next === undefined ? null : <Hidden name="next" value={next} />}
       <p>
-        Signed in as <strong>{email}</strong>. Not you?
+        Signed in as{" "}
+        <a href="/account">
+          <strong>{email}</strong>
+        </a>
+        . Not you?
       </p>
       <button class="button quiet" type="submit">
         Sign out

@@ -19,6 +19,8 @@ export interface Frame {
   error?: string | undefined;
   /** left out only where the organization is not known, as on an error page */
   branding?: Branding | undefined;
+  /** room for lists */
+  isWide?: boolean;
 }
 
 const unbranded: Branding = { organizationName: "Quartermaster", logoUrl: null };
@@ -53,7 +55,7 @@ export function renderPage(frame: Frame, content: ComponentChildren): string {
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href={styleSheetPath} />
       </head>
-      <body>
+      <body class={frame.isWide ? "wide" : undefined}>
         <Masthead {...branding} />
         <main>
           <h1>{frame.title}</h1>

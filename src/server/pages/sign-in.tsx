@@ -62,6 +62,9 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
       <a class="button primary" href="/device">
         Enter a code
       </a>
+      <a class="button" href="/account">
+        Account settings
+      </a>
       <SignOutForm csrf={csrf} email={email} />
     </>,
   );

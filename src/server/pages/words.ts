@@ -1,4 +1,4 @@
-// Turns wire values (scopes, roles, times) into what a person reads on a page. Decides nothing about them.
+// Turns wire values (scopes, roles, times, counts) into what a person reads on a page. Decides nothing about them.
 
 // A Map, not an object: a scope named like an inherited property must reach the fallback.
 const scopeSentences: ReadonlyMap<string, string> = new Map([
@@ -43,3 +43,9 @@ export function timeInWords(time: string): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? time : `${utcTime.format(date)} UTC`;
 }
+
+const number = new Intl.NumberFormat("en-GB");
+
+/** @returns such as `1 browser` or `1,204 browsers` */
+export const countInWords = (count: number, noun: string): string =>
+  `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;

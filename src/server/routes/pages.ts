@@ -3,8 +3,10 @@ import { Elysia } from "elysia";
 import { createBrowser } from "../browser.ts";
 import type { RouteContext } from "../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
+import { accountSettingsPages, ownLoginPages } from "./account-settings-pages.ts";
 import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
+import { ownKeyPages } from "./own-key-pages.ts";
 
 /** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */
 export function pageRoutes(context: RouteContext) {
@@ -12,6 +14,9 @@ export function pageRoutes(context: RouteContext) {
   return new Elysia({ name: "routes/pages" })
     .use(assetRoutes(context))
     .use(accountPages(context, browser))
+    .use(accountSettingsPages(context, browser))
+    .use(ownLoginPages(context, browser))
+    .use(ownKeyPages(context, browser))
     .use(signInPages(context, browser))
     .use(codeEntryPages(context, browser))
     .use(codeConfirmationPages(context, browser))

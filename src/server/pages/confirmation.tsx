@@ -1,0 +1,41 @@
+// Asks before an action that cannot be taken back: says what happens and what does not. The button repeats the verb.
+/** @jsxImportSource preact */
+import { Hidden } from "./forms.tsx";
+import { type Branding, renderPage } from "./layout.tsx";
+
+export interface ConfirmationProps {
+  title: string;
+  /** what happens, and what does not; one paragraph each */
+  consequences: readonly string[];
+  /** path to post `csrf` to */
+  action: string;
+  /** text of the button */
+  verb: string;
+  /** path to go back to */
+  back: string;
+  csrf: string;
+  branding: Branding;
+}
+
+/** @source console.md CON-98 */
+export function confirmationPage(props: ConfirmationProps): string {
+  const { title, consequences, action, verb, back, csrf, branding } = props;
+  return renderPage(
+    { title, branding },
+    <>
+      {consequences.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <form class="choices" method="post" action={action}>
+        <Hidden name="csrf" value={csrf} />
+        {/* First in focus order, so that Enter out of habit ends nothing. */}
+        <a class="button" href={back}>
+          Cancel
+        </a>
+        <button class="button danger" type="submit">
+          {verb}
+        </button>
+      </form>
+    </>,
+  );
+}
