@@ -46,7 +46,7 @@ export function createDocumentThreads(options: DocumentThreadsOptions = {}): Run
 
 /** @returns the length of all texts of a task, keys not counted */
 function charactersIn(value: unknown): number {
-  if (typeof value === "string") return value.length;
+  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce((sum: number, member) => sum + charactersIn(member), 0);
 }

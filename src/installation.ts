@@ -1,6 +1,7 @@
 // Opens what one data directory holds: checks who may use it, brings the schema up to date, joins the domain.
 // Both faces start here: the service, which holds the directory's lock, and every command that works beside it.
 import { existsSync } from "node:fs";
+import type { RunCatalogTask } from "./domain/catalog/service.ts";
 import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts";
 import { DomainError } from "./domain/errors.ts";
 import type { ProvisionerCall } from "./domain/gateway/service.ts";
@@ -46,6 +47,8 @@ export interface InstallationOptions {
   observeProvisioner?: (call: ProvisionerCall) => void;
   /** does what takes long with policies; at once where it is left out */
   runTask?: RunTask;
+  /** the same for catalog files */
+  runCatalogTask?: RunCatalogTask;
 }
 
 /**
@@ -56,7 +59,7 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, ids, baseUrl, beforeChange, runTask = runAtOnce } = options;
+  const { config, clock, ids, baseUrl, beforeChange, runTask = runAtOnce, runCatalogTask } = options;
   const { observeProvisioner = () => {} } = options;
   const replicated = config.get("database.replicated");
   const schema = migrate(directory.database, {
@@ -88,6 +91,7 @@ export async function openInstallation(
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     observeProvisioner,
     runTask,
+    runCatalogTask,
     settings: settingsOf(config, { baseUrl, roles }),
     secrets: { scimToken: config.get("scim.token") },
   });

@@ -19,7 +19,7 @@ import { AuditLog } from "./audit/log.ts";
 import { createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
 import { PackageSources } from "./catalog/package-sources.ts";
-import { createCatalog } from "./catalog/service.ts";
+import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
 import { createClients } from "./clients/service.ts";
 import { createGroupsChanged } from "./gateway/due.ts";
 import { createInference } from "./gateway/inference.ts";
@@ -51,6 +51,8 @@ export interface DomainOptions {
   observeProvisioner(call: ProvisionerCall): void;
   /** does what takes long with policies: governance/work.ts */
   runTask: RunTask;
+  /** the same for catalog files: catalog/work.ts */
+  runCatalogTask?: RunCatalogTask | undefined;
   settings: DomainSettings;
   secrets: DomainSecrets;
 }

@@ -120,7 +120,8 @@ async function startBehind(
   const { baseUrl, listener } = door;
   const metrics = createMetrics();
   const observeProvisioner = watchProvisioner({ metrics, log });
-  const machine = { config, clock, ids, baseUrl, observeProvisioner, runTask: createDocumentThreads() };
+  const runTask = createDocumentThreads();
+  const machine = { config, clock, ids, baseUrl, observeProvisioner, runTask, runCatalogTask: runTask };
   const installation = await openInstallation(directory, machine);
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);

@@ -5,8 +5,10 @@ import {
   INLINE_CHARACTERS_MAX,
   TASKS_WAITING_MAX,
 } from "../../src/document-threads.ts";
+import { runCatalogAtOnce } from "../../src/domain/catalog/work.ts";
 import { runAtOnce } from "../../src/domain/governance/service.ts";
 import { refusalOf } from "../domain/governance/governance-world.ts";
+import { largePackages } from "../support/large-content.ts";
 
 const base = JSON.stringify({
   revision: "a",
@@ -48,6 +50,23 @@ test("hands bytes over as they are", async () => {
   };
   const bytes = await createDocumentThreads()("adminConfig", revision);
   expect(JSON.parse(new TextDecoder().decode(bytes)).deployment_conflicts).toEqual(revision.conflicts);
+});
+
+test("reads catalogs as it would at once, and refuses them with the lines of what is wrong", async () => {
+  const run = createDocumentThreads();
+  const packages = largePackages("small", 4 * INLINE_CHARACTERS_MAX);
+  const good = { bytes: Buffer.from(JSON.stringify(packages, null, 1)), fileName: "c.json" };
+  const parts = await run("readCatalog", good);
+  expect(parts).toEqual(await runCatalogAtOnce("readCatalog", good));
+  expect(parts.parts.flatMap((part) => JSON.parse(part))).toMatchObject(packages);
+  expect(await run("catalogLines", { ...good, pointers: ["/1"] })).toEqual([16]);
+  const bad = { ...good, bytes: Buffer.from(JSON.stringify([...packages, {}], null, 1)) };
+  const refusal = await refusalOf(() => run("readCatalog", bad));
+  expect(refusal).toEqual(await refusalOf(() => runCatalogAtOnce("readCatalog", bad)));
+  expect(refusal).toMatchObject({
+    reason: "catalog.invalid",
+    problems: [{ line: expect.any(Number) }, {}, {}, {}],
+  });
 });
 
 describe("limits", () => {

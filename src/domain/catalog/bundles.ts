@@ -111,7 +111,7 @@ export function createBundles(dependencies: ChangeDependencies) {
       await storeArchives(dependencies, bundle, request);
       const done = isUnchanged(plan)
         ? plan
-        : await db.write((tx) => commit(tx, dependencies, change), "catalog");
+        : await db.writeInSteps((tx) => commit(tx, dependencies, change), "catalog");
       return told(done, bundle, []);
     },
   };

@@ -4,6 +4,7 @@ import type { Blobs } from "../../platform/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
+import type { Steps } from "../../platform/steps.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
@@ -11,8 +12,11 @@ import type { CheckedArchive } from "./local-archives.ts";
 import { type ManagedPackage, PACKAGES_MAX, type PackageSource } from "./model.ts";
 import { type PackageVersion, type PlannedCatalog, planSeed, type SeedPlan } from "./plan.ts";
 import * as store from "./store.ts";
+import type { RunCatalogTask } from "./work.ts";
 
 export interface ChangeDependencies {
+  /** does what takes long with catalog files; at once where it is left out */
+  runCatalogTask?: RunCatalogTask | undefined;
   db: Db;
   clock: Clock;
   ids: Ids;
@@ -93,8 +97,15 @@ export interface CatalogChange extends WantedCatalog {
   signal?: AbortSignal | undefined;
 }
 
+/** Entries written before others may go on. */
+const ENTRIES_PER_STEP = 100;
+
 /** Plans again inside the transaction: another process may have changed the catalog while the archives were read. */
-export function commit(tx: Tx, dependencies: ChangeDependencies, change: CatalogChange): SeedPlan {
+export function* commit(
+  tx: Tx,
+  dependencies: Pick<ChangeDependencies, "audit" | "clock">,
+  change: CatalogChange,
+): Steps<SeedPlan> {
   const { audit, clock } = dependencies;
   const { actor, remarks, action, target } = change;
   change.signal?.throwIfAborted(); // the last moment at which nothing has changed
@@ -105,7 +116,10 @@ export function commit(tx: Tx, dependencies: ChangeDependencies, change: Catalog
   change.refuse?.(plan, tx);
   const removed = plan.removed.map(({ id }) => id);
   store.removePackages(tx, organizationId, removed);
-  for (const entry of entries) store.putPackage(tx, { ...entry, organizationId, updatedAtMs: nowMs });
+  for (const [at, entry] of entries.entries()) {
+    store.putPackage(tx, { ...entry, organizationId, updatedAtMs: nowMs });
+    if (at % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+  }
   const before = {
     changed: plan.changed.map(({ from }) => labelOf(from)),
     removed: plan.removed.map(labelOf),

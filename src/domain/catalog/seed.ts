@@ -1,8 +1,8 @@
 // Makes the catalog what a file says: checks everything first, stores the archives, then changes all entries at once.
 import type { Blobs } from "../../platform/blobs.ts";
+import { inManyTurns, type Steps } from "../../platform/steps.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError, type Problem } from "../errors.ts";
-import { locate } from "../yaml-text.ts";
 import { ARCHIVE_LIMITS } from "./archive.ts";
 import {
   type ArtifactIds,
@@ -14,7 +14,6 @@ import {
   planned,
 } from "./changes.ts";
 import { type RemovalCheck, refuseDangling } from "./dangling.ts";
-import { type CatalogText, parseCatalogText } from "./document.ts";
 import {
   type CheckedArchive,
   checkLocalArchives,
@@ -25,6 +24,7 @@ import type { ManagedPackage, PackageSource } from "./model.ts";
 import { isUnchanged, type SeedPlan } from "./plan.ts";
 import { sourceWarnings } from "./source-warnings.ts";
 import * as store from "./store.ts";
+import { runCatalogAtOnce } from "./work.ts";
 
 /** What may be removed is only checked for an operator: the service never prunes. */
 export interface SeedRequest extends Partial<RemovalCheck> {
@@ -72,7 +72,7 @@ export function createSeed(dependencies: ChangeDependencies) {
       await storeArchives(dependencies.blobs, change.archives, request.signal);
       const { plan } = planned(dependencies.db.read, actor.organizationId, change);
       if (isUnchanged(plan)) return { ...plan, warnings };
-      const done = await dependencies.db.write((tx) => commit(tx, dependencies, change), "catalog");
+      const done = await dependencies.db.writeInSteps((tx) => commit(tx, dependencies, change), "catalog");
       return { ...done, warnings };
     },
   };
@@ -106,18 +106,42 @@ interface ReadSeed {
 }
 
 async function readSeed(
-  { db, blobs }: ChangeDependencies,
+  { db, blobs, runCatalogTask: runTask = runCatalogAtOnce }: ChangeDependencies,
   organizationId: string,
   request: SeedRequest,
 ): Promise<ReadSeed> {
-  const { packages, text } = parseCatalogText(request.bytes, request.fileName);
+  const { bytes, fileName } = request;
+  const { parts, root } = await runTask("readCatalog", { bytes, fileName });
+  const packages = await inManyTurns(packagesIn(parts));
+  const located = async (problems: readonly Problem[]) => {
+    if (problems.length === 0) return [];
+    const lines = await runTask("catalogLines", { bytes, pointers: problems.map(({ pointer }) => pointer) });
+    return problems.map((problem, at) => placed(problem, { root, line: lines[at] }));
+  };
   const findArtifact = (digest: string) => store.findArtifactByDigest(db.read, organizationId, digest);
   const { files, onProgress, signal } = request;
   const checked = await checkLocalArchives(packages, { files, blobs, findArtifact, onProgress, signal });
   const problems = [...checked.problems, ...unknownArtifacts(packages, findArtifact)];
-  if (problems.length > 0) throw refused(problems, { text, request, unverified: checked.unverified });
-  return { packages, archives: checked.archives, warnings: locate(text, sourceWarnings(packages)) };
+  if (problems.length > 0)
+    throw refused(await located(problems), { request, unverified: checked.unverified });
+  const warnings = await located(sourceWarnings(packages));
+  return { packages, archives: checked.archives, warnings };
 }
+
+function* packagesIn(parts: readonly string[]): Steps<ManagedPackage[]> {
+  const packages: ManagedPackage[] = [];
+  for (const part of parts) {
+    const some: ManagedPackage[] = JSON.parse(part);
+    packages.push(...some);
+    yield;
+  }
+  return packages;
+}
+
+const placed = (
+  { pointer, detail }: Problem,
+  { root, line }: { root: string; line: number | undefined },
+): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
 
 /** An artifact_id must name bytes that we hold under that digest (control-api.md section 8.5). */
 function unknownArtifacts(
@@ -145,18 +169,17 @@ function unknownArtifact(
 }
 
 interface Refusal {
-  text: CatalogText;
   request: SeedRequest;
   unverified: boolean;
 }
 
-function refused(problems: readonly Problem[], { text, request, unverified }: Refusal): DomainError {
+function refused(problems: readonly Problem[], { request, unverified }: Refusal): DomainError {
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   return new DomainError(
     unverified ? "unverified" : "invalid",
     unverified ? "catalog.unverified" : "catalog.invalid",
     `${request.fileName} has ${count}; nothing was changed`,
-    { problems: locate(text, problems) },
+    { problems },
   );
 }
 

@@ -22,6 +22,7 @@ export { isUnchanged } from "./plan.ts";
 export { readPackages } from "./rules.ts";
 export type { Seeded, SeedRequest } from "./seed.ts";
 export { sourceWarnings } from "./source-warnings.ts";
+export type { RunCatalogTask } from "./work.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 

@@ -14,6 +14,7 @@ import { fileSigner, readTrustedKeys } from "../../../src/platform/crypto/file-s
 import { replaceFile } from "../../../src/platform/files.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { inOneTurn } from "../../../src/platform/steps.ts";
 import { publishPackages } from "../../support/policy.ts";
 import { chunksOf, tarFile, tarGzOf } from "../../support/tar.ts";
 import {
@@ -151,7 +152,7 @@ test("a change sees what the same transaction holds, which several writes may sh
   };
   const { removed } = await world.db.write((tx) => {
     putPackage(tx, { ...row, entry: "{}", updatedAtMs: 0 });
-    return commit(tx, dependencies, change);
+    return inOneTurn(commit(tx, dependencies, change));
   });
   expect(removed.map(({ id }) => id)).toEqual(["early"]);
 });
