@@ -181,6 +181,20 @@ describe("an entry is refused", () => {
   });
 
   test.each([
+    ["./a", true],
+    ["a/./b", true],
+    ["../a", false],
+    ["a//b", false],
+  ])(
+    "when its path is %s, with the command that makes such paths only where it does",
+    async (name, isFromDot) => {
+      const { hint = "" } = await refusalOfEntries(tarFile(name));
+      expect(hint.includes('begins every path with "./"')).toBe(isFromDot);
+      expect(hint).toContain("tar czf package.tar.gz *");
+    },
+  );
+
+  test.each([
     ["in a PAX path", [tarPax({ path: "a\0b" }), tarFile("a")]],
     ["in a GNU long name", [gnuLongName("a\0b"), tarFile("a")]],
   ])("when a NUL hides %s", async (_what, entries) => {
