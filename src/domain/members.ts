@@ -32,7 +32,9 @@ export const kindOf = (value: unknown): string => {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const unknownMember = (name: string, known: readonly string[]): string => {
+/** @returns that there is no such member, with the nearest name; the work grows with the square of the name's length */
+export const unknownMember = (name: string, known: readonly string[]): string => {
+  if (name.length > KEY_CHARACTERS_MAX || known.length === 0) return "is not a known member";
   const nearest = closest(name, known);
   return distance(name, nearest) <= Math.max(2, name.length / 3)
     ? `is not a known member; did you mean ${nearest}?`

@@ -1,9 +1,10 @@
 // Checks what a caller sent against the schema of the route. The framework's own check writes the whole value into its error, so
 // it is switched off for bodies and never fails for the rest, which is checked here before it.
 import { KindGuard, type TSchema } from "@sinclair/typebox";
-import type { ValueError } from "@sinclair/typebox/value";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { getSchemaValidator } from "elysia";
 import { type Problem, pointerOf } from "../domain/errors.ts";
+import { unknownMember } from "../domain/members.ts";
 import { PROBLEMS_MAX } from "../domain/problem-list.ts";
 import { excerpt } from "./excerpt.ts";
 import { MeterSpent, metered } from "./metered.ts";
@@ -123,7 +124,16 @@ function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
 }
 
 /** Says what is expected and never what was sent: that may be a password in the wrong place. */
-function detailOf({ message, schema }: { message: string; schema: object }): string {
+function detailOf({ message, schema, path, type }: ValueError): string {
+  if (type === ValueErrorType.ObjectAdditionalProperties)
+    return unknownMember(nameIn(path), propertiesOf(schema));
   if ("format" in schema) return `expected a string of the format ${schema.format}`;
   return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
+
+/** @returns the last token of an RFC 6901 pointer */
+const nameIn = (pointer: string): string =>
+  pointer
+    .slice(pointer.lastIndexOf("/") + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");

@@ -1,5 +1,6 @@
 // What goes wrong, and the one shape in which an API caller hears of it (PRODUCT.md decision 4).
 import { describe, expect, test } from "bun:test";
+import { KEY_CHARACTERS_MAX } from "../../src/domain/members.ts";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { PROBLEMS_MAX } from "../../src/domain/problem-list.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
@@ -184,6 +185,18 @@ describe("bodies", () => {
       body: "{",
     });
     expect(response.status).toBe(204);
+  });
+});
+
+describe("an unknown member is refused", () => {
+  test.each([
+    ["logo_urll", "is not a known member; did you mean logo_url?"],
+    ["x".repeat(KEY_CHARACTERS_MAX + 1), "is not a known member"],
+  ])("%s: %s", async (name, detail) => {
+    await using face = await createTestServer();
+    const sent = { ...(await asAdministrator(face)), body: { [name]: 1 } };
+    const { errors } = await refusalOf(await face.request("PUT", "/admin/branding", sent));
+    expect(errors).toContainEqual({ pointer: `/${name}`, detail });
   });
 });
 
