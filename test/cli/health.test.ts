@@ -5,8 +5,8 @@ import {
   chmodSync,
   cpSync,
   existsSync,
-  readdirSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -387,10 +387,13 @@ describe("limits of doctor", () => {
     [REPLICATION_LAG_MS - 1, "ok"],
     [REPLICATION_LAG_MS, "ok"],
     [REPLICATION_LAG_MS + 1, "failed"],
-  ] as const)("replication with a log that was written %p ms after its last progress is %s", (lag, result) => {
-    const lastWriteMs = lag === undefined ? undefined : 1_000 + lag;
-    expect(checkReplication(check, { lastProgressMs: 1_000, lastWriteMs }).result).toBe(result);
-  });
+  ] as const)(
+    "replication with a log that was written %p ms after its last progress is %s",
+    (lag, result) => {
+      const lastWriteMs = lag === undefined ? undefined : 1_000 + lag;
+      expect(checkReplication(check, { lastProgressMs: 1_000, lastWriteMs }).result).toBe(result);
+    },
+  );
 
   test.each([
     [-1, "failed"],
