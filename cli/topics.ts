@@ -56,7 +56,10 @@ over the file, the file over the default. \`quartermaster config show\` tells wh
         "keys that seal secrets in the database, and that sign bundles; back them up apart from it",
       ],
       ["<data directory>/backups", "backups (.qmb), and copies taken before an upgrade (.db)"],
-      ["<data directory>/replaced-<time>", "a database that a restore has replaced"],
+      [
+        "<data directory>/replaced-<time>",
+        "a database that a restore has replaced, kept for some days (backup.keep_replaced)",
+      ],
       [
         "<data directory>/initial-admin-password",
         "where systemd started the first time; remove it after reading",

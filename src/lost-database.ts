@@ -70,7 +70,7 @@ function lost(directory: DataDirectory, backup: FoundBackup | undefined): Domain
   const anew = "to begin a new, empty installation instead: quartermaster setup --new";
   const way = backup
     ? `restore the newest backup: ${restoreCommand(backup.path, path)}`
-    : "put the database back, from a backup or a replica (`quartermaster help backups`)";
+    : "put the database back, from a backup or a replica (`quartermaster backup list`, `quartermaster help backups`)";
   return new DomainError(
     "conflict",
     "data_dir.database_lost",

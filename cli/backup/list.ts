@@ -1,14 +1,22 @@
-// `backup list`: what is in the folder of backups, by what the beginning of each file says.
+// `backup list`: what is in the folder of backups, by what each file says of itself, and what restores have replaced.
+import { basename, resolve } from "node:path";
 import { backupFolder } from "../../src/backup/backup.ts";
 import { backupsIn, type FoundBackup } from "../../src/backup/found.ts";
+import { type ReplacedData, replacedIn } from "../../src/backup/replaced.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
 import { dateOf, timeOf } from "../details.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import type { Column } from "../table.ts";
 
-const keyIdsOf = ({ manifest }: FoundBackup): readonly string[] => manifest?.sealing_key_ids ?? [];
+interface Row extends Omit<FoundBackup, "kind"> {
+  kind: FoundBackup["kind"] | "replaced";
+  /** undefined where nothing removes it at a time */
+  keptUntilMs?: number;
+}
 
-const COLUMNS: readonly Column<FoundBackup>[] = [
+const keyIdsOf = ({ manifest }: Row): readonly string[] => manifest?.sealing_key_ids ?? [];
+
+const COLUMNS: readonly Column<Row>[] = [
   { header: "NAME", value: ({ name }) => name },
   { header: "KIND", value: ({ kind }) => kind },
   { header: "CREATED", value: ({ createdAtMs }) => dateOf(createdAtMs ?? null) },
@@ -17,17 +25,25 @@ const COLUMNS: readonly Column<FoundBackup>[] = [
   { header: "VERSION", value: ({ manifest }) => manifest?.version },
   { header: "KEYS", value: (backup) => keyIdsOf(backup).join(","), isWide: true },
   { header: "PATH", value: ({ path }) => path, isWide: true },
+  { header: "KEPT UNTIL", value: ({ keptUntilMs }) => dateOf(keptUntilMs ?? null), isWide: true },
   { header: "PROBLEM", value: ({ problem }) => problem },
 ];
 
 /** @throws DomainError `file.*` where the folder cannot be read */
 export async function list({ config, output }: SettingsCall): Promise<void> {
-  const folder = backupFolder(config, placesIn(config.get("data_dir")));
+  const directory = placesIn(resolve(config.get("data_dir")));
+  const folder = backupFolder(config, directory);
+  const replaced = replacedIn(directory, config.get("backup.keep_replaced")).map(replacedRow);
   const empty = `no backups in ${folder}`;
-  output.list(backupsIn(folder), { columns: COLUMNS, json: documentOf, empty }, { folder });
+  output.list([...backupsIn(folder), ...replaced], { columns: COLUMNS, json: documentOf, empty }, { folder });
 }
 
-function documentOf(backup: FoundBackup): object {
+const replacedRow = ({ folder, path, replacedAtMs, keptUntilMs, sizeBytes }: ReplacedData): Row => ({
+  ...{ name: basename(folder), path, kind: "replaced", createdAtMs: replacedAtMs, keptUntilMs, sizeBytes },
+  ...{ schema: undefined, manifest: undefined, problem: undefined },
+});
+
+function documentOf(backup: Row): object {
   const { name, path, kind, createdAtMs, sizeBytes, schema, manifest, problem } = backup;
   return {
     ...{ name, path, kind },
@@ -36,6 +52,7 @@ function documentOf(backup: FoundBackup): object {
     schema: schema ?? null,
     version: manifest?.version ?? null,
     sealing_key_ids: keyIdsOf(backup),
+    kept_until: timeOf(backup.keptUntilMs ?? null),
     problem: problem ?? null,
   };
 }

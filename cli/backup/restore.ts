@@ -86,7 +86,7 @@ async function confirm(call: SettingsCall, directory: DataDirectory, read: Read)
 }
 
 function planOf(
-  { has }: SettingsCall,
+  { config, has }: SettingsCall,
   directory: DataDirectory,
   { backup, replaces }: Read & { replaces: boolean },
 ): Plan {
@@ -102,7 +102,7 @@ function planOf(
       ...(has("dryRun") && isServerRunning(directory) ? ["A service runs on it now: stop that first."] : []),
       ...(replaces
         ? [
-            "What was written since is no longer in force. It is kept aside in a folder replaced-…, and can be put back.",
+            `What was written since is no longer in force. It is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-…, and can be put back.`,
           ]
         : []),
       ...(has("revokeLogins") ? ["Every login ends: people and workstations sign in again."] : []),
@@ -125,11 +125,12 @@ const missingText = (id: string): string =>
   `The sealing key ${id} is not at hand: what lies under it cannot be read until its file is in keys/ (--keys puts it there).`;
 
 function tell(
-  { output }: SettingsCall,
+  { config, output }: SettingsCall,
   directory: DataDirectory,
   { backup, restored }: Read & { restored: Restored },
 ): void {
   const { aside, schema, revoked } = restored;
+  const keepDays = config.get("backup.keep_replaced");
   const undo = aside === undefined ? undefined : restoreCommand(join(aside, DATABASE_NAME), directory.path);
   const document = {
     restored: backup.path,
@@ -150,7 +151,12 @@ function tell(
   const lines = [
     `restored ${backup.path} into ${directory.path} (schema ${schema})`,
     ...(revoked ? [`ended ${revokedText(revoked)}`] : []),
-    ...(undo === undefined ? [] : [`the data before is in ${aside}; to go back to it:`, `  ${undo}`]),
+    ...(undo === undefined
+      ? []
+      : [
+          `the data before is in ${aside} for ${keepDays} days (backup.keep_replaced); to go back to it:`,
+          `  ${undo}`,
+        ]),
   ];
   output.result(document, lines.join("\n"));
   for (const text of upgradeText(backup, directory)) output.warning(text);

@@ -5,6 +5,7 @@ import { settingOf } from "../../src/platform/config/table.ts";
 
 const everyHours = settingOf("backup.every_hours").default;
 const keep = settingOf("backup.keep").default;
+const keepReplaced = settingOf("backup.keep_replaced").default;
 
 /** @returns the topic, without a line break at its end */
 export const backupsTopic =
@@ -32,8 +33,8 @@ Where the database is lost, serve and setup begin no other one: installation.jso
 or a backup, says that there was one. They print the command that restores the newest backup.
 \`setup --new\` begins a new, empty installation instead.
 
-What a restore replaces is kept in a folder replaced-<time>, and the command that goes back to it is
-printed. Cut short at any moment it has either done nothing, or is finished by the next start. After
+What a restore replaces is kept in a folder replaced-<time> for ${keepReplaced} days (backup.keep_replaced); \`backup list\`
+shows it, and the command that goes back to it is printed. Cut short at any moment it has either done nothing, or is finished by the next start. After
 a backup was in other hands, restore it with --revoke-logins.
 
 A database with tables, indexes, triggers or views that no migration made is refused by verify and restore, and

@@ -20,7 +20,8 @@ export const register = (program: CliCommand): CliCommand =>
 /** Adds its verbs. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [creating, listing, verifying, restoring].map((verb) => verb(noun, context));
-  for (const verb of verbs) addOptionsOf(verb, ["data_dir", "backup.directory", "keys.sealing_key"]);
+  for (const verb of verbs)
+    addOptionsOf(verb, ["data_dir", "backup.directory", "backup.keep_replaced", "keys.sealing_key"]);
 }
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>
@@ -46,7 +47,9 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
 const listing = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("list")
-    .description("Lists the backups in the folder of backups, newest first, and copies that upgrades made.")
+    .description(
+      "Lists the backups in the folder of backups, newest first, copies that upgrades made, and data that restores replaced.",
+    )
     .examples("quartermaster backup list", "quartermaster backup list --wide")
     .printsTable()
     .action(inSettings(context, async () => (await import("../backup/list.ts")).list));

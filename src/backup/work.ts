@@ -9,6 +9,7 @@ import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { Scheduler } from "../platform/scheduler/scheduler.ts";
 import { backupFolder, makeBackup } from "./backup.ts";
+import { removeReplaced } from "./replaced.ts";
 import { removeOldBackups } from "./retention.ts";
 
 export const BACKUP_JOB = "backup";
@@ -55,6 +56,29 @@ export function registerBackupJob(
       const { left_out: leftOut } = manifest.artifacts;
       if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
       if (leftOut.length > 0) log.warning("backup.artifacts_left_out", { damaged: leftOut.length });
+    },
+  });
+}
+
+export const REPLACED_JOB = "replaced-data";
+const REPLACED_EVERY_MS = 24 * HOUR_MS;
+
+/** Registers the job that removes what restores have replaced, days later. */
+export function registerReplacedJob(
+  scheduler: Scheduler,
+  { directory, domain }: Installation,
+  { actor, clock, config, log }: { actor: Actor; clock: Clock; config: Config; log: Log },
+): void {
+  const keepDays = config.get("backup.keep_replaced");
+  scheduler.register({
+    name: REPLACED_JOB,
+    everyMs: REPLACED_EVERY_MS,
+    jitterMs: JITTER_MS,
+    timeLimitMs: TIME_LIMIT_MS,
+    async run() {
+      const removed = removeReplaced(directory, { keepDays, nowMs: clock.nowMs() });
+      await domain.backups.recordRemoved(actor, removed);
+      if (removed.length > 0) log.info("backup.replaced_removed", { folders: removed });
     },
   });
 }

@@ -17,5 +17,11 @@ export const DAY_MS = 24 * HOUR_MS;
 /** @returns `20260101T000000Z`, for the names of files */
 export const toStamp = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
 
+/** @returns UTC milliseconds of `20260101T000000Z`; undefined for any other text */
+export function fromStamp(stamp: string): number | undefined {
+  const ms = Date.parse(stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** @returns RFC 3339 in UTC with milliseconds, as every face shows time */
 export const toRfc3339 = (ms: number): string => new Date(ms).toISOString();

@@ -1,6 +1,6 @@
 // The running service: one data directory, its background work and its listener, started and stopped in order.
 // What it says to a person is the command's (cli/commands/serve.ts).
-import { addBackupFigures, registerBackupJob } from "../backup/work.ts";
+import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/work.ts";
 import { readCatalogFile } from "../catalog-file.ts";
 import { createDocumentThreads } from "../document-threads.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -137,6 +137,7 @@ async function startBehind(
   registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   registerBackupJob(scheduler, installation, { actor, clock, config, log });
+  registerReplacedJob(scheduler, installation, { actor, clock, config, log });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });

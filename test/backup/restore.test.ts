@@ -14,16 +14,22 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { removeReplaced } from "../../src/backup/replaced.ts";
+import { registerReplacedJob } from "../../src/backup/work.ts";
+import { DAY_MS } from "../../src/platform/clock.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { finishSwap, stagingIn, swapIn } from "../../src/platform/database/data-swap.ts";
 import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createScheduler } from "../../src/platform/scheduler/scheduler.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { changeManifest } from "../support/backup-files.ts";
 import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
-import { logInOn } from "../support/installed-login.ts";
+import { inInstallation, logInOn } from "../support/installed-login.ts";
 import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
 
 /**
@@ -451,5 +457,68 @@ describe("DAT-3 keys", () => {
     const create = "backup create moved.qmb --with-keys --passphrase-file passphrase";
     expect(await outcomeOf(create)).toBe("4 backup.exists");
     expect(existsSync(join(bench.folder, "moved.qmb"))).toBe(false);
+  });
+});
+
+describe("data that a restore has replaced", () => {
+  const DAYS = 3;
+
+  /** Restores at the clock's time. @returns the folder with the former data */
+  async function replaceData(): Promise<string> {
+    const { replaced } = await bench.json(`backup restore ${backup} ${restore}`);
+    return String(replaced);
+  }
+
+  test("is removed by a job of the service, which the audit log tells", async () => {
+    const replaced = await replaceData();
+    const used = bench;
+    bench = copyOf(used);
+    used[Symbol.dispose]();
+    const folder = join(bench.data, basename(replaced));
+    const { clock, ids } = bench;
+    const config = loadConfig({ flags: { dataDir: bench.data, backupKeepReplaced: "3" }, env: {}, cwd: "/" });
+    await inInstallation(bench, async (installation) => {
+      const { db, domain, organizationId } = installation;
+      const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+      const scheduler = createScheduler({ db, clock, ids, log });
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      registerReplacedJob(scheduler, installation, { actor, clock, config, log });
+      await scheduler.runDue();
+      for (const isThere of [true, false]) {
+        clock.advance(2 * DAY_MS);
+        await scheduler.runDue();
+        expect(existsSync(folder)).toBe(isThere);
+      }
+      const [entry] = domain.auditLog.list(organizationId, {}).items;
+      expect(entry).toMatchObject({ action: "backup.remove", target: folder });
+    });
+  });
+
+  test("is listed until it is removed", async () => {
+    const replaced = await replaceData();
+    const { items } = await bench.json(`backup list --backup-keep-replaced ${DAYS}`);
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        kind: "replaced",
+        path: join(replaced, "quartermaster.db"),
+        created_at: "2026-01-01T00:00:00.000Z",
+        kept_until: "2026-01-04T00:00:00.000Z",
+      }),
+    );
+  });
+
+  test.each([
+    ["just before", DAYS * DAY_MS - 1, true],
+    ["at", DAYS * DAY_MS, false],
+    ["after", DAYS * DAY_MS + 1, false],
+    ["and from the future", -DAY_MS, true],
+  ])("%s its last day: is there after the job", async (_, laterMs, isThere) => {
+    const replaced = await replaceData();
+    const other = join(bench.data, "replaced-by-hand");
+    mkdirSync(other);
+    const nowMs = bench.clock.nowMs() + laterMs;
+    const removed = removeReplaced(placesIn(bench.data), { keepDays: DAYS, nowMs });
+    expect([existsSync(replaced), removed]).toEqual(isThere ? [true, []] : [false, [replaced]]);
+    expect(existsSync(other)).toBe(true);
   });
 });

@@ -978,6 +978,7 @@ suite("the table", () => {
       "bootstrap.organization_name": "Development",
       "backup.every_hours": "24",
       "backup.keep": "7",
+      "backup.keep_replaced": "30",
       "backup.directory": "unset",
       "database.replicated": "false",
       "catalog.file": "unset",

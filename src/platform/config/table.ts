@@ -54,6 +54,7 @@ export const PROXY_TOKEN_LENGTH_MIN = 32;
 /** a month at most: what is older helps nobody; 0 makes none */
 export const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
 export const BACKUPS_KEPT = { min: 1, max: 1000 };
+export const REPLACED_KEPT_DAYS = { min: 1, max: 3650 };
 export const KEY_BUDGET = { max: 1_000_000_000 };
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 
@@ -140,6 +141,11 @@ export const SETTINGS = {
     integer(BACKUPS_KEPT),
     "7",
     "scheduled backups that are kept; older ones are removed",
+  ),
+  "backup.keep_replaced": always(
+    integer(REPLACED_KEPT_DAYS),
+    "30",
+    "days for which the data that a restore has replaced is kept",
   ),
   "backup.directory": optional(
     path,

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../domain/errors.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, fromStamp } from "../clock.ts";
 import {
   type DataDirectory,
   flushToDisk,
@@ -20,7 +20,13 @@ import { sqliteErrorIn } from "./storage-errors.ts";
 
 /** Folders in the data directory: where a database is made ready, and where the one before it is kept. */
 const STAGING = /^restoring-[0-9a-f-]{36}$/;
-const ASIDE = /^replaced-\d{8}T\d{6}Z(?:-\d{1,4})?$/;
+const ASIDE = /^replaced-(\d{8}T\d{6}Z)(?:-\d{1,4})?$/;
+/** @returns when the data in a folder of that name was replaced, in UTC milliseconds; undefined for any other name */
+export function replacedAtMs(name: string): number | undefined {
+  const [, stamp] = ASIDE.exec(name) ?? [];
+  return stamp === undefined ? undefined : fromStamp(stamp);
+}
+
 /** How long a swap waits for a command that is about to end. */
 const OTHERS_WAIT_MS = 500;
 const SIDECARS = ["-wal", "-shm", "-journal"];

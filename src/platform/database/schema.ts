@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { migrations as embedded, type Migration } from "../../../migrations/index.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { toStamp } from "../clock.ts";
+import { fromStamp, toStamp } from "../clock.ts";
 import { sha256Hex } from "../ids.ts";
 import { openConnection } from "./connection.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -34,8 +34,8 @@ export const upgradeCopyName = ({ schema, atMs }: { schema: number; atMs: number
 export function upgradeCopyIn(name: string): { schema: number; atMs: number } | undefined {
   const [, schema, stamp] = COPY.exec(name) ?? [];
   if (schema === undefined || stamp === undefined) return undefined;
-  const atMs = Date.parse(stamp.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"));
-  return Number.isNaN(atMs) ? undefined : { schema: Number(schema), atMs };
+  const atMs = fromStamp(stamp);
+  return atMs === undefined ? undefined : { schema: Number(schema), atMs };
 }
 
 /**
