@@ -287,6 +287,29 @@ describe("what a settled attempt leaves", () => {
     expect(queued(world)).toHaveLength(status === "ready" ? 0 : 1);
   });
 
+  test("is not revoked where a key that was to be revoked is stored again", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ask(world, user);
+    const { organizationId, email } = user;
+    const nowMs = world.clock.nowMs();
+    const entry = {
+      id: world.ids.uuid(),
+      organizationId,
+      email,
+      userId: user.id,
+      reason: "unsettled",
+      attempts: 0,
+    };
+    const due = { externalId: "key-1", problem: null, createdAtMs: nowMs, nextAttemptAtMs: nowMs };
+    await world.db.write((tx) => store.queueRevocation(tx, { ...entry, ...due }));
+    world.clock.advance(VALIDATE_EVERY_MS);
+    await validate(world, user);
+    expect(queued(world)).toEqual([]);
+    await reconcile(world);
+    expect([...world.upstream.keys.keys()]).toEqual(["key-1"]);
+  });
+
   test("counts a revocation only once it is done", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
