@@ -93,6 +93,7 @@ test("workstations stay signed in; a device login that another browser has appro
   const own = await requestLogin(world);
   await decide(world, own, { browser, decision: "approve" });
   await change(world.changes, browser);
+  expect(world.logins.list({ kind: "device_login" }).items).toHaveLength(1);
   expect(await refusalOf(refresh(world, refreshToken))).toBe("fine");
   expect(await refusalOf(redeem(world, approved.deviceCode))).toBe("invalid_grant");
   expect(await refusalOf(redeem(world, own.deviceCode))).toBe("fine");
@@ -216,6 +217,21 @@ test.each<[string, Event]>([
   await world.identity.users.setStatus(world.system, world.user.id, "active");
   expect(await signsIn(world, NEXT)).toBe("access.sign_in_failed");
   expect(JSON.stringify(before())).toBe(hashes);
+});
+
+test("of two changes that one browser sends at once, the first counts", async () => {
+  await using world = await createOwnWorld();
+  const browser = await signIn(world);
+  const { ownPasswords } = world.identity;
+  const hash: Identity["ownPasswords"]["hash"] = async (password) => {
+    await change(world.changes, browser);
+    return await ownPasswords.hash(password);
+  };
+  const identity = { ...world.identity, ownPasswords: { ...ownPasswords, hash } };
+  const late = change(changesIn(world, { identity }), browser, { next: "yet another long password" });
+  expect(await refusalOf(late)).toBe("access.session_invalid");
+  expect(await signsIn(world, NEXT)).toBe("fine");
+  expect(audited(world, "user.change_password")).toHaveLength(1);
 });
 
 test.each<[string, Partial<typeof users.$inferInsert>, LoginWorldOptions]>([
