@@ -8,6 +8,7 @@ import { settleSwap } from "../../src/platform/database/data-swap.ts";
 import { type Replication, replicationOf } from "../../src/platform/database/replication.ts";
 import { programSchema, schemaIn } from "../../src/platform/database/schema.ts";
 import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
+import { trustIn } from "../../src/server/peer-address.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";
@@ -66,7 +67,10 @@ const contentOf = (context: Context, config: Config) =>
   withDomain(
     context,
     config,
-    async ({ domain: { governance, clients, gateway, jobs, backups }, actor: { organizationId } }) => ({
+    async ({
+      domain: { governance, clients, gateway, jobs, backups, untrustedProxies },
+      actor: { organizationId },
+    }) => ({
       revision: governance.current(organizationId),
       clients: clients.inventory.counts(organizationId),
       gateway: {
@@ -76,5 +80,6 @@ const contentOf = (context: Context, config: Config) =>
       },
       jobs: jobs.list(),
       backup: backups.last(),
+      untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
     }),
   );

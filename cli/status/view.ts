@@ -1,5 +1,11 @@
 // The one screen of `status`, as text and as JSON. What is not as it should be has a line of its own below what it belongs to.
 import { isOverdue, type JobView } from "../../src/domain/system/jobs.ts";
+import {
+  PROXY_SETTING,
+  type UntrustedProxy,
+  untrustedProxyRemedy,
+  untrustedProxyText,
+} from "../../src/domain/system/untrusted-proxies.ts";
 import type { OutsideService } from "../../src/outside.ts";
 import { SECOND_MS, toRfc3339 } from "../../src/platform/clock.ts";
 import { bytesText } from "../../src/platform/disk.ts";
@@ -18,6 +24,7 @@ export function statusText({ nowMs, machine, content, outside }: Status): string
     ["database", `${bytesText(machine.databaseBytes)}, write-ahead log ${bytesText(machine.walBytes)}`],
     ["disk", diskText(machine)],
     ...replicationFacts(machine, nowMs),
+    ...(content?.untrustedProxy ? proxyFacts(content.untrustedProxy) : []),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
     ...outside.flatMap(outsideFacts),
   ]);
@@ -49,6 +56,11 @@ function replicationFacts(machine: Machine, nowMs: number): Fact[] {
       : `last progress ${whenText(lastProgressMs, { nowMs, machine })}`;
   return [["replication", text]];
 }
+
+const proxyFacts = (seen: UntrustedProxy): Fact[] => [
+  ["proxy", `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`],
+  fact(untrustedProxyRemedy(seen.peer)),
+];
 
 interface Beside {
   nowMs: number;
@@ -140,6 +152,7 @@ export function statusDocument({ nowMs, machine, content, outside }: Status): ob
     gateway_keys: content ? gatewayDocument(content.gateway) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
+    untrusted_proxy: content?.untrustedProxy ? proxyDocument(content.untrustedProxy) : null,
     outside,
   };
 }
@@ -153,6 +166,13 @@ function serviceDocument({ server }: Machine, nowMs: number): object {
     uptime_seconds: known ? Math.max(0, Math.floor((nowMs - known.sinceMs) / SECOND_MS)) : null,
   };
 }
+
+const proxyDocument = (seen: UntrustedProxy) => ({
+  peer: seen.peer,
+  header: seen.header,
+  seen_at: timeOf(seen.seenAtMs),
+  setting: PROXY_SETTING,
+});
 
 const policyDocument = ({ id, sequence, createdAtMs }: NonNullable<Content["revision"]>) => ({
   revision: id,

@@ -2,8 +2,10 @@
 // with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
 import type { Domain } from "../domain/domain.ts";
 import { isOverdue } from "../domain/system/jobs.ts";
+import { untrustedProxyRemedy, untrustedProxyText } from "../domain/system/untrusted-proxies.ts";
 import { toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import { trustIn } from "../server/peer-address.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Digests that are told. */
@@ -71,6 +73,14 @@ export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Exa
     ];
   });
   return wrong.length === 0 ? [check.ok(`${jobs.length} jobs, none failed`)] : wrong;
+}
+
+/** A proxy that the settings of this command do not trust. */
+export function checkProxy(check: Check, { domain, config }: Examined): Finding {
+  const seen = domain.untrustedProxies.find(trustIn(config.get("server.trusted_proxies")));
+  if (!seen) return check.ok("no peer that is not trusted forwarded an address");
+  const detail = `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`;
+  return check.warning(detail, untrustedProxyRemedy(seen.peer));
 }
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {

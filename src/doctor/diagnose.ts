@@ -97,6 +97,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   policy: content.checkPolicy,
   jobs: content.checkJobs,
   backup: checkBackups,
+  proxy: content.checkProxy,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
 };

@@ -36,6 +36,7 @@ import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
 import { createBranding } from "./system/service.ts";
+import { createUntrustedProxies } from "./system/untrusted-proxies.ts";
 
 export interface DomainOptions {
   db: Db;
@@ -141,6 +142,7 @@ export function openDomain({
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
+    untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({
       ...shared,
       secrets: [accessSecrets(machine), ...gatewaySecrets(machine)],

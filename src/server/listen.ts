@@ -5,7 +5,7 @@ import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import http from "node:http";
 import { DomainError } from "../domain/errors.ts";
 import type { Listen } from "../platform/config/addresses.ts";
-import { createPeerAddresses, type ProxyTrust } from "./peer-address.ts";
+import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer-address.ts";
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
@@ -13,6 +13,8 @@ import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 export interface ListenOptions extends ProxyTrust {
   listen: Listen;
   tls?: TlsFiles | undefined;
+  /** told once of the first forwarding header that a peer sent which is no trusted proxy */
+  noteUntrusted?(seen: UntrustedPeer): void;
   /** told of an error that no refusal caught; the caller gets a 500 without a request id */
   report(error: unknown): void;
 }
@@ -123,12 +125,21 @@ function refuseTaken(where: Listen): void {
 }
 
 function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers {
-  const { addressOf } = createPeerAddresses(options);
+  const addresses = createPeerAddresses(options);
+  let note = options.noteUntrusted;
+  const noteFirst = (request: Request, socket: Running) => {
+    const seen = addresses.untrusted(request.headers, peerOf(request, socket));
+    if (!seen) return;
+    note?.(seen);
+    note = undefined;
+  };
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
-    fetch: (request: Request, socket: Running) =>
-      handle(request, () => addressOf(request.headers, peerOf(request, socket))),
+    fetch(request: Request, socket: Running) {
+      if (note) noteFirst(request, socket);
+      return handle(request, () => addresses.addressOf(request.headers, peerOf(request, socket)));
+    },
     error(error: unknown) {
       options.report(error);
       return problemResponse({ ...bugFailure, headers: { connection: "close" } }, "none");

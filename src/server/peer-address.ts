@@ -18,8 +18,14 @@ export interface PeerAddresses {
    * @returns the last address that no trusted proxy has; where an entry cannot be read, that of the proxy that wrote it
    */
   addressOf(headers: Headers, peer: string | null): string | null;
-  /** @returns the forwarding header that a peer sent which is no trusted proxy */
-  unbelieved(headers: Headers, peer: string | null): ForwardedHeader | undefined;
+  /** @returns the peer and its forwarding header, where it sent one and is no trusted proxy */
+  untrusted(headers: Headers, peer: string | null): UntrustedPeer | undefined;
+}
+
+export interface UntrustedPeer {
+  /** null on a Unix socket */
+  peer: string | null;
+  header: ForwardedHeader;
 }
 
 /** @returns the addresses of callers behind these proxies */
@@ -38,10 +44,11 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
       }
       return address;
     },
-    unbelieved: (headers, peer) =>
-      isTrusted(peer === null ? null : plain(peer))
-        ? undefined
-        : FORWARDED_HEADERS.find((name) => headers.has(name)),
+    untrusted(headers, from) {
+      const header = FORWARDED_HEADERS.find((name) => headers.has(name));
+      const peer = from === null ? null : plain(from);
+      return header === undefined || isTrusted(peer) ? undefined : { peer, header };
+    },
   };
 }
 

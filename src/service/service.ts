@@ -26,6 +26,7 @@ import { BUILD_TIME } from "../platform/version.ts";
 import { type Listener, listen } from "../server/listen.ts";
 import { addAuditFigures } from "../server/metrics-audit.ts";
 import { addInstallationFigures } from "../server/metrics-installation.ts";
+import { trustIn, type UntrustedPeer } from "../server/peer-address.ts";
 import { createReadiness } from "../server/readiness.ts";
 import { startingResponse } from "../server/refusal.ts";
 import { createServer, type Server } from "../server/server.ts";
@@ -35,6 +36,7 @@ import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { reloadSettings, tlsOf } from "./settings-reload.ts";
 import { refuseEarlyClock, refuseUnreachable } from "./start-checks.ts";
 import type { Vitals } from "./supervision.ts";
+import { tellUntrusted } from "./untrusted-proxy.ts";
 import { vitalsOf } from "./vitals.ts";
 
 export interface ServiceOptions {
@@ -88,22 +90,27 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** The socket, and what answers behind it: a refusal until the service is there. */
 interface Door {
   listener: Listener;
+  /** the first peer that forwards an address and is no trusted proxy; pending for as long as there is none */
+  untrusted: Promise<UntrustedPeer>;
   baseUrl(): string;
   open(server: Server): void;
 }
 
 function openDoor(config: Config, log: Log): Door {
   let answer: Server["handle"] = (request) => startingResponse(request);
+  const untrusted = Promise.withResolvers<UntrustedPeer>();
   const listener = listen((request, addressOf) => answer(request, addressOf), {
     listen: config.get("server.listen"),
     tls: tlsOf(config),
     trustedProxies: config.get("server.trusted_proxies"),
     forwardedHeader: config.get("server.forwarded_header"),
+    noteUntrusted: untrusted.resolve,
     report: (error) => log.error("http.escaped", { error }),
   });
   const baseUrl = config.get("server.public_url") ?? listener.address;
   return {
     listener,
+    untrusted: untrusted.promise,
     baseUrl: () => baseUrl,
     open(server) {
       answer = server.handle;
@@ -142,6 +149,9 @@ async function startBehind(
   addClientFigures(metrics, installation.domain, { actor, clock });
   const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
   door.open(server);
+  const { untrustedProxies } = installation.domain;
+  await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
+  tellUntrusted(door.untrusted, untrustedProxies, log);
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());

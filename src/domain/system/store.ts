@@ -1,8 +1,8 @@
-// SQL of branding: one row for each organization that has any; and whether the database can be read at all.
+// SQL of branding: one row for each organization that has any; of the last untrusted proxy, one row at most; and whether the database can be read at all.
 import { eq, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Branding } from "./model.ts";
-import { branding } from "./tables.ts";
+import { branding, untrustedProxy } from "./tables.ts";
 
 export const findBranding = (connection: Connection, organizationId: string): Branding | undefined =>
   connection
@@ -22,3 +22,20 @@ export function putBranding(tx: Tx, organizationId: string, values: Branding): v
 /** @returns whether the file gave its first page */
 export const canRead = (connection: Connection): boolean =>
   connection.all(sql`SELECT 1 FROM sqlite_schema LIMIT 1`).length > 0;
+
+const THE_ONE = 1;
+
+export const findUntrustedProxy = (connection: Connection) =>
+  connection.select().from(untrustedProxy).where(eq(untrustedProxy.id, THE_ONE)).limit(1).get();
+
+export const removeUntrustedProxy = (tx: Tx): void => void tx.delete(untrustedProxy).run();
+
+export function putUntrustedProxy(
+  tx: Tx,
+  seen: { peer: string | null; header: string; seenAtMs: number },
+): void {
+  tx.insert(untrustedProxy)
+    .values({ id: THE_ONE, ...seen })
+    .onConflictDoUpdate({ target: untrustedProxy.id, set: seen })
+    .run();
+}
