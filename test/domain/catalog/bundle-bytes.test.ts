@@ -1,7 +1,7 @@
 // Every byte of a bundle counts: the signature covers the manifest, the manifest the archives, and the reader the rest.
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { type BundleFile, MANIFEST_NAME } from "../../../src/domain/catalog/bundle-model.ts";
+import { BUNDLE_LIMITS, type BundleFile, MANIFEST_NAME } from "../../../src/domain/catalog/bundle-model.ts";
 import { readBundle } from "../../../src/domain/catalog/bundle-read.ts";
 import { bundleBytes, manifestOf } from "../../../src/domain/catalog/bundle-write.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
@@ -76,5 +76,43 @@ describe("a bundle", () => {
     const length = Number.parseInt(bundle.toString("latin1", 124, 135), 8);
     bundle.set(tarHeader({ name: MANIFEST_NAME, ...change }, length));
     expect(await outcomeOf(bundle)).toBe("unverified bundle.tampered");
+  });
+});
+
+describe("an export", () => {
+  const tooLarge = (count: number, version: string) => {
+    const archives = Array.from({ length: count }, () => ({ sha256: "a".repeat(64), sizeBytes: 1 }));
+    const managed = {
+      id: "a",
+      version,
+      source_ref: "a.tar.gz",
+      sha256: "a".repeat(64),
+      settings: {},
+      adapters: {},
+    };
+    try {
+      return manifestOf({ packages: [managed], archives, signer, exportedAtMs: 0 }).length;
+    } catch (error) {
+      if (error instanceof DomainError) return error.reason;
+      throw error;
+    }
+  };
+  const { archivesMax, manifestBytesMax } = BUNDLE_LIMITS;
+
+  test.each([
+    [-1, false],
+    [0, false],
+    [1, true],
+  ])("is refused for its archives alone, %d from the limit", (step, isRefused) => {
+    expect(tooLarge(archivesMax + step, "1") === "bundle.too_large").toBe(isRefused);
+  });
+
+  test.each([
+    [-1, false],
+    [0, false],
+    [1, true],
+  ])("is refused for its list alone, %d bytes from the limit", (step, isRefused) => {
+    const rest = manifestBytesMax - Number(tooLarge(1, ""));
+    expect(tooLarge(1, "1".repeat(rest + step)) === "bundle.too_large").toBe(isRefused);
   });
 });

@@ -334,8 +334,11 @@ describe("before anything is written, an import refuses", () => {
 
   test("digests that are nowhere, and archives that no package names, all at once", async () => {
     const bundle = forged({ packages: [entryFor("lost", Buffer.from("nowhere"))], archives: [SKILL] });
-    const { reason, problems } = await refusal(importing(bundle));
+    const { reason, message, problems } = await refusal(importing(bundle));
     expect(reason).toBe("catalog.unverified");
+    expect(message).toBe("in.qmc has 2 problems; nothing was changed");
+    const { message: ofOne } = await refusal(importing(forged({ archives: [SKILL] })));
+    expect(ofOne).toBe("in.qmc has one problem; nothing was changed");
     expect(problems.map(({ pointer }) => pointer)).toEqual([
       "/package_catalog/packages/0/sha256",
       "/archives/0",
