@@ -3,6 +3,7 @@
 import { measureBackup } from "./backup.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients.ts";
+import { measureContent } from "./content.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
 import { measureFleet } from "./fleet.ts";
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   gateway: measureGateway,
   governance: measureGovernance,
   clients: measureClients,
+  content: measureContent,
   fleet: measureFleet,
   oauth: measureOAuth,
   scim: measureScim,

@@ -1,0 +1,71 @@
+// How long the built executable keeps others waiting while administrators send the largest policies: the longest turn of
+// its event loop, in processor time of its main thread, so that neither other threads nor other processes count.
+import { join } from "node:path";
+import { largePackages, largePolicyJson, largePolicyYaml, PACKAGE_KINDS } from "../support/large-content.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { watchTurns } from "../support/turns.ts";
+import { atMost, type Figure } from "./figures.ts";
+import { temporaryDirectory } from "./installation.ts";
+
+/** Issue "Security", section 1. */
+const TURN_MS_WANTED = 20;
+const ROUNDS = 3;
+const POLICY_BYTES = 1_900_000;
+/** leaves room for what publishing adds to each variant */
+const PACKAGES_BYTES = 1_000_000;
+const CONFIG = "/admin/governance-config";
+const EXTENSIONS = "/admin/governance-extensions";
+
+/** @returns the longest turn of each kind of content, after a first time that compiles the code and is the only one that adds a revision */
+export async function measureContent(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const turns = watchTurns(directory.path);
+  const args = ["--data-dir", join(directory.path, "data")];
+  await using service = await startService({ args, env: turns.env });
+  const ask = await signedIn(service);
+  const publish = async (path: string, content: object): Promise<number> => {
+    const { revision: base_revision } = JSON.parse(await ask("GET", CONFIG));
+    return await turns.longest(() => ask("PUT", path, { base_revision, ...content }));
+  };
+  const kinds = [
+    ["policy of 1.9 MiB in YAML", () => publish(CONFIG, { managed_yaml: largePolicyYaml(POLICY_BYTES) })],
+    ["the same settings in JSON", () => publish(CONFIG, { managed_yaml: largePolicyJson() })],
+    ...PACKAGE_KINDS.map((kind) => {
+      const packages = largePackages(kind, PACKAGES_BYTES);
+      return [`packages: ${kind}`, () => publish(EXTENSIONS, { packages })] as const;
+    }),
+    ["reading the policy", () => turns.longest(() => ask("GET", CONFIG))],
+  ] as const;
+  const figures: Figure[] = [];
+  for (const [what, measure] of kinds) {
+    await measure();
+    let ours = 0;
+    for (let round = 0; round < ROUNDS; round++) ours = Math.max(ours, await measure());
+    figures.push({
+      what: `longest turn, ${what}`,
+      unit: "ms",
+      ours,
+      verdict: atMost(TURN_MS_WANTED, ours),
+    });
+  }
+  return figures;
+}
+
+async function signedIn({ baseUrl, password }: RunningService) {
+  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "admin@example.com", password: password() }),
+  });
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return async (method: string, path: string, body?: object): Promise<string> => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { cookie, origin: baseUrl, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text.slice(0, 500)}`);
+    return text;
+  };
+}
