@@ -9,6 +9,8 @@ import { type Schemas, takeBodyCheck } from "./validation.ts";
 
 /** Bytes of a JSON or form body at most. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** The same where no credential is asked for: the cost of reading is bounded by what strangers may send. */
+export const STRANGER_BODY_BYTES_MAX = 64 * 1024;
 /** Fields of a form at most. */
 export const FORM_FIELDS_MAX = 100;
 
@@ -23,11 +25,12 @@ const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-ur
  */
 export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => {
-    const reader: Reader = { accepted, check: () => {} };
+    const reader: Reader = { accepted, bytesMax: BODY_BYTES_MAX, check: () => {} };
     return {
       detail: describeBody(accepted),
-      introspect(route: Schemas) {
+      introspect(route: IntrospectedRoute) {
         reader.check = takeBodyCheck(route);
+        reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
       },
       parse: () => ({}), // keeps the framework's own parsers off the body
       transform: fillBody.bind(undefined, reader),
@@ -35,8 +38,17 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
   },
 });
 
+/** @param requires who may call the route @returns bytes of its JSON or form body at most */
+export const bodyBytesMax = (requires: string | undefined): number =>
+  requires === "nobody" ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX;
+
+interface IntrospectedRoute extends Schemas {
+  detail?: { "x-requires"?: string };
+}
+
 interface Reader {
   readonly accepted: Accepted;
+  bytesMax: number;
   /** throws the refusal of a body that does not fit the schema */
   check(body: unknown): void;
 }
@@ -50,13 +62,9 @@ interface Bodied {
  * Bound, so that it has no text: the framework reads what a hook is written like, and takes this one, which it sees
  * handing its context on, for one that wants cookies, query and all else made ready.
  */
-async function fillBody({ accepted, check }: Reader, context: Bodied): Promise<void> {
-  if (accepted === "nothing") {
-    context.body = undefined;
-    return;
-  }
-  context.body = await readBody(context.request, accepted);
-  check(context.body);
+async function fillBody(reader: Reader, context: Bodied): Promise<void> {
+  context.body = await readBody(context.request, reader);
+  reader.check(context.body);
 }
 
 /** What the OpenAPI document says about the body. */
@@ -64,17 +72,18 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
   "x-accepts": accepted,
 });
 
-async function readBody(request: Request, accepted: Exclude<Accepted, "nothing">): Promise<unknown> {
+async function readBody(request: Request, { accepted, bytesMax }: Reader): Promise<unknown> {
+  if (accepted === "nothing") return undefined;
   if (accepted === "scim" || accepted === "scim-group") return await readScimBody(request, accepted);
-  if (accepted === "json-or-nothing") return await readJsonOrNothing(request);
+  if (accepted === "json-or-nothing") return await readJsonOrNothing(request, bytesMax);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
-  const text = await readText(request, BODY_BYTES_MAX);
+  const text = await readText(request, bytesMax);
   return accepted === "json" ? parseJson(text) : parseForm(text);
 }
 
 /** What has no content needs no type, so that is looked at last. */
-async function readJsonOrNothing(request: Request): Promise<unknown> {
-  const text = await readText(request, BODY_BYTES_MAX);
+async function readJsonOrNothing(request: Request, bytesMax: number): Promise<unknown> {
+  const text = await readText(request, bytesMax);
   if (text === "") return {};
   refuseOtherMediaTypes(request, MEDIA_TYPES.json);
   return parseJson(text);

@@ -1,7 +1,7 @@
 // Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
-import { type Accepted, BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { type Accepted, bodyBytesMax } from "../../src/server/body.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import { JSON_VALUES_MAX } from "../../src/server/json-text.ts";
 import type { DocumentedRoute } from "../../src/server/openapi.ts";
@@ -39,7 +39,7 @@ test("every route that takes a body refuses hostile ones at a bounded cost", asy
     const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
     const headers = { "content-type": accepts === "form" ? FORM_TYPE : "application/json" };
     const costMsMax = LOADED * (accepts === "scim-group" ? GROUP_COST_MS : COST_MS);
-    for (const [name, body] of Object.entries(hostileBodies(accepts, hooks.body))) {
+    for (const [name, body] of Object.entries(hostileBodies({ route, accepts }))) {
       for (const credential of credentialsFor(requirement, administrator)) {
         const ask = () => face.request(method, place, { ...credential, headers, body });
         const { response, costMs } = await leastCostly(ask, costMsMax);
@@ -106,14 +106,19 @@ const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
 const kept = new Map<string, Bodies>();
 
 /** Bodies that do not depend on the schema are made once. */
-function hostileBodies(accepts: Taking["accepts"], schema: unknown): Bodies {
-  const make = () => bytesOf(accepts === "form" ? forms() : jsonBodies(bytesMaxOf(accepts)));
-  const general = kept.getOrInsertComputed(accepts, make);
-  return accepts === "form" ? general : { ...general, ...bytesOf(membersFilled(schema)) };
+function hostileBodies({ route: { hooks }, accepts }: Taking): Bodies {
+  const bytes = bytesMaxOf(accepts, hooks.detail?.["x-requires"]);
+  const make = () => bytesOf(accepts === "form" ? forms(bytes) : jsonBodies(bytes));
+  const general = kept.getOrInsertComputed(`${accepts} ${bytes}`, make);
+  return accepts === "form" ? general : { ...general, ...bytesOf(membersFilled(hooks.body, bytes)) };
 }
 
-const bytesMaxOf = (accepts: Taking["accepts"]): number =>
-  accepts === "scim" || accepts === "scim-group" ? SCIM_BYTES_MAX[accepts] : BODY_BYTES_MAX;
+const bytesMaxOf = (accepts: Taking["accepts"], requires: string | undefined): number =>
+  accepts === "scim" || accepts === "scim-group" ? SCIM_BYTES_MAX[accepts] : bodyBytesMax(requires);
+
+/** As many values as fit into a body of so many bytes, or as a body may have. */
+const valuesIn = (bytes: number, bytesOfEach: number): number =>
+  Math.min(JSON_VALUES_MAX, Math.floor(bytes / bytesOfEach) - 10);
 
 const listOf = (count: number, value: string): string => `[${`${value},`.repeat(count - 1)}${value}]`;
 
@@ -123,7 +128,7 @@ const namesOf = (count: number): string =>
 const jsonBodies = (bytes: number): Record<string, string> => ({
   "nested lists": "[".repeat(bytes),
   "nested objects": '{"a":'.repeat(bytes / 5),
-  "a list of lists": listOf(JSON_VALUES_MAX - 1, "[]"),
+  "a list of lists": listOf(valuesIn(bytes, 3) - 1, "[]"),
   "too many values": listOf(bytes / 2 - 1, "0"),
   "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
   "a name as long as the body": `{"${"x".repeat(bytes - 6)}":0}`,
@@ -133,22 +138,22 @@ const jsonBodies = (bytes: number): Record<string, string> => ({
   "no JSON at all": "x".repeat(bytes),
 });
 
-const forms = (): Record<string, string> => ({
-  "empty fields": "&".repeat(BODY_BYTES_MAX),
-  "many fields": "a&".repeat(BODY_BYTES_MAX / 2),
-  escapes: "%78".repeat(BODY_BYTES_MAX / 3),
-  "plus signs": "+".repeat(BODY_BYTES_MAX),
-  "a long name": "x".repeat(BODY_BYTES_MAX),
-  "the same long name twice": `${"x".repeat(BODY_BYTES_MAX / 2 - 1)}&${"x".repeat(BODY_BYTES_MAX / 2)}`,
+const forms = (bytes: number): Record<string, string> => ({
+  "empty fields": "&".repeat(bytes),
+  "many fields": "a&".repeat(bytes / 2),
+  escapes: "%78".repeat(bytes / 3),
+  "plus signs": "+".repeat(bytes),
+  "a long name": "x".repeat(bytes),
+  "the same long name twice": `${"x".repeat(bytes / 2 - 1)}&${"x".repeat(bytes / 2)}`,
 });
 
 /** Members of the schema filled with more than they may hold, of which the last is wrong. */
-function membersFilled(schema: unknown): Record<string, string> {
+function membersFilled(schema: unknown, bytes: number): Record<string, string> {
   return Object.fromEntries(
     propertyNames(schema).flatMap((name) => [
-      [`${name}: objects`, `{"${name}":${listOf(JSON_VALUES_MAX - 5, "{}").slice(0, -1)},0]}`],
-      [`${name}: a long text`, `{"${name}":"${"x".repeat(BODY_BYTES_MAX - name.length - 10)}"}`],
-      [`${name}: below a long name`, `{"${name}":{"${"x".repeat(1_500_000)}":${listOf(1_000, "0")}}}`],
+      [`${name}: objects`, `{"${name}":${listOf(valuesIn(bytes - 100, 3) - 5, "{}").slice(0, -1)},0]}`],
+      [`${name}: a long text`, `{"${name}":"${"x".repeat(bytes - name.length - 10)}"}`],
+      [`${name}: below a long name`, `{"${name}":{"${"x".repeat((bytes / 4) * 3)}":${listOf(1_000, "0")}}}`],
     ]),
   );
 }

@@ -1,7 +1,7 @@
 // The OAuth endpoints on the wire: every answer, also every refusal, is OAuth JSON that no cache keeps.
 // The rules behind them are tested with the access area; an ordinary client's view is in contracts/.
 import { describe, expect, test } from "bun:test";
-import { BODY_BYTES_MAX, FORM_FIELDS_MAX } from "../../src/server/body.ts";
+import { FORM_FIELDS_MAX, STRANGER_BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { BASE_URL, type Caller, createTestServer, type TestServer } from "../support/server.ts";
 
 const DEVICE_CODE = "/api/auth/device/code";
@@ -238,7 +238,7 @@ describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
     ["a field twice", { body: "client_id=blue-cli&client_id=blue-cli", headers: FORM }, 400],
     ["bytes that are no UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
     ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],
-    ["too many bytes", { body: `a=${"b".repeat(BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
+    ["too many bytes", { body: `a=${"b".repeat(STRANGER_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
   ])("is refused in OAuth's words: %s", async (_, sent, status) => {
     await using server = await createTestServer();
     const answer = await server.request("POST", path, sent);
