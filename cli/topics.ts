@@ -118,6 +118,7 @@ export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = 
   backups: async () => (await import("./backup/topic.ts")).backupsTopic(),
   bundles: async () => (await import("./catalog/topic.ts")).bundlesTopic(),
   service: async () => (await import("./unit/topic.ts")).serviceTopic(),
+  fail2ban: async () => (await import("../src/monitoring/fail2ban.ts")).fail2banFilter(),
   "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),
   dashboard: async () => (await import("../src/monitoring/dashboard.ts")).dashboard(),
 };

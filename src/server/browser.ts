@@ -13,7 +13,7 @@ import {
   sessionCookie,
   sessionTokenOf,
 } from "./cookies.ts";
-import { exchangeOf } from "./exchange.ts";
+import { exchangeOf, noteRefusal } from "./exchange.ts";
 import type { Branding } from "./pages/layout.tsx";
 import type { RouteContext } from "./router.ts";
 
@@ -74,7 +74,12 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const { requestId, address } = exchangeOf(request);
       const userAgent = request.headers.get("user-agent");
       const known = { deviceCookie: deviceCookieOf(request, baseUrl()) };
-      const opened = await sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
+      const signingIn = sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
+      const opened = await signingIn.catch((error: unknown) => {
+        const account = sessions.nameForLog(credential.email);
+        if (error instanceof DomainError) noteRefusal(request, { reason: error.reason, account });
+        throw error;
+      });
       return { ...opened, ...cookiesOf({ ...opened, sessionToken: opened.session.token }) };
     },
 

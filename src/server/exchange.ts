@@ -1,6 +1,7 @@
 // What the server knows about one request while it is answered, kept beside the Request and never inside a service.
 
 import type { Principal } from "../domain/access/authenticate.ts";
+import type { SignInName } from "../domain/access/login-sessions.ts";
 import type { Actor } from "../domain/actor.ts";
 import { invariant } from "../domain/errors.ts";
 import type { ScimType } from "../domain/scim/errors.ts";
@@ -18,12 +19,21 @@ export interface Exchange {
   route: string | undefined;
   /** set by the guard on routes that need a caller */
   principal: Principal | undefined;
+  /** set where a caller is refused: why, for the log; a form shows its page again instead of a problem */
+  refusal?: Refusal | undefined;
   /** set by the guard while it verifies a token that it did not know; never rejects */
   verification?: Promise<void> | undefined;
   /** what came of the verification: gives the caller, or throws the refusal */
   verified?: (() => Principal) | undefined;
   /** set by the guard on the routes of identity providers, before it knows which one calls */
   scim: ScimExchange | undefined;
+}
+
+/** Why a caller was refused. */
+export interface Refusal {
+  reason: string;
+  /** who tried to sign in */
+  account?: SignInName;
 }
 
 /** What is known of a SCIM request, for its handler and its line in the log. */
@@ -65,3 +75,10 @@ export function actorOf(request: Request): Actor {
 
 const credentialOf = ({ grantId, sessionId }: Pick<Principal, "grantId" | "sessionId">): string =>
   grantId === null ? `login_session:${sessionId}` : `grant:${grantId}`;
+
+/** Keeps for the log why a caller was refused; what was known before stays. */
+export function noteRefusal(request: Request, refusal: Refusal): void {
+  const exchange = exchangeOf(request);
+  const { reason, account = exchange.refusal?.account } = refusal;
+  exchange.refusal = account ? { reason, account } : { reason };
+}

@@ -130,8 +130,8 @@ function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED 
     exchange.verification = verify(gate.authenticator, { request, exchange });
     return UNDECIDED;
   }
+  exchange.principal = principal; // the log names whoever is refused below
   refuseUnfit(principal, gate.requirement);
-  exchange.principal = principal;
   exchange.isAdmitted = true;
   return undefined;
 }

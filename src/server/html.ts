@@ -1,5 +1,6 @@
 // Answers for browsers: a page with its headers, and the redirect that ends every form.
 import { Type } from "@sinclair/typebox";
+import { noteRefusal } from "./exchange.ts";
 import { operation } from "./openapi.ts";
 import { contentSecurityPolicy } from "./pages/assets.ts";
 import { errorPage } from "./pages/error.tsx";
@@ -61,9 +62,10 @@ export function failurePage({ status, message, headers }: Failure, requestId: st
  * @returns what the sender of a form did wrong, to show it in the form again
  * @throws the error itself when the sender can do nothing about it
  */
-export function formFailure(error: unknown): Failure {
+export function formFailure(error: unknown, request: Request): Failure {
   const failure = failureOf(error);
   if (!failure || failure.status >= 500) throw error;
+  noteRefusal(request, failure);
   return failure;
 }
 

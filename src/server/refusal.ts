@@ -4,7 +4,7 @@ import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../platform/log.ts";
 import { dialectOf } from "./dialect.ts";
-import { exchangeOf } from "./exchange.ts";
+import { exchangeOf, noteRefusal } from "./exchange.ts";
 import { failurePage } from "./html.ts";
 import { oauthProblemResponse } from "./oauth-problem.ts";
 import {
@@ -30,6 +30,7 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
     const error = readable(thrown);
     const { requestId, route } = exchangeOf(request);
     const failure = failureOf(error);
+    if (failure) noteRefusal(request, failure);
     if (!failure || failure.status >= 500) {
       const cause = error instanceof DomainError ? error.cause : undefined;
       const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };

@@ -12,6 +12,7 @@ import { allowedMethods } from "./methods.ts";
 import { createScimMetrics } from "./metrics-scim.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { createRefusal, unrouted } from "./refusal.ts";
+import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./refusal-log.ts";
 import { routable, unreadableHost } from "./request-target.ts";
 import { RevisionStreams } from "./revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
@@ -52,11 +53,15 @@ export function createServer(options: ServerOptions): Server {
     .use(createRoutes({ ...options, streams }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
-  const settle = createSettlement(options, routes);
+  const refusals = createRefusalLog(options);
+  const settle = createSettlement({ ...options, refusals }, routes);
 
   return {
     routes,
-    endStreams: () => streams.close(),
+    endStreams() {
+      streams.close();
+      refusals.flush();
+    },
     handle(request, addressOf = () => null) {
       const exchange: Exchange = new OpenExchange(ids.uuid(), { request, addressOf, bodyTimes });
       const startedMs = performance.now();
@@ -114,9 +119,12 @@ interface Settled {
   durationMs: number;
 }
 
-/** Counts each answer, logs it where somebody asked for that much detail, and keeps what a provider was refused for. */
+/**
+ * Counts each answer, logs refusals, and everything where somebody asked for that much detail, and keeps what a provider was
+ * refused for.
+ */
 function createSettlement(
-  { domain, log, metrics }: ServerOptions,
+  { domain, log, metrics, refusals }: ServerOptions & { refusals: RefusalLog },
   routes: readonly DocumentedRoute[],
 ): (settled: Settled) => void {
   const http = createHttpMetrics(metrics, routes);
@@ -135,10 +143,31 @@ function createSettlement(
       status,
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     }));
+    const hasLine = !isRefusal(status) || refusals.note(refusedIn({ request, exchange, status, route }));
     if (!exchange.scim) return;
     const answered = { request, exchange, status, durationMs };
     countScim({ route, status });
-    logScimRequest(log, answered);
+    if (hasLine || exchange.scim.caller) logScimRequest(log, answered);
     keepScimRefusal(domain.scim.refusals, answered);
+  };
+}
+
+function refusedIn({
+  request,
+  exchange,
+  status,
+  route,
+}: Pick<Settled, "request" | "exchange"> & { status: number; route: string }): Refused {
+  const { address, requestId, refusal, principal } = exchange;
+  return {
+    address,
+    status,
+    reason: refusal?.reason,
+    method: request.method,
+    route,
+    requestId,
+    traceId: traceIdOf(request),
+    userId: refusal?.account?.userId ?? principal?.userId,
+    account: refusal?.account?.hash,
   };
 }

@@ -8,7 +8,7 @@ import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError } from "../errors.ts";
-import type { Identity, SignInUser, User } from "../identity/service.ts";
+import { emailKey, type Identity, type SignInUser, type User } from "../identity/service.ts";
 import { DeviceCookies } from "./device-cookie.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
@@ -52,6 +52,9 @@ export interface SignInRequest extends Origin {
   requestId?: string;
 }
 
+/** Who tried to sign in, as the log may show it. */
+export type SignInName = { userId: string; hash?: never } | { userId?: never; hash: string };
+
 export interface SignedIn {
   session: OpenedSession;
   user: User;
@@ -63,6 +66,8 @@ export interface SignedIn {
 export const RENEWAL_INTERVAL_MS = HOUR_MS;
 /** Characters of a session token: 32 bytes in base64url. Anything else is refused unhashed. */
 export const SESSION_TOKEN_LENGTH = 43;
+/** Characters that the log shows of the keyed hash of an unknown address. */
+export const ACCOUNT_HASH_LENGTH = 16;
 /** A longer user agent is cut. */
 export const USER_AGENT_LENGTH_MAX = 256;
 
@@ -102,6 +107,18 @@ export class LoginSessions {
     if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
     const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");
     return { session, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
+  }
+
+  /**
+   * Names in the log whoever tried to sign in.
+   * @returns the user id, or a keyed hash of an address that belongs to nobody: people type passwords there, too
+   */
+  nameForLog(email: string): SignInName {
+    const { db, identity, sealing } = this.own;
+    const hash = sealing.mac(emailKey(email), "account in log").slice(0, ACCOUNT_HASH_LENGTH);
+    const organization = identity.findOrganization(db.read);
+    const user = organization && identity.findUserByEmail(db.read, organization.id, email);
+    return user ? { userId: user.id } : { hash };
   }
 
   /** Opens a session for a user who proved who he is, as part of the caller's transaction. */

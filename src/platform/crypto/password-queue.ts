@@ -33,7 +33,8 @@ interface Job {
 
 /**
  * @returns a queue of its own; one per process
- * @throws (from the queue) DomainError `passwords.busy` when too many wait already
+ * @throws (from the queue) DomainError when too many wait already: `passwords.crowded` of the account or address,
+ *   `passwords.busy` altogether
  */
 export function createPasswordQueue(): Queued {
   const queue = new PasswordQueue();
@@ -119,11 +120,21 @@ class PasswordQueue {
       const same = this.#waiting.filter((job) => job.claims.some((claim) => claim.name === name));
       return same.length >= waitingMax;
     };
-    if (this.#waiting.length >= PASSWORD_QUEUE_MAX || claims.some(isFull)) throw busy();
+    if (this.#waiting.length >= PASSWORD_QUEUE_MAX) throw busy();
+    if (claims.some(isFull)) throw crowded();
   }
 }
 
 const turnOf = ({ claims }: Job): string => claims.at(-1)?.name ?? "";
+
+/** The caller's own account or address is the reason, so it is no failure of the service. */
+const crowded = (): DomainError =>
+  new DomainError(
+    "too_many",
+    "passwords.crowded",
+    "too many sign-ins to this account or from this address at this moment; try again",
+    { retryAfterSeconds: BUSY_RETRY_SECONDS },
+  );
 
 const busy = (): DomainError =>
   new DomainError("unavailable", "passwords.busy", "too many sign-ins at this moment; try again", {

@@ -55,7 +55,7 @@ export function signInPages({ guard }: RouteContext, browser: Browser) {
           });
           return seeOther(next ?? "/", [cookie, deviceCookie]);
         } catch (error) {
-          const { status, headers, message } = formFailure(error);
+          const { status, headers, message } = formFailure(error, request);
           const form = { ...browser.strangerForm(request), next, email, error: message };
           return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
         }

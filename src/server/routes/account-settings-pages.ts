@@ -68,7 +68,7 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
           const change = await passwordChanges.change(actorOf(request), { current, next, sessionId });
           return seeOther(accountPathAfter("password"), Object.values(browser.cookiesOf(change)));
         } catch (error) {
-          return refused(request, visitor, formFailure(error));
+          return refused(request, visitor, formFailure(error, request));
         }
       },
       {

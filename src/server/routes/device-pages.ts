@@ -55,7 +55,7 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
           const maxAgeSeconds = settings.deviceCodeTtlSeconds;
           return seeOther(CONFIRM, [typedCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })]);
         } catch (error) {
-          const { status, headers, message } = formFailure(error);
+          const { status, headers, message } = formFailure(error, request);
           const shown = { csrf: visitor.csrf, value: typed, error: message };
           const signedInAs = visitor.principal.email;
           const html = codeEntryPage({ ...shown, signedInAs, branding: browser.branding() });

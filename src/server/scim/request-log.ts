@@ -27,7 +27,7 @@ interface Answered {
   durationMs: number;
 }
 
-/** Writes the line of an answered request that reached the SCIM routes. */
+/** Writes the line of an answered request that reached the SCIM routes; a flood of strangers' is for refusal-log.ts. */
 export function logScimRequest(log: Log, { request, exchange, status, durationMs }: Answered): void {
   const { scim, requestId, route } = exchange;
   if (!scim) return;
