@@ -14,6 +14,7 @@ import {
 } from "../../src/platform/data-directory.ts";
 import { finishSwap } from "../../src/platform/database/data-swap.ts";
 import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
+import { isThere } from "../../src/platform/owner.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { isNameConfirmed, type Plan } from "../prompt.ts";
 import { readSecret } from "../secret-input.ts";
@@ -26,7 +27,7 @@ export async function restore(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
   const label = operatorName(context); // asked first: opening may change the user to the directory's owner
   const path = resolve(config.get("data_dir"));
-  const plan = has("dryRun") || !existsSync(path) ? await confirmEarly(call, path) : undefined;
+  const plan = has("dryRun") || !isThere(path) ? await confirmEarly(call, path) : undefined;
   if (plan === "declined") return;
   const directory = openDataDirectory(path);
   const lock = lockForServer(directory, context.clock);
