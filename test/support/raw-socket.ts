@@ -22,7 +22,11 @@ export type Step = string | number;
 const PATIENCE_MS = 400;
 
 /** Writes the steps one after another. @returns what came back until the server closed the connection, or some time passed */
-export async function converse({ address }: Place, steps: readonly Step[]): Promise<Conversation> {
+export async function converse(
+  { address }: Place,
+  steps: readonly Step[],
+  patienceMs = PATIENCE_MS,
+): Promise<Conversation> {
   const socket = socketTo(address);
   const closed = Promise.withResolvers<boolean>();
   let text = "";
@@ -35,7 +39,7 @@ export async function converse({ address }: Place, steps: readonly Step[]): Prom
     if (typeof step === "number") await Promise.race([Bun.sleep(step), closed.promise]);
     else if (socket.writable) socket.write(step);
   }
-  const isClosed = await Promise.race([closed.promise, Bun.sleep(PATIENCE_MS).then(() => false)]);
+  const isClosed = await Promise.race([closed.promise, Bun.sleep(patienceMs).then(() => false)]);
   socket.destroy();
   return { text, isClosed };
 }
