@@ -68,21 +68,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 async function whileChunked({ origin }: RunningProxy): Promise<string | undefined> {
-  const lines = ["Host: qm.example.org", "Transfer-Encoding: chunked", "Trailer: X-Checksum"];
-  const chunked = [
-    `POST ${SCIM_BASE_PATH}/Users HTTP/1.1`,
-    ...lines,
-    "",
-    "5",
-    "hello",
-    "0",
-    "X-Checksum: 1",
-    "",
-    "",
-  ];
+  const form = "Content-Type: application/x-www-form-urlencoded";
+  const lines = ["Host: qm.example.org", "Connection: close", form, "Transfer-Encoding: chunked"];
+  const head = ["POST /api/auth/oauth2/token HTTP/1.1", ...lines, "", ""].join("\r\n");
+  const chunked = `${head}5\r\nhello\r\n0\r\nX-Checksum: 1\r\n\r\n`;
   let isOver = false;
   const disturb = async () => {
-    while (!isOver) await converse({ address: origin }, [chunked.join("\r\n")]);
+    while (!isOver) await converse({ address: origin }, [chunked]);
   };
   const disturbing = Array.from({ length: CLIENTS }, disturb);
   const outcomes = await Promise.all(Array.from({ length: CLIENTS }, () => statusesOf(origin)));
