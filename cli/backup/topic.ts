@@ -15,6 +15,9 @@ never made, since a missing one may be a disk that is not mounted. Under
 systemd that folder needs ReadWritePaths= in a drop-in. \`backup create\` makes one at any time; those it makes are
 never removed by the program.
 
+Only backups that this installation made count towards backup.keep, by the time in their manifests.
+Files of others, files that cannot be read and backups from the future are neither counted nor removed.
+
 A backup (${BACKUP_SUFFIX}) is a tar that any tar unpacks:
 
 ${MANIFEST_NAME}      version, schema, rows of each table, ids of the keys that it needs, digests

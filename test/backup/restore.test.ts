@@ -19,6 +19,7 @@ import { removeReplaced } from "../../src/backup/replaced.ts";
 import { registerReplacedJob } from "../../src/backup/work.ts";
 import { DAY_MS } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
+import { REPLACED_KEPT_DAYS } from "../../src/platform/config/table.ts";
 import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -492,6 +493,20 @@ describe("data that a restore has replaced", () => {
       const [entry] = domain.auditLog.list(organizationId, {}).items;
       expect(entry).toMatchObject({ action: "backup.remove", target: folder });
     });
+  });
+
+  test.each([
+    [REPLACED_KEPT_DAYS.min - 1, false],
+    [REPLACED_KEPT_DAYS.min, true],
+    [REPLACED_KEPT_DAYS.max, true],
+    [REPLACED_KEPT_DAYS.max + 1, false],
+  ])("may be kept for %d days: %p", (days, isAllowed) => {
+    const load = () =>
+      loadConfig({ flags: { backupKeepReplaced: String(days) }, env: {}, cwd: "/" }).get(
+        "backup.keep_replaced",
+      );
+    if (isAllowed) expect(load()).toBe(days);
+    else expect(load).toThrow();
   });
 
   test("is listed until it is removed", async () => {
