@@ -9,7 +9,7 @@ const RECONCILE_EVERY_MS = 10 * SECOND_MS;
 const RECONCILE_JITTER_MS = SECOND_MS;
 /** A run begins nothing more after this time; the next goes on where it ended. */
 const RECONCILE_RUN_MS = 90 * SECOND_MS;
-/** With the attempts that are under way by then; no longer, for it is how long a killed process keeps the job from others. */
+/** Includes the attempts that are under way when a run begins nothing more. */
 const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
 /** How long stopping waits for attempts: as long as a call usually may take. */
 export const DRAIN_WAIT_MS = 15 * SECOND_MS;

@@ -152,6 +152,7 @@ async function startBehind(
   const { untrustedProxies } = installation.domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
   tellUntrusted(door.untrusted, untrustedProxies, log);
+  await scheduler.takeOverLeases();
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());

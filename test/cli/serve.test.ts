@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../src/platform/clock.ts";
+import { HOUR_MS, systemClock } from "../../src/platform/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { runHere } from "../support/in-process.ts";
 import { makeOlder, OLDER_SCHEMA } from "../support/older-installation.ts";
@@ -299,6 +299,20 @@ describe("a running service", () => {
     expect(existsSync(folder("killed.sock"))).toBe(true);
     await using _second = await start();
     expect((await fetch("http://localhost/ready", { unix: folder("killed.sock") })).status).toBe(200);
+  });
+
+  test("takes over the job leases of a killed predecessor at once", async () => {
+    const args = ["--data-dir", folder("leases")];
+    const first = await startService({ args });
+    await first[Symbol.asyncDispose](); // SIGKILL
+    const database = new Database(join(folder("leases"), "quartermaster.db"));
+    const inAnHourMs = systemClock.nowMs() + HOUR_MS;
+    const sql =
+      "INSERT OR REPLACE INTO jobs (name, next_run_at_ms, lease_owner, lease_until_ms) VALUES (?, 0, 'dead', ?)";
+    database.run(sql, ["sealing-rewrap", inAnHourMs]);
+    database.close();
+    await using second = await startService({ args });
+    await second.logged('scheduler.leases_taken_over jobs=["sealing-rewrap"]');
   });
 
   test("speaks TLS from files", async () => {

@@ -319,6 +319,24 @@ test.each([
   await running;
 });
 
+test("a process that holds the directory takes over the leases of a crashed one, and runs their jobs in its first turn", async () => {
+  const { crashed, other, held, running, runsOfOther } = await crashedRun();
+  await other.scheduler.takeOverLeases();
+  await other.scheduler.runDue();
+  expect(runsOfOther()).toBe(1);
+  const newer = rowOf(other.db);
+  nowMs += 5;
+  held.release();
+  await running;
+  expect(rowOf(crashed.db)).toEqual(newer);
+  await other.scheduler.takeOverLeases(); // none is left, so nothing is logged
+  const logged = lines.map((line) => JSON.parse(line));
+  expect(logged).toMatchObject([
+    { event: "scheduler.leases_taken_over", jobs: ["sweep"] },
+    { event: "job.superseded" },
+  ]);
+});
+
 test("a stale run cannot overwrite the result of a newer one", async () => {
   const { crashed, other, held, running } = await crashedRun();
   nowMs += LIMIT_MS + LEASE_GRACE_MS;

@@ -32,6 +32,11 @@ export interface Job {
 export interface Scheduler {
   /** Adds a job; a turn plans its first run within `jitterMs`, a later turn begins it. A name used twice or a bad time limit is a bug and throws. */
   register(job: Job): void;
+  /**
+   * Ends the leases that earlier processes left behind, so that their jobs run at once. Call it before `start`, and only in the
+   * process that holds the directory's lock: that lock proves that no other process runs jobs.
+   */
+  takeOverLeases(): Promise<void>;
   /** Takes a turn now and every second. */
   start(): void;
   /** Aborts the runs, waits for them at most STOP_WAIT_MS, and gives their leases back. */
@@ -84,6 +89,14 @@ class LeaseScheduler implements Scheduler {
     invariant(bounded, `job ${job.name} has a time limit up to ${TIME_LIMIT_MAX_MS} ms`);
     this.#jobs.set(job.name, job);
     this.#metrics.add(job);
+  }
+
+  async takeOverLeases(): Promise<void> {
+    const { db, log } = this.own;
+    const isHeld = store.listAllJobs(db.read).some(({ leaseOwner }) => leaseOwner !== null);
+    if (!isHeld) return;
+    const taken = await db.write((tx) => store.endLeases(tx), "jobs");
+    log.info("scheduler.leases_taken_over", { jobs: taken });
   }
 
   start(): void {

@@ -1,6 +1,6 @@
 // Statements on the table of jobs. Each change is one conditional statement, so that two processes cannot both
 // succeed; when to make which change is scheduler.ts's to decide.
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../database/database.ts";
 import { type JobOutcome, type JobRow, jobs } from "./tables.ts";
 
@@ -69,6 +69,16 @@ export const takeLease = (tx: Tx, seen: JobRow, { lease, nowMs }: { lease: Lease
     )
     .returning({ name: jobs.name })
     .all().length === 1;
+
+/** Ends every lease, whoever holds it. @returns the names of the jobs */
+export const endLeases = (tx: Tx): string[] =>
+  tx
+    .update(jobs)
+    .set({ leaseOwner: null, leaseUntilMs: null })
+    .where(isNotNull(jobs.leaseOwner))
+    .returning({ name: jobs.name })
+    .all()
+    .map(({ name }) => name);
 
 /** @returns false if another run holds the job by now */
 export const renewLease = (tx: Tx, name: string, lease: Lease): boolean =>
