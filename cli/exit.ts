@@ -30,8 +30,27 @@ const EXIT_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   unverified: EXIT.unverified,
 };
 
-/** Waiting does not repair a disk, whatever an HTTP client is told. */
-const MACHINE_FAULTS = new Set(["storage.full", "storage.failed"]);
+/** Reasons that an HTTP client may wait out, and a command may not: waiting repairs neither a disk nor a lost key. */
+const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
+  ["storage.full", EXIT.unexpected],
+  ["storage.failed", EXIT.unexpected],
+  ["storage.not_permitted", EXIT.notPermitted],
+  ["storage.damaged", EXIT.unverified],
+  ["schema.migration_failed", EXIT.conflict],
+  ["sealing.key_missing", EXIT.conflict],
+  ["sealing.damaged", EXIT.unverified],
+  ["signing_key.sealed", EXIT.conflict],
+  ["data_dir.incomplete", EXIT.conflict],
+]);
+
+/** How `serve` ends where a restart changes nothing until a person acts; the unit lists them (operator-experience.md section 1.1). */
+export const LASTING_EXITS: readonly number[] = [
+  EXIT.usage,
+  EXIT.notFound,
+  EXIT.conflict,
+  EXIT.notPermitted,
+  EXIT.unverified,
+];
 
 /** The operator or the service manager asked the command to stop. */
 export class Interrupted extends Error {
@@ -128,7 +147,7 @@ function told(error: unknown): Told {
 
 function expected({ message, reason, kind, hint, problems, retryAfterSeconds }: DomainError): Told {
   const wait = retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`;
-  const exitCode = MACHINE_FAULTS.has(reason) ? EXIT.unexpected : EXIT_OF_KIND[kind];
+  const exitCode = EXIT_OF_REASON.get(reason) ?? EXIT_OF_KIND[kind];
   return { message, reason, hint: hint ?? wait, problems, exitCode };
 }
 

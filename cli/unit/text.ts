@@ -2,6 +2,7 @@
 // installs. What the service itself does for systemd is src/service/supervision.ts.
 import { DomainError } from "../../src/domain/errors.ts";
 import { SETTING_NAMES, settingOf } from "../../src/platform/config/table.ts";
+import { LASTING_EXITS } from "../exit.ts";
 
 /** User and group, and the name of each directory that systemd makes. */
 const NAME = "quartermaster";
@@ -37,8 +38,8 @@ WatchdogSignal=SIGKILL
 Environment=DO_NOT_TRACK=1 BUN_ENABLE_CRASH_REPORTING=0
 Restart=on-failure
 RestartSec=2
-# What only a person can mend: settings, a newer database, permissions.
-RestartPreventExitStatus=2 4 5
+# What only a person can mend: settings, a newer or lost database, a lost key, permissions, damage.
+RestartPreventExitStatus=${LASTING_EXITS.join(" ")}
 # A start may have to bring a large database to a new schema.
 TimeoutStartSec=30min
 # 20 s for running requests, then jobs and calls of the provisioner.

@@ -38,9 +38,17 @@ const OWNER_ONLY = 0o700;
 
 /**
  * Finds or makes the data directory, readable by its owner only. Root becomes the owner of an existing one first.
- * @throws DomainError `data_dir.*`: not a directory, owned by somebody else, not writable, disk full
+ * @throws DomainError `data_dir.*`: not a directory, owned by somebody else, not writable, disk full; something in it that
+ *   its owner may not use
  */
 export function openDataDirectory(path: string): DataDirectory {
+  const directory = enterDataDirectory(path);
+  refuseInaccessible(directory);
+  return directory;
+}
+
+/** `openDataDirectory` without a look at what is in the directory. @throws DomainError `data_dir.*` */
+export function enterDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
   becomeOwner(absolute);
   makeDirectory(absolute);
@@ -111,6 +119,43 @@ function refuseReadOnly(path: string): void {
     );
   }
 }
+
+/**
+ * Without this, SQLite says only that it cannot open a file.
+ * @throws DomainError `data_dir.not_permitted`, which names the first file or folder that this user may not use
+ */
+export function refuseInaccessible(directory: DataDirectory): void {
+  const { path, database, keys, artifacts, backups, lock } = directory;
+  const files = [database, `${database}-wal`, `${database}-shm`, lock];
+  const wrong =
+    [keys, artifacts, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
+    files.find(isClosed(constants.R_OK | constants.W_OK));
+  if (wrong === undefined) return;
+  const { uid, mode } = statSync(wrong);
+  const { uid: owner } = statSync(path);
+  throw new DomainError(
+    "forbidden",
+    "data_dir.not_permitted",
+    `${wrong} (mode ${(mode & 0o777).toString(8)}, of user id ${uid}) cannot be used by the owner of the data directory, user id ${owner}`,
+    { hint: permissionRemedy(path, owner) },
+  );
+}
+
+/** @returns the command that gives the owner of a data directory all that is in it, and nobody else */
+export const permissionRemedy = (path: string, owner: number): string =>
+  `as root: chown -R ${owner} '${path}' && chmod -R u+rwX,go= '${path}'`;
+
+/** A missing file is for its reader to judge. */
+const isClosed =
+  (access: number) =>
+  (path: string): boolean => {
+    try {
+      accessSync(path, access);
+      return false;
+    } catch (error) {
+      return Object(error).code !== "ENOENT";
+    }
+  };
 
 /** Held by the one server of a data directory; the operating system lets go of it when the process dies. */
 export interface ServerLock {

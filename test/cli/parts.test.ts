@@ -123,6 +123,14 @@ describe("exit codes", () => {
     expect(codeOf(new DomainError("unavailable", "storage.busy", "text"))).toBe(6);
   });
 
+  test("what waiting does not repair is not unavailable, whatever an HTTP client is told", () => {
+    expect(codeOf(new DomainError("unavailable", "storage.damaged", "text"))).toBe(7);
+    expect(codeOf(new DomainError("unavailable", "storage.not_permitted", "text"))).toBe(5);
+    expect(codeOf(new DomainError("unavailable", "schema.migration_failed", "text"))).toBe(4);
+    expect(codeOf(new DomainError("unavailable", "sealing.key_missing", "text"))).toBe(4);
+    expect(codeOf(new DomainError("unavailable", "sealing.damaged", "text"))).toBe(7);
+  });
+
   test("bugs, partial failures and signals have their own", () => {
     expect(codeOf(new TypeError("x"))).toBe(1);
     expect(codeOf("thrown text")).toBe(1);

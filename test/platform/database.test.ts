@@ -118,7 +118,7 @@ test("what SQLite refuses is understood whether drizzle built the statement or i
     tx.run(sql`PRAGMA query_only = 1`);
     tx.run(sql`DELETE FROM organizations`);
   });
-  expect(await reasonOf(damaged)).toBe("storage.failed");
+  expect(await reasonOf(damaged)).toBe("storage.not_permitted");
 });
 
 test("a write that returns a promise does not compile, is refused when run, and leaves no row", async () => {
@@ -535,17 +535,17 @@ test("a full database is storage.full, nothing is half written, and writes work 
   expect(idsIn(world.db).at(-1)).toBe("c".repeat(200_000));
 });
 
-test("a database file without write permission is storage.failed", async () => {
+test("a database file without write permission is storage.not_permitted", async () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o755);
   const file = join(directory, "quartermaster.db");
   writeFileSync(file, "", { mode: 0o444 });
   const { lines } = await startChild("open", [file], { userId: NOBODY }).ended();
   rmSync(directory, { recursive: true });
-  expect(lines).toEqual(["storage.failed: the database file is read-only"]);
+  expect(lines).toEqual(["storage.not_permitted: the database file is read-only"]);
 });
 
-test("a file that is no database, a directory, and a missing folder are storage.failed, and each says what to do", () => {
+test("a file that is no database is storage.damaged, a directory and a missing folder are storage.failed, and each says what to do", () => {
   const directory = temporaryDirectory();
   const file = join(directory, "letter.txt");
   writeFileSync(file, "Dear operator, ".repeat(100));
@@ -554,11 +554,14 @@ test("a file that is no database, a directory, and a missing folder are storage.
   const all = ["letter.txt", "folder", "missing/quartermaster.db"].map((name) =>
     opening(join(directory, name)).catch((error: unknown) => error),
   );
-  const failed = (hint: string) => ({ reason: "storage.failed", hint: expect.stringContaining(hint) });
+  const failed = (hint: string, reason = "storage.failed") => ({
+    reason,
+    hint: expect.stringContaining(hint),
+  });
   return Promise.all(all)
     .then((errors) =>
       expect(errors).toMatchObject([
-        failed("backup restore"),
+        failed("backup restore", "storage.damaged"),
         failed("read and write"),
         failed("read and write"),
       ]),

@@ -286,5 +286,5 @@ test("a file that is no database is refused as such", () => {
   using here = place();
   writeFileSync(here.file, "Dear operator, ".repeat(100));
   chmodSync(here.file, 0o600);
-  expect(reasonOf(() => here.migrate())).toStartWith("storage.failed");
+  expect(reasonOf(() => here.migrate())).toStartWith("storage.damaged");
 });

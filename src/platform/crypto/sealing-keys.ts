@@ -38,7 +38,7 @@ export class SealingKeyFiles {
   #names = "";
   #keys: readonly SealingKey[];
 
-  /** @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read */
+  /** @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read, `sealing.key_unreadable` */
   constructor(
     private readonly directory: string,
     private readonly ids: Ids,
@@ -108,7 +108,7 @@ export class SealingKeyFiles {
 
   #list(): string[] {
     if (!existsSync(this.directory)) return [];
-    return readdirSync(this.directory)
+    return asKeyFile(this.directory, () => readdirSync(this.directory))
       .filter((name) => name.endsWith(SUFFIX))
       .sort();
   }
@@ -152,16 +152,40 @@ export function decodeKey(text: string, source: string): Omit<SealingKey, "path"
   if (bytes.length === KEY_BYTES)
     return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 12), bytes };
   const message = `the sealing key in ${source} is not ${KEY_BYTES} bytes in base64`;
-  throw new DomainError("invalid", "sealing.key_invalid", message, {
-    hint: "make one with: openssl rand -base64 32",
-  });
+  throw new DomainError("invalid", "sealing.key_invalid", message, { hint: RESTORE_KEY });
 }
 
+/** Never advise a new key in place of a lost one: what the lost key sealed would not open any more. */
+export const RESTORE_KEY =
+  "put the same key back: from the .qmk file of `backup create --with-keys` (quartermaster backup restore FILE --keys KEYFILE), from a copy of the keys directory, or from the credential that holds it (keys.sealing_key); a new key does not open what this one sealed";
+
 function keyIn(path: string): SealingKey {
-  if ((statSync(path).mode & 0o077) === 0) return { ...decodeKey(readFileSync(path, "utf8"), path), path };
+  if ((modeOf(path) & 0o077) === 0) return { ...decodeKey(textOf(path), path), path };
   throw new DomainError("invalid", "sealing.key_invalid", `${path} can be read by other users`, {
     hint: `chmod 600 '${path}'`,
   });
+}
+
+const modeOf = (path: string): number => asKeyFile(path, () => statSync(path).mode);
+const textOf = (path: string): string => asKeyFile(path, () => readFileSync(path, "utf8"));
+
+/** @throws DomainError `sealing.key_unreadable` where this user may not read the file or its directory */
+function asKeyFile<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code !== "EACCES" && code !== "EPERM") throw cause;
+    throw new DomainError(
+      "forbidden",
+      "sealing.key_unreadable",
+      `the sealing key ${path} cannot be read by this user`,
+      {
+        hint: `give it to the owner of the data directory: chown OWNER '${path}' && chmod 600 '${path}', and its directory mode 700`,
+        cause,
+      },
+    );
+  }
 }
 
 const foreignNames = (newest: string): DomainError =>

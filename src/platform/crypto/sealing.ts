@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
-import { decodeKey, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
+import { decodeKey, RESTORE_KEY, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
 import { isSameMac, macOf } from "./sealing-macs.ts";
 
 export interface Sealing {
@@ -121,7 +121,7 @@ function openSealed(
   const [id, encoded = ""] = sealed.split(".");
   if (!key) {
     throw new DomainError("unavailable", "sealing.key_missing", `the sealing key ${id} is missing`, {
-      hint: "put the key file back into the keys directory, or give the key with keys.sealing_key",
+      hint: RESTORE_KEY,
     });
   }
   const body = Buffer.from(encoded, "base64url");
@@ -135,6 +135,7 @@ function openSealed(
     return Buffer.concat([opener.update(middle), opener.final()]).toString("utf8");
   } catch (cause) {
     throw new DomainError("unavailable", "sealing.damaged", "a sealed secret does not open with its key", {
+      hint: "the database was changed outside this program: put the last good backup in force, quartermaster backup restore FILE",
       cause,
     });
   }

@@ -48,7 +48,7 @@ export function copyBytesOf(connection: Database): number {
 
 /**
  * Reads a whole database file: SQLite's full check, its references, and the rows of every table, whoever made it.
- * @throws DomainError `storage.failed` for a file that is no database at all
+ * @throws DomainError `storage.damaged` for a file that is no database at all
  */
 export function inspectDatabase(file: string): Inspected {
   const connection = openConnection(file, { readonly: true });

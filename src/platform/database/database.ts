@@ -36,7 +36,7 @@ export interface Db {
    * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
    * @param topic names the only caches the write can make stale, beside those that its statements name by `moveRevision`;
    *   without it every cache is dropped
-   * @throws what `fn` throws; DomainError `storage.full`, `storage.busy`, `storage.failed`
+   * @throws what `fn` throws; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**

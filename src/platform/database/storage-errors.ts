@@ -19,6 +19,7 @@ export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
 const DISK_FULL = {
   reason: "storage.full",
   message: "the disk is full, nothing was changed; make some room",
+  hint: "make room on the file system of the data directory: df -h",
 };
 
 /** What helps where the file is damaged. */
@@ -31,14 +32,18 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
   SQLITE_FULL: DISK_FULL,
   SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first to open a database needs room beside it
   SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
-  SQLITE_READONLY: { reason: "storage.failed", message: "the database file is read-only", hint: REACHABLE },
+  SQLITE_READONLY: {
+    reason: "storage.not_permitted",
+    message: "the database file is read-only",
+    hint: REACHABLE,
+  },
   SQLITE_CANTOPEN: {
     reason: "storage.failed",
     message: "the database file cannot be opened",
     hint: REACHABLE,
   },
-  SQLITE_NOTADB: { reason: "storage.failed", message: "the database file is not a database", hint: RESTORE },
-  SQLITE_CORRUPT: { reason: "storage.failed", message: "the database file is damaged", hint: RESTORE },
+  SQLITE_NOTADB: { reason: "storage.damaged", message: "the database file is not a database", hint: RESTORE },
+  SQLITE_CORRUPT: { reason: "storage.damaged", message: "the database file is damaged", hint: RESTORE },
   SQLITE_IOERR: {
     reason: "storage.failed",
     message: "the disk reported an error",
