@@ -39,8 +39,11 @@ test("every route that takes a body refuses hostile ones at a bounded cost", asy
     const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
     const headers = { "content-type": accepts === "form" ? FORM_TYPE : "application/json" };
     const costMsMax = LOADED * (accepts === "scim-group" ? GROUP_COST_MS : COST_MS);
-    for (const [name, body] of Object.entries(hostileBodies({ route, accepts }))) {
-      for (const credential of credentialsFor(requirement, administrator)) {
+    const bodies = Object.entries(hostileBodies({ route, accepts }));
+    for (const [at, [name, body]] of bodies.entries()) {
+      // A guarded route reads nothing without a credential, so one body is enough there.
+      const credentials = credentialsFor(requirement, administrator);
+      for (const credential of at === 0 ? credentials : credentials.slice(-1)) {
         const ask = () => face.request(method, place, { ...credential, headers, body });
         const { response, costMs } = await leastCostly(ask, costMsMax);
         const answer = await response.text();
