@@ -9,6 +9,7 @@ import backups from "./0006_backups.sql" with { type: "text" };
 import auditCredential from "./0007_audit_credential.sql" with { type: "text" };
 import proxies from "./0008_proxies.sql" with { type: "text" };
 import oneSuccessor from "./0009_one_successor.sql" with { type: "text" };
+import idempotentAnswers from "./0010_idempotent_answers.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   { id: 7, name: "audit_credential", sql: auditCredential },
   { id: 8, name: "proxies", sql: proxies },
   { id: 9, name: "one_successor", sql: oneSuccessor },
+  { id: 10, name: "idempotent_answers", sql: idempotentAnswers },
 ];

@@ -1,7 +1,7 @@
 // Invitations from the terminal: making, listing, renewing and canceling them. A link is shown once, alone on stdout.
 
 import { DomainError } from "../../src/domain/errors.ts";
-import type { InvitationWithToken } from "../../src/domain/identity/invitations.ts";
+import type { InvitationWithToken } from "../../src/domain/identity/invitation-form.ts";
 import { type Invitation, invitationUrl, toAdminInvitation } from "../../src/domain/identity/model.ts";
 import { configuredOrigin } from "../../src/origin.ts";
 import { toRfc3339 } from "../../src/platform/clock.ts";

@@ -30,6 +30,7 @@ import { ArtifactLinks } from "./governance/artifact-links.ts";
 import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance, type RunTask } from "./governance/service.ts";
+import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import { Health } from "./system/health.ts";
@@ -83,8 +84,10 @@ export function openDomain({
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
+  const idempotency = new Idempotency(machine);
   const identity = createIdentity({
     ...shared,
+    idempotency,
     endLogins,
     retireGatewayKey: createRetirement(machine),
     forgetGuesses,
@@ -107,6 +110,7 @@ export function openDomain({
   });
   const inference = createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin });
   return {
+    idempotency,
     identity,
     access,
     catalog,
@@ -145,7 +149,7 @@ export function openDomain({
     untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({
       ...shared,
-      secrets: [accessSecrets(machine), ...gatewaySecrets(machine)],
+      secrets: [accessSecrets(machine), ...gatewaySecrets(machine), idempotentSecrets(machine)],
     }),
   };
 }

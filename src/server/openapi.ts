@@ -40,6 +40,13 @@ export const operationsOf =
   (tag: string) => (operationId: string, summary: string, answers: OperationText["answers"]) =>
     operation(operationId, summary, { tags: [tag], answers });
 
+/** A request header that an operation reads. */
+export interface HeaderParameter {
+  name: string;
+  description: string;
+  schema: Readonly<Record<string, unknown>>;
+}
+
 /** The part of a registered route that the document needs. */
 export interface DocumentedRoute {
   method: string;
@@ -57,6 +64,8 @@ export interface RouteDetail {
   "x-answers"?: Readonly<Record<number, Answer>>;
   /** query parameters of a route that reads them itself */
   "x-query"?: TSchema;
+  /** none is required */
+  "x-headers"?: readonly HeaderParameter[];
   /** left out of the document */
   hide?: boolean;
 }
@@ -203,13 +212,18 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     "x-accepts": accepts,
     "x-answers": answers = {},
     "x-query": query = hooks.query,
+    "x-headers": headers = [],
     ...detail
   } = hooks.detail ?? {};
   const isScim = accepts?.startsWith("scim");
   const schema = isScim ? { type: "object" } : withoutMark(hooks.body);
   return {
     ...detail,
-    parameters: [...pathParameters(path, hooks.params), ...queryParameters(query)],
+    parameters: [
+      ...pathParameters(path, hooks.params),
+      ...queryParameters(query),
+      ...headers.map(headerParameter),
+    ],
     ...(isObject(schema) && {
       requestBody: {
         required: accepts !== "json-or-nothing",
@@ -252,6 +266,8 @@ function queryParameters(schema: unknown): unknown[] {
     schema: property,
   }));
 }
+
+const headerParameter = (header: HeaderParameter) => ({ ...header, in: "header", required: false });
 
 interface RefusalSources {
   requires: Requirement | undefined;

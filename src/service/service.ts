@@ -242,6 +242,7 @@ function registerJobs(
     everyMs: SWEEP_EVERY_MS,
     async run(signal) {
       const { expiredDeviceLogins } = await domain.access.sweep(signal);
+      await domain.idempotency.sweep(signal);
       own.deviceLoginsExpired(expiredDeviceLogins);
     },
   });

@@ -1,5 +1,6 @@
 // A world with identity joined to it: fast hashing, the real end of logins, recorded, short ways to make users and to read
 // what a test must see behind the service.
+import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { endLogins } from "../../src/domain/access/end-logins.ts";
 import { forgetGuesses } from "../../src/domain/access/password-guesses.ts";
@@ -7,10 +8,12 @@ import type { Actor } from "../../src/domain/actor.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { createRetirement } from "../../src/domain/gateway/retire.ts";
+import { Idempotency } from "../../src/domain/idempotency/service.ts";
 import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
+import { openSealing } from "../../src/platform/crypto/sealing.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -67,9 +70,11 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     await whileHashing?.();
     return FAST_HASHING.hash(password);
   };
+  const sealing = openSealing({ directory: join(world.directory, "keys"), ids: world.ids });
   const identity = createIdentity({
     ...world,
     passwords: { ...FAST_HASHING, hash },
+    idempotency: new Idempotency({ ...world, sealing }),
     endLogins: (tx, ending) => {
       endings.push(ending);
       endLogins(tx, ending);

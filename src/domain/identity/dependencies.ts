@@ -5,6 +5,7 @@ import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
+import type { Idempotency } from "../idempotency/service.ts";
 import type { Role } from "./model.ts";
 
 export interface IdentitySettings {
@@ -48,6 +49,7 @@ export interface IdentityDependencies {
   ids: Ids;
   audit: Audit;
   passwords: Passwords;
+  idempotency: Pick<Idempotency, "once">;
   endLogins: EndLogins;
   retireGatewayKey: RetireGatewayKey;
   spendInvitation: SpendInvitation;

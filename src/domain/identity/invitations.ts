@@ -7,6 +7,7 @@ import { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditSummary } from "../audit/service.ts";
 import type { Problem } from "../errors.ts";
+import type { Repeatable } from "../idempotency/service.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { type Enrol, isTaken } from "./enrol.ts";
@@ -20,6 +21,7 @@ import {
   refuseInvalid,
   userExists,
 } from "./errors.ts";
+import { INVITATION_FORM, type InvitationWithToken } from "./invitation-form.ts";
 import * as store from "./invitation-store.ts";
 import {
   emailKey,
@@ -44,12 +46,8 @@ export interface InvitationQuery extends PageQuery {
 export interface NewInvitation {
   email: string;
   role: string;
-}
-
-export interface InvitationWithToken {
-  invitation: Invitation;
-  /** the secret of the link, 43 characters; shown once, kept nowhere */
-  token: Secret;
+  /** a request that is repeated under the same key gets the same invitation and link */
+  idempotencyKey?: string | undefined;
 }
 
 export interface Acceptance {
@@ -70,21 +68,21 @@ export class Invitations {
   /**
    * Invites an address for INVITATION_TTL_MS. Expired invitations of the address are canceled on the way.
    * @throws DomainError `invitation.disabled`, `identity.invalid`, `user.exists`, `invitation.pending`,
-   *   `access.too_many_attempts`
+   *   `access.too_many_attempts`, those of Idempotency.once
    */
-  async create(actor: Actor, { email, role }: NewInvitation): Promise<InvitationWithToken> {
+  async create(actor: Actor, { email, role, idempotencyKey }: NewInvitation): Promise<InvitationWithToken> {
     this.#refuseProviderMode();
     const problems: Problem[] = [];
     const known = readChoice(role, { allowed: ROLES, pointer: "/role", problems }) ?? "member";
     const address = readEmail(email, problems);
     refuseInvalid(problems);
     const { token, tokenHash } = this.#newToken();
-    const invitation = await this.dependencies.db.write((tx) => {
+    const create = (tx: Tx): InvitationWithToken => {
       this.#refuseOccupied(tx, actor, address);
       this.dependencies.spendInvitation(tx, actor);
-      return this.#insert(tx, actor, { email: address, role: known, tokenHash });
-    }, "access");
-    return { invitation, token };
+      return { invitation: this.#insert(tx, actor, { email: address, role: known, tokenHash }), token };
+    };
+    return await this.#once(actor, { key: idempotencyKey, request: ["create", email, role], create });
   }
 
   /**
@@ -136,19 +134,18 @@ export class Invitations {
   /**
    * Renews a pending or expired invitation under a new link; the old link stops working.
    * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`,
-   *   `access.too_many_attempts`
+   *   `access.too_many_attempts`, those of Idempotency.once
    * @source control-api.md section 19
    */
-  async regenerate(actor: Actor, id: string): Promise<InvitationWithToken> {
+  async regenerate(actor: Actor, id: string, idempotencyKey?: string): Promise<InvitationWithToken> {
     this.#refuseProviderMode();
     const { token, tokenHash } = this.#newToken();
-    const renewal = { id, tokenHash };
-    const invitation = await this.dependencies.db.write((tx) => {
-      const renewed = this.#renew(tx, actor, renewal);
+    const create = (tx: Tx): InvitationWithToken => {
+      const invitation = this.#renew(tx, actor, { id, tokenHash });
       this.dependencies.spendInvitation(tx, actor);
-      return renewed;
-    }, "access");
-    return { invitation, token };
+      return { invitation, token };
+    };
+    return await this.#once(actor, { key: idempotencyKey, request: ["regenerate", id], create });
   }
 
   /**
@@ -186,6 +183,16 @@ export class Invitations {
 
   #refuseProviderMode(): void {
     if (this.dependencies.settings.mode === "oidc") throw invitationsDisabled();
+  }
+
+  /** Makes a link in a transaction, once for each key. */
+  #once(
+    actor: Actor,
+    { create, ...repeatable }: Repeatable & { create: (tx: Tx) => InvitationWithToken },
+  ): Promise<InvitationWithToken> {
+    const { db, idempotency } = this.dependencies;
+    const once = { ...repeatable, form: INVITATION_FORM };
+    return db.write((tx) => idempotency.once(tx, actor, { ...once, create: () => create(tx) }), "access");
   }
 
   #newToken(): { token: Secret; tokenHash: string } {

@@ -1,6 +1,6 @@
 // Invitations as administrators handle them. The link is in the answer that makes it, once, and nowhere else.
 import { Type } from "@sinclair/typebox";
-import type { InvitationWithToken } from "../../domain/identity/invitations.ts";
+import type { InvitationWithToken } from "../../domain/identity/invitation-form.ts";
 import {
   AdminInvitation,
   AdminInvitationPage,
@@ -13,6 +13,7 @@ import {
 import { toPageEnvelope } from "../../domain/page.ts";
 import { json, noContent } from "../answers.ts";
 import { actorOf, principalOf } from "../exchange.ts";
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../idempotency.ts";
 import { operationsOf } from "../openapi.ts";
 import { PageParameters, parameter, toPageQuery } from "../paging.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -42,11 +43,14 @@ const described = {
   listInvitations: documented("listInvitations", "Invitations of the organization, newest first", {
     200: { description: "Numbered page", schema: AdminInvitationPage },
   }),
-  createInvitation: documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
-    201: { description: "Created", schema: InvitationWithLink },
-    409: { description: "A user or invited already, or an identity provider manages sign-in" },
-    ...limited,
-  }),
+  createInvitation: {
+    ...documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
+      201: { description: "Created", schema: InvitationWithLink },
+      409: { description: "A user or invited already, or an identity provider manages sign-in" },
+      ...limited,
+    }),
+    "x-headers": [IDEMPOTENCY_KEY],
+  },
   getInvitation: documented("getInvitation", "One invitation", oneInvitation),
   cancelInvitation: documented("cancelInvitation", "Cancel a pending or expired invitation", {
     204: { description: "Canceled, now or before" },
@@ -56,15 +60,15 @@ const described = {
     ...oneInvitation,
     ...closed,
   }),
-  regenerateInvitation: documented(
-    "regenerateInvitation",
-    "Renew an invitation for 24 hours under a new link",
-    {
+  regenerateInvitation: {
+    ...documented("regenerateInvitation", "Renew an invitation for 24 hours under a new link", {
       200: { description: "Renewed; the old link no longer works", schema: InvitationWithLink },
       ...closed,
       ...limited,
-    },
-  ),
+      422: { description: "The Idempotency-Key was used for another request" },
+    }),
+    "x-headers": [IDEMPOTENCY_KEY],
+  },
 };
 
 /** @returns the operations on invitations (openapi.yaml, User management; control-api.md section 19) */
@@ -87,8 +91,10 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
     )
     .post(
       "/admin/invitations",
-      async ({ request, body }) =>
-        json(withLink(await invitations.create(actorOf(request), body)), { status: 201 }),
+      async ({ request, body }) => {
+        const wanted = { ...body, idempotencyKey: idempotencyKeyOf(request) };
+        return json(withLink(await invitations.create(actorOf(request), wanted)), { status: 201 });
+      },
       { requires: "administrator", accepts: "json", body: NewInvitation, detail: described.createInvitation },
     )
     .get(
@@ -111,8 +117,10 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
     )
     .post(
       "/admin/invitations/:id/regenerate",
-      async ({ request, params }) =>
-        json(withLink(await invitations.regenerate(actorOf(request), params.id))),
+      async ({ request, params }) => {
+        const key = idempotencyKeyOf(request);
+        return json(withLink(await invitations.regenerate(actorOf(request), params.id, key)));
+      },
       { requires: "administrator", accepts: "nothing", detail: described.regenerateInvitation },
     );
 }

@@ -11,6 +11,7 @@ import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { createRetirement } from "../../../src/domain/gateway/retire.ts";
+import { Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { createPasswords } from "../../../src/platform/crypto/passwords.ts";
@@ -101,19 +102,20 @@ const addPublicKey = ({ db, clock }: World, jwk: Jwk): Promise<unknown> =>
 function joinParts(world: World, settings: AccessSettings) {
   const { db, clock, ids, audit, directory } = world;
   const passwords = createPasswords({ cost: CHEAP });
+  const sealing = openSealing({ directory: join(directory, "keys"), ids });
   const identity = createIdentity({
     db,
     clock,
     ids,
     audit,
     passwords,
+    idempotency: new Idempotency({ db, clock, sealing }),
     endLogins,
     retireGatewayKey: createRetirement(world),
     spendInvitation: () => {},
     forgetGuesses,
     settings: { mode: settings.identityMode, groupRoleMappings: {} },
   });
-  const sealing = openSealing({ directory: join(directory, "keys"), ids });
   const keys = new SigningKeys({ db, clock, audit, sealing, settings });
   const tokens = createAccessTokens({ clock, ids, keys, settings });
   const sessions = new LoginSessions({ db, clock, ids, audit, sealing, identity, settings, limits: LIMITS });

@@ -1,0 +1,140 @@
+// Requests that create something once, however often they are sent: the answer is kept in the transaction of the creation, so
+// a crash or a second sender in between cannot create twice. API-4; draft-ietf-httpapi-idempotency-key-header.
+import { type Clock, DAY_MS } from "../../platform/clock.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+import type { Actor } from "../actor.ts";
+import { DomainError, invariant } from "../errors.ts";
+import { type SealedSecrets, sealAnew } from "../sealed-secrets.ts";
+import * as store from "./store.ts";
+
+/** How long a repetition gets the same answer. */
+export const ANSWER_KEPT_MS = DAY_MS;
+/** Characters of a key at most. */
+export const KEY_CHARACTERS_MAX = 255;
+/** Answers that are kept for one caller at most. */
+export const ANSWERS_PER_CALLER_MAX = 1_000;
+/** Bytes of one kept answer at most. */
+export const ANSWER_BYTES_MAX = 16 * 1024;
+const SWEEP_BATCH_ROWS = 500;
+
+const KEY = new RegExp(`^[\\x21-\\x7e]{1,${KEY_CHARACTERS_MAX}}$`);
+
+/** A request that may be a repetition. */
+export interface Repeatable {
+  /** chosen by the caller; undefined where the request creates something each time */
+  key: string | undefined;
+  /** the operation and everything that was asked for: another request under the same key is refused */
+  request: readonly unknown[];
+}
+
+/** Turns an answer into the text that is kept, and back. */
+export interface AnswerForm<T> {
+  write(answer: T): string;
+  read(text: string): T;
+}
+
+export interface IdempotencyDependencies {
+  db: Db;
+  clock: Clock;
+  sealing: Sealing;
+}
+
+/** The kept answers of every area. */
+export class Idempotency {
+  constructor(private readonly own: IdempotencyDependencies) {}
+
+  /**
+   * Creates something in the transaction of the caller, or gives the answer of the request that did so under the same key.
+   * Keys of other callers do not count. A refusal is not kept.
+   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`, what `create`
+   *   throws
+   */
+  once<T>(tx: Tx, actor: Actor, { key, request, form, create }: Repeatable & Once<T>): T {
+    if (key === undefined) return create();
+    checkKey(key);
+    invariant(actor.id !== null, "only a user sends a key");
+    const { clock, sealing } = this.own;
+    const nowMs = clock.nowMs();
+    const id = sha256Hex(`${actor.id}\n${key}`);
+    const requestDigest = sha256Hex(JSON.stringify(request));
+    const kept = store.findOpen(tx, { id, nowMs });
+    if (kept && kept.requestDigest !== requestDigest) throw keyReused();
+    if (kept) return form.read(sealing.open(kept.sealedAnswer, contextOf(kept)));
+    refuseMore(tx, { callerId: actor.id, nowMs });
+    const answer = create();
+    const text = form.write(answer);
+    invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a kept answer is small");
+    const sealedAnswer = sealing.seal(text, contextOf({ id }));
+    store.put(tx, {
+      id,
+      callerId: actor.id,
+      requestDigest,
+      sealedAnswer,
+      expiresAtMs: nowMs + ANSWER_KEPT_MS,
+    });
+    return answer;
+  }
+
+  /** Removes expired answers, a batch in each transaction. @returns how many */
+  async sweep(signal: AbortSignal): Promise<number> {
+    const { db, clock } = this.own;
+    const slice = { nowMs: clock.nowMs(), limit: SWEEP_BATCH_ROWS };
+    let removed = 0;
+    while (!signal.aborted) {
+      const batch = await db.write((tx) => store.removeExpired(tx, slice), "unobserved");
+      removed += batch;
+      if (batch < SWEEP_BATCH_ROWS) break;
+    }
+    return removed;
+  }
+}
+
+interface Once<T> {
+  form: AnswerForm<T>;
+  create(): T;
+}
+
+const contextOf = ({ id }: Pick<store.AnswerRow, "id">): string => `idempotent-answer:${id}`;
+
+function checkKey(key: string): void {
+  if (KEY.test(key)) return;
+  const detail = `Idempotency-Key must have 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters and no spaces; a new UUID for each request is a good key`;
+  throw new DomainError("invalid", "idempotency.key_invalid", detail);
+}
+
+/** @throws DomainError `idempotency.too_many_keys` */
+function refuseMore(tx: Tx, caller: { callerId: string; nowMs: number }): void {
+  const { total, firstExpiresAtMs } = store.openOf(tx, caller);
+  if (total < ANSWERS_PER_CALLER_MAX) return;
+  const retryAfterSeconds = Math.ceil((firstExpiresAtMs - caller.nowMs) / 1_000);
+  const message = `${ANSWERS_PER_CALLER_MAX} answers are kept for this caller, and no more; come back when one expires, or send no Idempotency-Key`;
+  throw new DomainError("too_many", "idempotency.too_many_keys", message, { retryAfterSeconds });
+}
+
+const keyReused = (): DomainError =>
+  new DomainError(
+    "unverified",
+    "idempotency.key_reused",
+    "this Idempotency-Key was used for another request in the last 24 hours; send a new key with a new request",
+  );
+
+/** @returns the kept answers, for whoever replaces the sealing key */
+export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets => ({
+  noun: "idempotent_answers",
+  topic: "unobserved",
+  count: store.countUnder,
+  rewrap(tx, { from, after, limit }) {
+    const rows = store.listUnder(tx, { from, after, limit });
+    let rewrapped = 0;
+    for (const row of rows) {
+      const sealedAnswer = sealAnew(sealing, row.sealedAnswer, contextOf(row));
+      if (sealedAnswer === undefined) continue;
+      store.reseal(tx, { id: row.id, sealedAnswer });
+      rewrapped += 1;
+    }
+    const next = rows.length < limit ? undefined : rows.at(-1)?.id;
+    return { rewrapped, unreadable: rows.length - rewrapped, next };
+  },
+});

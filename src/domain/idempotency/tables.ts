@@ -1,0 +1,10 @@
+// The table of kept answers; its constraints and indices are in migrations.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const idempotentAnswers = sqliteTable("idempotent_answers", {
+  id: text("id").primaryKey(),
+  callerId: text("caller_id").notNull(),
+  requestDigest: text("request_digest").notNull(),
+  sealedAnswer: text("sealed_answer").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+});
