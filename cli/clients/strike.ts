@@ -28,14 +28,13 @@ const DONE = { remove: "removed", revoke: "revoked" } as const;
 
 async function strikeOne(call: Call, verb: Strike, reference: string): Promise<void> {
   const { domain, actor, output, context, command } = call;
-  const { inventory, strikes } = domain.clients;
-  if (verb === "revoke" && isGone(call, reference)) {
+  const { strikes } = domain.clients;
+  const client = findUnlessStruck(call, verb, reference);
+  if (!client)
     return output.result(
       { changed: false, id: reference },
-      "unchanged: no client with this id is in the inventory",
+      `unchanged: this client was ${DONE[verb]} before`,
     );
-  }
-  const client = inventory.find(actor.organizationId, reference);
   const action = actionOn(verb, 1);
   const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
   if (!(await isConfirmed(context, command, { action, details }))) return;
@@ -43,16 +42,20 @@ async function strikeOne(call: Call, verb: Strike, reference: string): Promise<v
   output.result({ changed: true, client: clientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
 }
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What each verb must have recorded before a repetition has nothing to do: a removed client still has its login. */
+const RECORDED = { remove: ["client.remove", "client.revoke"], revoke: ["client.revoke"] } as const;
 
-/** Revoking again what was revoked is no mistake; a name that fits nothing is one. */
-function isGone({ domain, actor }: Call, reference: string): boolean {
-  if (!ID.test(reference)) return false;
+/**
+ * @returns undefined for a client that is off the inventory because the same was done to it before
+ * @throws DomainError `client.not_found`, `client.ambiguous`
+ */
+function findUnlessStruck({ domain, actor }: Call, verb: Strike, reference: string): ClientView | undefined {
   try {
-    domain.clients.inventory.find(actor.organizationId, reference);
-    return false;
+    return domain.clients.inventory.find(actor.organizationId, reference);
   } catch (error) {
-    if (error instanceof DomainError && error.reason === "client.not_found") return true;
+    const isMissing = error instanceof DomainError && error.reason === "client.not_found";
+    const struck = { actions: RECORDED[verb], name: reference, fields: ["hostname", "instance_id"] };
+    if (isMissing && domain.auditLog.hasRecord(actor.organizationId, struck)) return undefined;
     throw error;
   }
 }

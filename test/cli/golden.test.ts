@@ -538,6 +538,8 @@ test("clients", async () => {
     "logins list --user root@example.org",
     "clients remove lab-2 --yes --json",
     "clients remove lab-2 --yes",
+    "clients revoke lab-2 --yes",
+    "clients remove lab-9 --yes",
     "clients remove --stale 1d --dry-run --json",
     "clients remove --stale 1d --yes",
     "clients list",

@@ -1,5 +1,5 @@
 // SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
-import { and, asc, count, desc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
@@ -52,6 +52,39 @@ const conditionsOf = (wanted: LogFilter): (SQL | undefined)[] => {
     beforeMs === undefined ? undefined : lt(auditEntries.atMs, beforeMs),
   ];
 };
+
+export interface NamedTarget {
+  actions: readonly string[];
+  /** in any case */
+  name: string;
+  /** fields of `before` that may hold the name; the target's id always may */
+  fields: readonly string[];
+}
+
+/** @returns whether there is such an entry */
+export function hasEntryOf(
+  connection: Connection,
+  organizationId: string,
+  { actions, name, fields }: NamedTarget,
+): boolean {
+  const { before, action, target } = auditEntries;
+  const isNamed = fields.map(
+    (field) => sql`json_extract(${before}, ${`$.${field}`}) = ${name} COLLATE NOCASE`,
+  );
+  const found = connection
+    .select({ id: auditEntries.id })
+    .from(auditEntries)
+    .where(
+      and(
+        eq(auditEntries.organizationId, organizationId),
+        inArray(action, [...actions]),
+        or(eq(target, name.toLowerCase()), ...isNamed),
+      ),
+    )
+    .limit(1)
+    .get();
+  return found !== undefined;
+}
 
 const named = sql.placeholder;
 

@@ -88,6 +88,11 @@ export class AuditLog {
     }));
   }
 
+  /** @returns whether one of the actions was recorded of a target, which is named by its id or by a field of what it was before */
+  hasRecord(organizationId: string, wanted: store.NamedTarget): boolean {
+    return store.hasEntryOf(this.#db.read, organizationId, wanted);
+  }
+
   /** @returns the id of the newest entry, as a measure of how long reading all of them will take */
   lastId(): number {
     return store.lastIdEver(this.#db.read);
