@@ -1,7 +1,6 @@
 // Sockets: TCP or Unix, own TLS whose certificate can be replaced, and a stop that lets requests end. Who the
 // caller is behind a proxy is in peer-address.ts, certificates are in tls.ts.
 
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import http from "node:http";
 import { DomainError } from "../domain/errors.ts";
 import type { Listen } from "../platform/config/addresses.ts";
@@ -9,6 +8,7 @@ import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
+import { clearStaleSocket, type PlacedSocket, placeSocket } from "./unix-socket.ts";
 
 export interface ListenOptions extends ProxyTrust {
   listen: Listen;
@@ -43,9 +43,16 @@ export const IDLE_TIMEOUT_SECONDS = 90;
 const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
 /** Bytes of a request's first line and headers: room for the longest SCIM filter. Above it the runtime answers 431. */
 export const HEADER_BYTES_MAX = 64 * 1024;
-const SOCKET_MODE = 0o660;
 
 type Running = Bun.Server<undefined>;
+
+/**
+ * Makes way for `listen`: removes the socket of a killed process.
+ * @throws DomainError `listen.in_use` when a program answers on the socket
+ */
+export async function makeWay(where: Listen): Promise<void> {
+  if (where.kind === "unix" && (await clearStaleSocket(where.path))) throw inUse(where.path);
+}
 
 /**
  * Starts to listen.
@@ -67,13 +74,16 @@ class RunningListener implements Listener {
   /** those of former certificates, as long as they have requests to finish */
   readonly #leaving = new Set<Running>();
   #stopped: Promise<void> | undefined;
+  readonly #removeSocket: () => void;
 
   constructor(
     private readonly handlers: Handlers,
     { where, certificate }: { where: Listen; certificate: Certificate | undefined },
   ) {
     this.#certificate = certificate;
-    this.#running = start(handlers, where, certificate);
+    const { running, remove } = start(handlers, where, certificate);
+    this.#running = running;
+    this.#removeSocket = remove;
     const port = this.#running.port;
     this.#where = where.kind === "tcp" && port !== undefined ? { ...where, port } : where;
     this.address = where.kind === "unix" ? `unix:${where.path}` : this.#running.url.origin;
@@ -86,7 +96,7 @@ class RunningListener implements Listener {
     if (isSame || this.#stopped) return undefined;
     if (!this.#certificate || this.#where.kind === "unix") throw needsRestart();
     const former = this.#running;
-    this.#running = start(this.handlers, this.#where, next);
+    this.#running = start(this.handlers, this.#where, next).running;
     this.#certificate = next;
     this.#leaving.add(former);
     void former.stop().then(() => this.#leaving.delete(former));
@@ -94,7 +104,10 @@ class RunningListener implements Listener {
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= stopAll([this.#running, ...this.#leaving]);
+    if (!this.#stopped) {
+      this.#stopped = stopAll([this.#running, ...this.#leaving]);
+      this.#removeSocket();
+    }
     return this.#stopped;
   }
 }
@@ -148,12 +161,17 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
   return handlers;
 }
 
-function start(handlers: Handlers, where: Listen, certificate: Certificate | undefined): Running {
+function start(
+  handlers: Handlers,
+  where: Listen,
+  certificate: Certificate | undefined,
+): PlacedSocket<Running> {
   const tls = certificate && { tls: { cert: certificate.cert, key: certificate.key } };
   try {
-    if (where.kind === "unix") return startUnix(where.path, { ...handlers, ...tls });
+    if (where.kind === "unix")
+      return placeSocket(where.path, (unix) => Bun.serve({ ...handlers, ...tls, unix }));
     const place = { hostname: where.host, port: where.port, reusePort: certificate !== undefined };
-    return Bun.serve({ ...handlers, ...tls, ...place });
+    return { running: Bun.serve({ ...handlers, ...tls, ...place }), remove: () => {} };
   } catch (error) {
     throw asListenError(error, where);
   }
@@ -165,28 +183,10 @@ interface Handlers {
   error(error: unknown): Response;
 }
 
-/** A socket file left by a killed process is in the way; the lock of the data directory says it is nobody's. */
-function startUnix(path: string, handlers: Handlers): Running {
-  if (existsSync(path) && statSync(path).isSocket()) rmSync(path);
-  const before = process.umask(0o177);
-  try {
-    const running = Bun.serve({ ...handlers, unix: path });
-    chmodSync(path, SOCKET_MODE);
-    return running;
-  } finally {
-    process.umask(before);
-  }
-}
-
 function asListenError(error: unknown, where: Listen): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const place = where.kind === "unix" ? where.path : `${where.host}:${where.port}`;
-  if (code === "EADDRINUSE") {
-    return new DomainError("unavailable", "listen.in_use", `${place} is in use by another program`, {
-      hint: "stop that program, or listen elsewhere with --server-listen",
-      cause: error,
-    });
-  }
+  if (code === "EADDRINUSE" || code === "EEXIST") return inUse(place, error);
   if (code === "EACCES" || code === "EPERM") {
     return new DomainError("forbidden", "listen.not_permitted", `listening on ${place} is not permitted`, {
       hint: "ports below 1024 need the capability CAP_NET_BIND_SERVICE; or listen elsewhere with --server-listen",
@@ -204,6 +204,12 @@ function asListenError(error: unknown, where: Listen): unknown {
     },
   );
 }
+
+const inUse = (place: string, cause?: unknown): DomainError =>
+  new DomainError("unavailable", "listen.in_use", `${place} is in use by another program`, {
+    hint: "stop that program, or listen elsewhere with --server-listen",
+    cause,
+  });
 
 /** @returns the address of the other end; null on a Unix socket */
 const peerOf = (request: Request, socket: Running): string | null =>

@@ -23,7 +23,7 @@ import type { AdjustableLog, Log } from "../platform/log.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { createScheduler, type Scheduler } from "../platform/scheduler/scheduler.ts";
 import { BUILD_TIME } from "../platform/version.ts";
-import { type Listener, listen } from "../server/listen.ts";
+import { type Listener, listen, makeWay } from "../server/listen.ts";
 import { addAuditFigures } from "../server/metrics-audit.ts";
 import { addInstallationFigures } from "../server/metrics-installation.ts";
 import { trustIn, type UntrustedPeer } from "../server/peer-address.ts";
@@ -80,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   undo.defer(() => lock.release());
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   refuseLostDatabase(directory, options);
-  const door = openDoor(config, log);
+  const door = await openDoor(config, log);
   undo.defer(() => door.listener.stop());
   const service = await startBehind(door, directory, { ...options, undo });
   const onStop = undo.move();
@@ -96,7 +96,8 @@ interface Door {
   open(server: Server): void;
 }
 
-function openDoor(config: Config, log: Log): Door {
+async function openDoor(config: Config, log: Log): Promise<Door> {
+  await makeWay(config.get("server.listen"));
   let answer: Server["handle"] = (request) => startingResponse(request);
   const untrusted = Promise.withResolvers<UntrustedPeer>();
   const listener = listen((request, addressOf) => answer(request, addressOf), {

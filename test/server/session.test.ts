@@ -407,6 +407,7 @@ describe("deciding a device login by its user code", () => {
     await using server = await createTestServer();
     const { cookie } = await server.signedIn("member");
     const { userCode, link } = await begin(server);
+    const budgetsBefore = server.world.db.read.select().from(budgets).all();
     for (const path of [`/api/auth/device?user_code=${userCode}`, link]) {
       const refused = await server.request("GET", path, {
         cookie,
@@ -414,7 +415,7 @@ describe("deciding a device login by its user code", () => {
       });
       expect(refused.status).toBe(403);
     }
-    expect(server.world.db.read.select().from(budgets).all()).toEqual([]);
+    expect(server.world.db.read.select().from(budgets).all()).toEqual(budgetsBefore);
     expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([
       {},
       { userId: null, state: "pending" },

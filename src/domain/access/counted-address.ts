@@ -8,8 +8,12 @@ const IPV6_PREFIX_BITS = 64;
 /** Bits of an address that belong to one network: what a site is given, and what a caller can choose among. */
 const NETWORK_PREFIX_BITS = { ipv4: 24, ipv6: 48 };
 
+/** What the callers of a local socket count as, all together, where no proxy has named an address. */
+export const LOCAL_SOCKET = "local socket";
+
 /** @param address as `countedAddress` takes it @returns its /24 or /48 in CIDR notation, of anything else the text as it is */
-export function countedNetwork(address: string): string {
+export function countedNetwork(address: string | null): string {
+  if (address === null) return LOCAL_SOCKET;
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
   const parsed = ipaddr.process(bare);
@@ -23,11 +27,12 @@ export function countedNetwork(address: string): string {
 }
 
 /**
- * @param address as the socket or a trusted proxy wrote it, in any spelling, with or without a zone
+ * @param address as the socket or a trusted proxy wrote it, in any spelling, with or without a zone; null over a local socket
  * @returns an IPv4 address as it is, of an IPv6 address its /64, of anything else the text as it is
  * @source RFC 4291 sections 2.5.1 (64 bits name an interface) and 2.5.5.2 (IPv4-mapped)
  */
-export function countedAddress(address: string): string {
+export function countedAddress(address: string | null): string {
+  if (address === null) return LOCAL_SOCKET;
   if (!address.includes(":")) return address; // the common case needs no parser
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
@@ -36,8 +41,8 @@ export function countedAddress(address: string): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_PREFIX_BITS}`).toString();
 }
 
-/** @returns how a device login of this address is counted; nothing for one over a local socket */
+/** @returns how a device login of this address is counted */
 export const countedAs = (address: string | null) => ({
-  countedAddress: address === null ? null : countedAddress(address),
-  countedNetwork: address === null ? null : countedNetwork(address),
+  countedAddress: countedAddress(address),
+  countedNetwork: countedNetwork(address),
 });

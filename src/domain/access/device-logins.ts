@@ -184,7 +184,6 @@ export class DeviceLogins {
 
   #spendRequest(tx: Tx, address: string | null): void {
     const { limits, clock } = this.own;
-    if (address === null) return;
     const { deviceCodesPerAddress: limit, windowSeconds } = limits;
     budgets.spend(tx, {
       name: "device_code.address",
@@ -252,9 +251,8 @@ export class DeviceLogins {
       limit: userCodeGuessesPerUser,
       ...window,
     };
-    if (actor.address === undefined) return [ofUser];
     const limit = userCodeGuessesPerAddress;
-    const subject = countedAddress(actor.address);
+    const subject = countedAddress(actor.address ?? null);
     return [ofUser, { name: "user_code.address", subject, limit, ...window }];
   }
 

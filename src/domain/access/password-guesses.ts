@@ -13,7 +13,7 @@ import type { LimitSettings } from "./settings.ts";
 export interface Guess {
   /** as typed; the account is counted whether it exists or not */
   email: string;
-  /** network address; null over a local socket, which has no limit of its own */
+  /** network address; null over a local socket, whose callers count together */
   address: string | null;
   /** from `DeviceCookies.nonceOf`; undefined for a browser that is new to this account */
   deviceNonce: string | undefined;
@@ -71,9 +71,9 @@ export class PasswordGuesses {
     const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
     const account = { subject: emailKey(email), ...window };
     const ofCaller = { ...account, limit: limits.passwordGuessesPerAccountAndAddress };
-    const from = address === null ? "" : countedAddress(address);
+    const from = countedAddress(address);
     const ofAddress = { name: ADDRESS, subject: from, limit: limits.passwordGuessesPerAddress, ...window };
-    const shared = address === null ? [] : [ofAddress];
+    const shared = [ofAddress];
     if (deviceNonce !== undefined)
       return { own: { ...ofCaller, name: FROM_DEVICE, part: deviceNonce }, shared };
     const ofAccount = { ...account, name: ACCOUNT, limit: limits.passwordGuessesPerAccount };
@@ -84,7 +84,7 @@ export class PasswordGuesses {
 /** @returns for whom the password is checked: a browser that has signed in before does not wait for guesses from elsewhere */
 export const askerOf = ({ email, address, deviceNonce }: Guess): Asker => ({
   account: [emailKey(email), deviceNonce].join(" "),
-  address: address === null ? null : countedAddress(address),
+  address: countedAddress(address),
 });
 
 /** The password was right: part of the transaction that acts on it. */

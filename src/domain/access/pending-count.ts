@@ -34,7 +34,7 @@ export class PendingCount {
 
   /**
    * Refuses a login where too many wait: one network may not use up what all may have.
-   * @param address null over a local socket, which only counts among all
+   * @param address null over a local socket
    * @throws DomainError `device_login.too_many_pending`
    */
   refuseFull(tx: Tx, { address, clock, limits }: Asking): void {
@@ -42,7 +42,6 @@ export class PendingCount {
     const pending = this.current(nowMs, () => store.countPending(tx));
     if (pending >= DEVICE_LOGINS_PENDING_MAX) throw tooManyPendingLogins();
     const { countedAddress, countedNetwork } = countedAs(address);
-    if (countedAddress === null || countedNetwork === null) return;
     const waiting = store.countPendingOf(tx, { address: countedAddress, network: countedNetwork, nowMs });
     if (waiting.address >= limits.pendingLoginsPerAddress) throw tooManyPendingFrom("address");
     if (waiting.network >= limits.pendingLoginsPerNetwork) throw tooManyPendingFrom("network");

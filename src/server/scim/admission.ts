@@ -35,7 +35,7 @@ export function createAdmission(
       return tokens.authenticate(presentedBy(request));
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
-      const waitSeconds = failures.take(countedAddress(exchange.address ?? ""));
+      const waitSeconds = failures.take(countedAddress(exchange.address));
       if (waitSeconds > 0)
         throw tooMany("failed authentications", waitSeconds, budgetOf("scim.address", FAILURE_LIMIT));
       throw error;
