@@ -4,6 +4,7 @@ import type { Config } from "../../src/platform/config/config.ts";
 import type { Destination } from "../../src/platform/outbound/outbound.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
+import { inFile } from "../exit.ts";
 import { outputFor } from "../output.ts";
 import { addSettingOptions, loadSettings } from "../settings.ts";
 import type { Column } from "../table.ts";
@@ -50,7 +51,9 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     );
   const checking = noun
     .command("check")
-    .description("Checks the settings, reports every mistake at once, and starts nothing.")
+    .description(
+      "Checks the settings and what else the service checks before it starts, and reports every problem at once.",
+    )
     .examples(
       "quartermaster config check --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster config check --json",
@@ -90,6 +93,8 @@ async function showOutgoing(context: Context, command: CliCommand): Promise<void
 
 async function check(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
+  const { refuseBadStart } = await import("../../src/service/start-checks.ts");
+  await inFile(config.file, () => refuseBadStart(config, context.clock));
   const document = { valid: true, file: config.file ?? null };
   outputFor(context, command).result(document, checkedText(config));
 }

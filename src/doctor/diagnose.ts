@@ -2,7 +2,6 @@
 // need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
 import { existsSync } from "node:fs";
 import { DomainError } from "../domain/errors.ts";
-import { refuseUnfitExecutable } from "../gateway/mode.ts";
 import { type ExistingInstallation, existingDirectory, openExisting } from "../installation.ts";
 import { configuredOrigin } from "../origin.ts";
 import { askOutside } from "../outside.ts";
@@ -16,6 +15,7 @@ import { RESTORE } from "../platform/database/storage-errors.ts";
 import { roomOf } from "../platform/disk.ts";
 import type { Ids } from "../platform/ids.ts";
 import { tlsOf } from "../service/settings-reload.ts";
+import { refuseProblems, SETTINGS_CHECKS } from "../service/start-checks.ts";
 import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
@@ -52,16 +52,16 @@ const inOrder = async (looks: readonly Promise<Finding[]>[]): Promise<Finding[]>
 
 const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOptions): Promise<Finding[]> =>
   inOrder([
-    examine("service", (check) => machine.checkService(check, directory)),
+    examine("service", (check) => machine.checkService(check, directory, config.get("server.listen"))),
     examine("settings", (check) => checkSettings(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),
     examine("disk", (check) => machine.checkRoom(check, roomOf(directory.path))),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
   ]);
 
-/** @throws DomainError `config.invalid` for an executable that may not be run */
+/** @throws DomainError why the service would not start with these settings */
 function checkSettings(check: Check, config: Config): Finding | Finding[] {
-  refuseUnfitExecutable(config);
+  refuseProblems(SETTINGS_CHECKS.flatMap((find) => find(config)));
   if (config.warnings.length === 0) return check.ok(config.file ?? "no file; defaults and environment");
   return config.warnings.map((warning) => check.warning(warning, "see: quartermaster config show"));
 }

@@ -8,7 +8,6 @@ import type { Seeded } from "../domain/catalog/service.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { BootstrapResult } from "../domain/identity/service.ts";
 import { REWRAP_JOB } from "../domain/system/sealing-keys.ts";
-import { refuseUnfitExecutable } from "../gateway/mode.ts";
 import { watchKeys, watchProvisioner } from "../gateway/watch.ts";
 import { beginGatewayWork, drainAttempts, registerGatewayJob } from "../gateway/work.ts";
 import { applyGovernance, configurationIn, logGovernance, reloadGovernance } from "../governance-file.ts";
@@ -22,7 +21,6 @@ import type { Ids } from "../platform/ids.ts";
 import type { AdjustableLog, Log } from "../platform/log.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { createScheduler, type Scheduler } from "../platform/scheduler/scheduler.ts";
-import { BUILD_TIME } from "../platform/version.ts";
 import { type Listener, listen, makeWay } from "../server/listen.ts";
 import { addAuditFigures } from "../server/metrics-audit.ts";
 import { addInstallationFigures } from "../server/metrics-installation.ts";
@@ -34,7 +32,7 @@ import { beginInstallation } from "../setup.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { reloadSettings, tlsOf } from "./settings-reload.ts";
-import { refuseEarlyClock, refuseUnreachable } from "./start-checks.ts";
+import { refuseBadStart } from "./start-checks.ts";
 import type { Vitals } from "./supervision.ts";
 import { tellUntrusted } from "./untrusted-proxy.ts";
 import { vitalsOf } from "./vitals.ts";
@@ -67,13 +65,11 @@ export interface Service {
 /**
  * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
  * data, so that an address in use leaves no installation behind.
- * @throws DomainError `clock.*`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
+ * @throws DomainError `clock.*`, `start.refused`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
-  refuseEarlyClock(clock, BUILD_TIME);
-  refuseUnreachable(config);
-  refuseUnfitExecutable(config);
+  refuseBadStart(config, clock);
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);

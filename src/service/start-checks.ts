@@ -1,9 +1,66 @@
-// Reasons not to start that no single setting shows (operator-experience.md SVC-10). What is wrong with settings, keys and
-// schema is said where they are read.
+// Reasons not to start that no single setting shows (operator-experience.md SVC-10): one list for `serve`, `config check` and
+// `doctor`. No check binds an address, opens the data directory, or changes anything.
 import { DomainError } from "../domain/errors.ts";
+import { refuseUnfitExecutable } from "../gateway/mode.ts";
 import { isLoopback } from "../origin.ts";
 import { type Clock, DAY_MS, toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import { BUILD_TIME } from "../platform/version.ts";
+import { readCertificate } from "../server/tls.ts";
+import { tlsOf } from "./settings-reload.ts";
+
+/** Finds what keeps the service from starting. */
+type Find = (config: Config) => DomainError[];
+
+/** @returns what a check that throws has to say */
+function found(check: () => void): DomainError[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof DomainError) return [error];
+    throw error;
+  }
+}
+
+/** Checks of the settings and of the programs that they name. */
+export const SETTINGS_CHECKS: readonly Find[] = [
+  (config) => found(() => refuseUnreachable(config)),
+  (config) => found(() => refuseUnfitExecutable(config)),
+];
+
+const certificateProblems: Find = (config) => {
+  const files = tlsOf(config);
+  return files ? found(() => readCertificate(files)) : [];
+};
+
+/**
+ * Runs all checks that need neither the data directory nor a socket.
+ * @throws DomainError the one problem, or `start.refused` with all of them
+ */
+export function refuseBadStart(config: Config, clock: Clock): void {
+  refuseProblems([
+    ...found(() => refuseEarlyClock(clock, BUILD_TIME)),
+    ...SETTINGS_CHECKS.flatMap((find) => find(config)),
+    ...certificateProblems(config),
+  ]);
+}
+
+/** @throws DomainError the one problem, or `start.refused` with all of them; nothing for none */
+export function refuseProblems(found: readonly DomainError[]): void {
+  const [only, ...others] = found;
+  if (!only) return;
+  if (others.length === 0) throw only;
+  throw new DomainError("invalid", "start.refused", "several problems keep the service from starting", {
+    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+    problems: found.flatMap(problemsOf),
+  });
+}
+
+const problemsOf = ({ message, hint, problems }: DomainError) =>
+  problems.length > 0
+    ? problems
+    : [{ pointer: "", detail: hint === undefined ? message : `${message}; ${hint}` }];
 
 /**
  * Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3).

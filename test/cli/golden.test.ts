@@ -73,6 +73,11 @@ const SETTINGS_CUT = new Map<string | RegExp, string>([
 test("config and version, without a data directory", async () => {
   using bench = createBench();
   writeFileSync(join(bench.folder, "wrong.yaml"), "server:\n  lisen: x\n");
+  for (const [name, mode] of [
+    ["empty.crt", 0o644],
+    ["open.key", 0o644],
+  ] as const)
+    writeFileSync(join(bench.folder, name), "", { mode });
   const steps = await transcript(bench, [
     "config show",
     "config show --json",
@@ -82,6 +87,10 @@ test("config and version, without a data directory", async () => {
     "config check --json",
     "config check --config wrong.yaml",
     "config check --config wrong.yaml --json",
+    "config check --server-listen 0.0.0.0:8080",
+    "config check --server-tls-cert missing.crt --server-tls-key missing.key",
+    "config check --server-tls-cert empty.crt --server-tls-key open.key",
+    "config check --server-listen 0.0.0.0:8080 --server-tls-cert empty.crt --server-tls-key missing.key --json",
     "config explain server.listen",
     "config explain QUARTERMASTER_SERVER_TLS_CERT --json",
     "config explain scim.token",

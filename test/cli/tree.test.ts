@@ -33,8 +33,8 @@ Global Options:
 Commands:
   show [options]               Shows every setting in force and where it comes from; secrets only as
                                set or unset.
-  check [options]              Checks the settings, reports every mistake at once, and starts
-                               nothing.
+  check [options]              Checks the settings and what else the service checks before it
+                               starts, and reports every problem at once.
   explain [options] <setting>  Shows what one setting is, its value and origin, every spelling, and
                                when it takes effect.
 `;
