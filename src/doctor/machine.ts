@@ -2,9 +2,11 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
+import type { Listen } from "../platform/config/addresses.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../platform/crypto/signing.ts";
 import { type DataDirectory, findServer } from "../platform/data-directory.ts";
 import { bytesText, type Room } from "../platform/disk.ts";
+import { connectTo } from "../platform/unix-socket.ts";
 import { BUILD_TIME } from "../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../server/tls.ts";
 import { refuseEarlyClock } from "../service/start-checks.ts";
@@ -22,13 +24,19 @@ const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 export const FILES_TOLD_MAX = 5;
 const OTHERS = 0o077;
 
-/** @returns whether a server runs; commands work without one */
-export function checkService(check: Check, directory: DataDirectory): Finding {
+/** @returns whether a server runs, and listens where it should if that is a socket; commands work without one */
+export async function checkService(check: Check, directory: DataDirectory, listen: Listen): Promise<Finding> {
   const server = findServer(directory);
   if (server === undefined)
     return check.warning(
       "no service runs on this data directory",
       "start it: systemctl start quartermaster, or quartermaster serve",
+    );
+  const outcome = listen.kind === "unix" ? await connectTo(listen.path) : "connected";
+  if (listen.kind === "unix" && outcome !== "connected")
+    return check.failed(
+      `a service runs, and nothing listens on ${listen.path} (${outcome})`,
+      "restart the service; if server.listen was changed, callers must use the new place",
     );
   if (server === "unknown") return check.ok("a service runs");
   return check.ok(`process ${server.processId} runs since ${toRfc3339(server.sinceMs)}`);

@@ -16,13 +16,13 @@ const OWNER_ONLY_MASK = 0o177;
 export async function clearStaleSocket(path: string): Promise<boolean> {
   const found = identityOf(path);
   if (!found?.isSocket) return false;
-  const outcome = await outcomeOfConnect(path);
+  const outcome = await connectTo(path);
   if (outcome === "ECONNREFUSED" && isSame(found, identityOf(path))) rmSync(path);
   return outcome === "connected";
 }
 
-/** @returns `connected`, or the code of the error */
-function outcomeOfConnect(path: string): Promise<string> {
+/** @returns `connected` when a program listens on the socket, or else the code of the error */
+export function connectTo(path: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(path, () => {
     socket.destroy();

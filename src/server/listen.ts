@@ -4,11 +4,11 @@
 import http from "node:http";
 import { DomainError } from "../domain/errors.ts";
 import type { Listen } from "../platform/config/addresses.ts";
+import { clearStaleSocket, type PlacedSocket, placeSocket } from "../platform/unix-socket.ts";
 import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer-address.ts";
 import { bugFailure, problemResponse } from "./problem.ts";
 import type { Server } from "./server.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
-import { clearStaleSocket, type PlacedSocket, placeSocket } from "./unix-socket.ts";
 
 export interface ListenOptions extends ProxyTrust {
   listen: Listen;

@@ -169,6 +169,7 @@ const RULES: readonly Rule[] = [
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
+      "src/platform/unix-socket.ts": "asks whether a program listens on a socket of this machine",
       "src/server/listen.ts": "sets the limit that the runtime keeps in node:http",
     },
     violations: (source) => [

@@ -283,6 +283,29 @@ describe("a running service", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
+  test("doctor reports a service whose Unix socket is gone", async () => {
+    const [data, socket] = [folder("socket-gone"), folder("gone.sock")];
+    const settings = ["--data-dir", data, "--server-listen", `unix:${socket}`];
+    await using _service = await startService({
+      args: [...settings, "--server-public-url", "https://qm.example.org"],
+    });
+    const config = folder("socket-gone.yaml");
+    writeFileSync(
+      config,
+      `data_dir: ${data}\nserver: { listen: "unix:${socket}", public_url: https://qm.example.org }\n`,
+    );
+    const serviceFinding = async () => {
+      const { stdout } = await runCli(["doctor", "--config", config, "--json"]);
+      return JSON.parse(stdout).checks.find(({ check }: { check: string }) => check === "service");
+    };
+    expect(await serviceFinding()).toMatchObject({ result: "ok" });
+    rmSync(socket);
+    expect(await serviceFinding()).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining(socket),
+    });
+  });
+
   test("DAT-6 tells in the log of an upgrade, and where the copy is that was made before", async () => {
     makeOlder(folder("older"), systemClock);
     await using service = await startService({ args: ["--data-dir", folder("older")] });
