@@ -5,6 +5,7 @@ import { isOverdue } from "../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../domain/system/untrusted-proxies.ts";
 import { toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import { bytesText, FREE_BYTES_MIN } from "../platform/disk.ts";
 import { trustIn } from "../server/peer-address.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -84,8 +85,13 @@ export function checkProxy(check: Check, { domain, config }: Examined): Finding 
 }
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
-  return (await domain.health.isObjectStorageUsable())
-    ? check.ok("it can be read and written")
+  const state = await domain.health.objectStorage();
+  if (state === "usable") return check.ok("it can be read and written");
+  return state === "full"
+    ? check.failed(
+        `less than ${bytesText(FREE_BYTES_MIN)} are free: artifacts can be read, and new ones may be refused`,
+        "make room: see the check disk",
+      )
     : check.failed("it cannot be read or written", "check the owner and mode of the folder artifacts");
 }
 

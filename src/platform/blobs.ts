@@ -5,6 +5,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
+import { isNearlyFull, roomOf } from "./disk.ts";
 import { readPieces } from "./files.ts";
 
 declare const digestBrand: unique symbol;
@@ -32,6 +33,9 @@ export interface StoredBlob {
   isNew: boolean;
 }
 
+/** `full`: files can be read, and the next one may not fit. `unusable`: the folder is missing or closed to this user. */
+export type StoreState = "usable" | "full" | "unusable";
+
 export interface Blobs {
   /**
    * Stores the bytes of a local file or of a stream durably, or leaves nothing behind.
@@ -51,7 +55,7 @@ export interface Blobs {
   /** @returns false when there was no such file */
   remove(digest: Digest): Promise<boolean>;
   /** @returns whether files can be read and stored here, as far as can be told without storing one */
-  isUsable(): Promise<boolean>;
+  state(): Promise<StoreState>;
   /** Every stored digest, in no order, one folder of 1/256 at a time. */
   list(): AsyncGenerator<Digest>;
   /** Removes what killed processes left half written. @returns the number of files removed */
@@ -93,7 +97,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
     put: (source, options) => put({ directory, path }, source, options),
     verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
     remove: (digest) => remove(path(digest)),
-    isUsable: () => canStoreIn(root),
+    state: () => stateOf(root),
     list: () => list(root),
     sweepTemporary: () => sweepTemporary(directory),
   };
@@ -210,10 +214,10 @@ async function remove(path: string): Promise<boolean> {
   return true;
 }
 
-const canStoreIn = (root: string): Promise<boolean> =>
+const stateOf = (root: string): Promise<StoreState> =>
   access(root, constants.R_OK | constants.W_OK | constants.X_OK).then(
-    () => true,
-    () => false,
+    () => (isNearlyFull(roomOf(root)) ? "full" : "usable"),
+    () => "unusable",
   );
 
 async function* list(root: string): AsyncGenerator<Digest> {

@@ -1,4 +1,4 @@
-// How much room there is: for the metrics, `doctor`, and whoever is about to write much.
+// How much room there is: for the metrics, `doctor`, /ready, and whoever is about to write much.
 import { statfsSync, statSync } from "node:fs";
 
 export interface Room {
@@ -12,6 +12,13 @@ export function roomOf(path: string): Room {
   const { bsize, blocks, bavail } = statfsSync(path);
   return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize };
 }
+
+/** With fewer free bytes the service reports itself unhealthy: the next write, checkpoint or artifact may not fit. */
+export const FREE_BYTES_MIN = 16 * 1024 * 1024;
+
+/** @returns whether fewer than FREE_BYTES_MIN are free */
+export const isNearlyFull = ({ availableBytes }: Pick<Room, "availableBytes">): boolean =>
+  availableBytes < FREE_BYTES_MIN;
 
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 

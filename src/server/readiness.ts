@@ -1,11 +1,13 @@
 // Whether the service can do its work: named checks, each quick, asked by /ready and /health/*.
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/database.ts";
 import { programSchema, schemaIn } from "../platform/database/schema.ts";
+import { isNearlyFull, roomOf } from "../platform/disk.ts";
 
 /** Names of the checks, in the order they are told. */
-export const CHECKS = ["database", "schema", "keys", "worker"] as const;
+export const CHECKS = ["database", "schema", "keys", "worker", "disk"] as const;
 export type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
@@ -38,6 +40,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     database: () => holds(() => db.revision("jobs")) && existsSync(databaseFile),
     schema: () => holds(isSchemaCurrent),
     keys: () => holds(checkKeys),
+    disk: () => holds(() => !isNearlyFull(roomOf(dirname(databaseFile)))),
     worker: () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS,
   };
   return {

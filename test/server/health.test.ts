@@ -7,6 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
+import { FREE_BYTES_MIN, isNearlyFull } from "../../src/platform/disk.ts";
 import { CHECKS, createReadiness, WORKER_FRESH_MS } from "../../src/server/readiness.ts";
 import { createGatewayServer } from "../support/gateway-server.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";
@@ -68,7 +69,15 @@ test("/ready names every check that fails, and says no more", async () => {
   clock.advance(WORKER_FRESH_MS);
   expect(readiness.failing()).toEqual(["keys", "worker"]);
   rmSync(databaseFile);
-  expect(readiness.failing()).toEqual([...CHECKS]);
+  expect(readiness.failing()).toEqual(CHECKS.filter((name) => name !== "disk"));
+});
+
+test.each([
+  [FREE_BYTES_MIN - 1, true],
+  [FREE_BYTES_MIN, false],
+  [FREE_BYTES_MIN + 1, false],
+])("a disk with %i free bytes is nearly full: %p", (availableBytes, isFull) => {
+  expect(isNearlyFull({ availableBytes })).toBe(isFull);
 });
 
 test.each([

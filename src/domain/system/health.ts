@@ -2,9 +2,10 @@
 // and the inference proxy where there is one. What is wrong is told by name and in a few general words, never in detail.
 // Source: control-api.md section 13; openapi.yaml DependencyHealth.
 import { type Static, Type } from "@sinclair/typebox";
-import type { Blobs } from "../../platform/blobs.ts";
+import type { Blobs, StoreState } from "../../platform/blobs.ts";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
+import { bytesText, FREE_BYTES_MIN } from "../../platform/disk.ts";
 import type { Gateway } from "../gateway/service.ts";
 import * as store from "./store.ts";
 
@@ -27,7 +28,7 @@ export type DependencyHealth = Static<typeof DependencyHealth>;
 export interface HealthDependencies {
   db: Db;
   clock: Clock;
-  blobs: Pick<Blobs, "isUsable">;
+  blobs: Pick<Blobs, "state">;
   gateway: Pick<Gateway, "mode" | "isReadable">;
   /** undefined where there is no proxy */
   proxyHealth: (() => Promise<{ status: "healthy" | "unhealthy" }>) | undefined;
@@ -39,8 +40,8 @@ export class Health {
   constructor(private readonly own: HealthDependencies) {}
 
   /** @returns whether artifacts can be read and stored */
-  isObjectStorageUsable(): Promise<boolean> {
-    return this.own.blobs.isUsable();
+  objectStorage(): Promise<StoreState> {
+    return this.own.blobs.state();
   }
 
   /** @returns whether gateway keys can be looked up; `disabled` where gateway mode is off */
@@ -60,31 +61,47 @@ export class Health {
 
   async #look(atMs: number): Promise<DependencyHealth> {
     const { db, blobs, proxyHealth } = this.own;
-    const isStoreUsable = () => blobs.isUsable();
+    const stores = () => blobs.state().then((state) => STORE_FAULTS[state]);
     const checks = await Promise.all([
-      checkOf("database", "the database cannot be read", async () => store.canRead(db.read)),
-      checkOf("blob_storage", "the store cannot be used", isStoreUsable),
-      checkOf("package_storage", "the store cannot be used", isStoreUsable),
-      ...(proxyHealth
-        ? [checkOf("inference_proxy", "the proxy does not say that it is well", isWell(proxyHealth))]
-        : []),
+      checkOf("database", UNREADABLE, async () => databaseFault(store.canRead(db.read), await blobs.state())),
+      checkOf("blob_storage", UNUSABLE, stores),
+      checkOf("package_storage", UNUSABLE, stores),
+      ...(proxyHealth ? [checkOf("inference_proxy", UNWELL, proxyFault(proxyHealth))] : []),
     ]);
     const isHealthy = checks.every(({ status }) => status === "healthy");
     return { status: isHealthy ? "healthy" : "degraded", checked_at: toRfc3339(atMs), checks };
   }
 }
 
-const isWell = (ask: () => Promise<{ status: string }>) => async () => (await ask()).status === "healthy";
+const UNREADABLE = "the database cannot be read";
+const UNUSABLE = "the store cannot be used";
+const UNWELL = "the proxy does not say that it is well";
+const FULL = `the disk has less than ${bytesText(FREE_BYTES_MIN)} free`;
+const STORE_FAULTS: Readonly<Record<StoreState, string | undefined>> = {
+  usable: undefined,
+  full: `${FULL}: artifacts can be read, and new ones may be refused`,
+  unusable: UNUSABLE,
+};
 
+/** Database and artifacts are in one data directory. */
+function databaseFault(canRead: boolean, state: StoreState): string | undefined {
+  if (!canRead) return UNREADABLE;
+  return state === "full" ? `${FULL}: reads go on, and writes may be refused` : undefined;
+}
+
+const proxyFault = (ask: () => Promise<{ status: string }>) => async () =>
+  (await ask()).status === "healthy" ? undefined : UNWELL;
+
+/** @param findFault undefined where the part is well; where it rejects, the fault is `otherwise` */
 async function checkOf(
   name: string,
-  error: string,
-  check: () => Promise<boolean>,
+  otherwise: string,
+  findFault: () => Promise<string | undefined>,
 ): Promise<DependencyHealth["checks"][number]> {
   const startedMs = performance.now();
-  const isHealthy = await check().catch(() => false); // the caller is told by name, and the log has what needed it
+  const error = await findFault().catch(() => otherwise); // the log has what needed the part
   const latency_ms = Math.round(performance.now() - startedMs);
-  return isHealthy
+  return error === undefined
     ? { name, status: "healthy", latency_ms }
     : { name, status: "unhealthy", latency_ms, error };
 }
@@ -93,6 +110,6 @@ function holds(check: () => boolean): boolean {
   try {
     return check();
   } catch {
-    return false; // as above
+    return false; // the caller is told by name, and the log has what needed it
   }
 }

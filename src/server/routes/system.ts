@@ -72,7 +72,7 @@ export function healthRoutes({ guard, readiness, domain: { health: state } }: Ro
     .get(
       "/health/object-storage",
       async () => {
-        if (!(await state.isObjectStorageUsable())) throw unhealthy("object_storage", "unhealthy");
+        if ((await state.objectStorage()) !== "usable") throw unhealthy("object_storage", "unhealthy");
         return plainText("healthy");
       },
       {
