@@ -15,9 +15,16 @@ export async function readCatalogFile(
   path: string,
 ): Promise<Pick<SeedRequest, "bytes" | "fileName" | "files">> {
   const absolute = resolve(path);
-  const bytes = await readFile(absolute, CATALOG_FILE_BYTES_MAX);
+  return catalogIn(absolute, await readFile(absolute, CATALOG_FILE_BYTES_MAX));
+}
+
+/** @param path absolute @returns the same of a file that has been read */
+export function catalogIn(
+  path: string,
+  bytes: Uint8Array,
+): Pick<SeedRequest, "bytes" | "fileName" | "files"> {
   const resolveSource = (sourceRef: string): string =>
-    sourceRef.startsWith("file://") ? pathOf(sourceRef) : resolve(dirname(absolute), sourceRef);
+    sourceRef.startsWith("file://") ? pathOf(sourceRef) : resolve(dirname(path), sourceRef);
   return { bytes, fileName: path, files: { resolve: resolveSource, open: openFile } };
 }
 

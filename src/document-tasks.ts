@@ -3,14 +3,15 @@ import { CATALOG_TASKS, type CatalogTasks } from "./domain/catalog/work.ts";
 import type { ErrorKind, Problem } from "./domain/errors.ts";
 import type { TimeIsOver } from "./domain/governance/judging.ts";
 import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "./domain/governance/work.ts";
+import { CONFIG_TASKS, type ConfigTasks } from "./platform/config/content.ts";
 
-export interface DocumentTasks extends GovernanceTasks, CatalogTasks {}
+export interface DocumentTasks extends GovernanceTasks, CatalogTasks, ConfigTasks {}
 
 export type TaskName = keyof DocumentTasks;
 export type TaskRequest<Name extends TaskName> = Parameters<DocumentTasks[Name]>[0];
 export type TaskResult<Name extends TaskName> = ReturnType<DocumentTasks[Name]>;
 
-const TASKS: TaskTable<DocumentTasks> = { ...GOVERNANCE_TASKS, ...CATALOG_TASKS };
+const TASKS: TaskTable<DocumentTasks> = { ...GOVERNANCE_TASKS, ...CATALOG_TASKS, ...CONFIG_TASKS };
 
 /** Does one task at once. @throws what the task throws */
 export const runDocumentTask = <Name extends TaskName>(

@@ -5,9 +5,11 @@ import { DomainError } from "./domain/errors.ts";
 import type { Configuration, DeploymentOutcome, DeploymentSection } from "./domain/governance/service.ts";
 import type { Installation } from "./installation.ts";
 import type { Config } from "./platform/config/config.ts";
-import { type ConfigFile, readConfigFile } from "./platform/config/file.ts";
+import type { RunConfigTask } from "./platform/config/content.ts";
+import type { ConfigFile } from "./platform/config/file.ts";
 import { SETTING_NAMES, settingOf, variableOf } from "./platform/config/table.ts";
 import type { Log } from "./platform/log.ts";
+import type { Reloading } from "./service/settings-reload.ts";
 
 /**
  * Publishes what the file says and the dashboard has not contradicted; without a section, at the first start, a policy
@@ -17,8 +19,15 @@ import type { Log } from "./platform/log.ts";
  */
 export const applyGovernance = (
   { domain }: Pick<Installation, "domain">,
-  { config, actor }: { config: Config; actor: Actor },
-): Promise<DeploymentOutcome> => domain.governance.deployments.apply(actor, sectionOf(config));
+  { actor, ...source }: SectionSource & { actor: Actor },
+): Promise<DeploymentOutcome> => domain.governance.deployments.apply(actor, sectionOf(source));
+
+interface SectionSource {
+  config: Config;
+  /** undefined where there is none */
+  file: ConfigFile | undefined;
+  runTask: RunConfigTask;
+}
 
 /** Says in the log what came of it. */
 export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
@@ -31,13 +40,14 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
 
 const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";
 
-/** Does the same while the service runs; a bad file is logged and changes nothing. */
+/** Does the same while the service runs, with the file as it was read again; a bad file is logged and changes nothing. */
 export async function reloadGovernance(
   installation: Pick<Installation, "domain">,
-  { log, ...rest }: { config: Config; actor: Actor; log: Log },
+  { log, config, reading, ...rest }: Reloading & { actor: Actor; runTask: RunConfigTask },
 ): Promise<void> {
   try {
-    logGovernance(log, await applyGovernance(installation, rest));
+    const file = config.fileIn(await reading);
+    logGovernance(log, await applyGovernance(installation, { ...rest, config, file }));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     log.error("policy.kept", { reason: error.reason, message: error.message });
@@ -45,33 +55,30 @@ export async function reloadGovernance(
   }
 }
 
-/** @throws DomainError `config.invalid` when it cannot be read any more */
-export function configurationFile(config: Config): ConfigFile | undefined {
-  if (config.file === undefined) return undefined;
-  const { file, problems } = readConfigFile(config.file, "--config");
-  if (file) return file;
-  throw new DomainError("invalid", "config.invalid", `${config.file} cannot be read`, { problems });
-}
-
-function sectionOf(config: Config): DeploymentSection | undefined {
-  const file = configurationFile(config);
-  const input = file?.valueOf("governance");
-  if (!file || input === undefined) return undefined;
-  const variables = [...file.references].flatMap((name) => {
+function sectionOf({ config, file, runTask }: SectionSource): DeploymentSection | undefined {
+  if (file?.governance === undefined) return undefined;
+  const { governance, references, bytes } = file;
+  const variables = [...references].flatMap((name) => {
     const text = config.variable(name);
     return text === undefined ? [] : [[name, text] as const];
   });
   return {
-    input: JSON.stringify(input),
+    input: governance,
     variables: Object.fromEntries(variables),
-    linesOf: async (pointers) => pointers.map((pointer) => file.lineOf(pointer)),
+    linesOf: (pointers) => runTask("configurationLines", { bytes, pointers }),
   };
 }
 
-/** @returns the file as it is now, for an export; undefined where the service runs without one */
-export function configurationIn(config: Config): Configuration | undefined {
-  const file = configurationFile(config);
+/**
+ * @returns the file as it is now, for an export; undefined where the service runs without one
+ * @throws DomainError `config.invalid` when it cannot be read any more, `document.*`
+ */
+export async function configurationIn(
+  config: Config,
+  runTask: RunConfigTask,
+): Promise<Configuration | undefined> {
+  const file = config.fileIn(await config.readFileAgain(runTask));
   if (!file) return undefined;
   const secrets = SETTING_NAMES.filter((name) => settingOf(name).credential !== undefined);
-  return { content: file.content, secrets: new Map(secrets.map((name) => [name, variableOf(name)])) };
+  return { content: file.whole, secrets: secrets.map((name) => [name, variableOf(name)]) };
 }

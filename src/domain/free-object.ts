@@ -11,7 +11,7 @@ export const FREE_OBJECT_DEPTH_MAX = 32;
 /** Reports every place that JSON cannot carry; stops at the depth limit, so hostile nesting costs nothing. */
 const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemList): void => {
   if (typeof value === "number" && !Number.isFinite(value))
-    problems.add(pointer, "must be a number that JSON can carry, not infinite");
+    problems.add(pointer, "must be a number that JSON can carry, not infinity or NaN");
   if (typeof value !== "object" || value === null) return;
   if (depth > FREE_OBJECT_DEPTH_MAX) {
     problems.add(pointer, `is nested deeper than ${FREE_OBJECT_DEPTH_MAX} levels`);

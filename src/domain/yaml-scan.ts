@@ -22,6 +22,9 @@ interface Extent {
   readonly depth: number;
 }
 
+/** JSON would write null in its place */
+const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
+
 const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
 
 /** Recursion is bounded: the parser has refused deeper nesting already. */
@@ -33,8 +36,12 @@ class Scan {
   constructor(
     readonly source: YamlSource,
     readonly problems: ProblemList,
-    readonly expandedMax: number,
+    readonly bounds: Pick<YamlBounds, "bytesMax" | "hidesText">,
   ) {}
+
+  get #expandedMax(): number {
+    return YAML_EXPANSION_MAX * this.bounds.bytesMax;
+  }
 
   run(): void {
     const { size, values } = this.#measure(this.source.document.contents);
@@ -43,8 +50,8 @@ class Scan {
         "",
         `has ${this.#references} anchors and aliases; the limit is ${YAML_REFERENCES_MAX}`,
       );
-    if (size > this.expandedMax)
-      this.problems.add("", `grows beyond ${this.expandedMax} characters when its aliases are replaced`);
+    if (size > this.#expandedMax)
+      this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);
     else if (values > YAML_VALUES_MAX)
       this.problems.add("", `has ${values} values and names; the limit is ${YAML_VALUES_MAX}`);
   }
@@ -58,6 +65,8 @@ class Scan {
   #measure(node: unknown): Extent {
     if (!isNode(node)) return NOTHING;
     if (isAlias(node)) return this.#alias(node, node.source);
+    if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value))
+      this.#report(node, NOT_FINITE);
     const extent = isMap(node)
       ? this.#map(node)
       : isSeq(node)
@@ -76,7 +85,8 @@ class Scan {
   #alias(node: Node, anchor: string): Extent {
     this.#references += 1;
     const target = this.#anchors.get(anchor);
-    if (!target) this.#report(node, `the alias ${quoted(`*${anchor}`)} has no complete anchor before it`);
+    const name = this.bounds.hidesText ? "the alias" : `the alias ${quoted(`*${anchor}`)}`;
+    if (!target) this.#report(node, `${name} has no complete anchor before it`);
     return target ?? NOTHING;
   }
 
@@ -120,5 +130,5 @@ class Scan {
 export const scanYaml = (
   source: YamlSource,
   problems: ProblemList,
-  { bytesMax }: Pick<YamlBounds, "bytesMax">,
-): void => new Scan(source, problems, YAML_EXPANSION_MAX * bytesMax).run();
+  bounds: Pick<YamlBounds, "bytesMax" | "hidesText">,
+): void => new Scan(source, problems, bounds).run();

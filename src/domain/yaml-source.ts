@@ -14,6 +14,8 @@ export interface YamlBounds {
   readonly tokensMax: number;
   /** asked now and then while YAML is read: whether it has taken too long */
   readonly isOver?: (() => boolean) | undefined;
+  /** problems must not quote the text, because it may hold secrets */
+  readonly hidesText?: boolean;
 }
 
 export interface YamlSource {
@@ -84,7 +86,7 @@ const encodingFault = (bytes: Uint8Array, text: string): { offset: number; detai
 export const parseYaml = (
   text: string,
   problems: ProblemList,
-  bounds: Pick<YamlBounds, "tokensMax" | "isOver">,
+  bounds: Omit<YamlBounds, "bytesMax">,
 ): YamlSource | undefined => {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
@@ -109,7 +111,7 @@ const isTabbed = (text: string, lineStart = 0): boolean =>
 const composeFirst = (
   text: string,
   lines: LineCounter,
-  { tokensMax, isOver = () => false }: Pick<YamlBounds, "tokensMax" | "isOver">,
+  { tokensMax, isOver = () => false, hidesText = false }: Omit<YamlBounds, "bytesMax">,
 ): { document: Document.Parsed | undefined; faults: Fault[] } => {
   const composer = new Composer(YAML_OPTIONS);
   const parser = new Parser(lines.addNewLine);
@@ -140,13 +142,14 @@ const composeFirst = (
   const [document, second] = documents;
   if (second)
     faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
-  return { document, faults: [...faults, ...(document ? faultsOf(document) : [])] };
+  const words = hidesText ? plainWordsOf : wordsOf;
+  return { document, faults: [...faults, ...(document ? faultsOf(document, words) : [])] };
 };
 
-const faultsOf = ({ errors, warnings }: Document.Parsed): Fault[] =>
+const faultsOf = ({ errors, warnings }: Document.Parsed, words: (error: YAMLError) => string): Fault[] =>
   [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
     offset: fault.pos[0],
-    detail: wordsOf(fault),
+    detail: words(fault),
   }));
 
 const wordsOf = ({ code, message }: YAMLError): string => {
@@ -154,4 +157,12 @@ const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "NON_STRING_KEY") return "has a key that is no plain text";
   if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${message})`;
   return `cannot be read as YAML: ${message}`;
+};
+
+/** The library's own messages quote the text. */
+const plainWordsOf = ({ code }: YAMLError): string => {
+  if (code === "TAB_AS_INDENT") return TABBED;
+  if (code === "NON_STRING_KEY") return "has a key that is not plain text";
+  if (code === "TAG_RESOLVE_FAILED") return "has an unknown tag; remove it";
+  return `is not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
 };

@@ -3,6 +3,7 @@
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
 import type { Problem } from "./errors.ts";
+import { jsonLines } from "./json-lines.ts";
 import { findFlaw } from "./json-structure.ts";
 import { ProblemList } from "./problem-list.ts";
 import { scanYaml, YAML_VALUES_MAX } from "./yaml-scan.ts";
@@ -13,25 +14,48 @@ export interface YamlText {
   readonly content: unknown;
   /** @returns the 1-based line of a place, or of the nearest place around it that exists; pointers start at the root */
   lineOf(pointer: string): number | undefined;
+  /** @returns the same for many places at once; of JSON they are found without reading it as YAML */
+  linesOf(pointers: readonly string[]): (number | undefined)[];
 }
 
 /** Reads a text within bounds of size, time and nesting; what is wrong with the text itself is reported, with lines. */
 export const readYamlText = (bytes: Uint8Array, problems: ProblemList, bounds: YamlBounds): YamlText => {
   const problemsBefore = problems.count;
   const text = decodeText(bytes, problems, bounds);
-  if (text === undefined) return { content: undefined, lineOf: () => undefined };
+  if (text === undefined) return { content: undefined, ...withoutLines };
   const json = valueOfJson(text);
-  if (json !== undefined) return { content: json, lineOf: linesOf(text, bounds) };
+  if (json !== undefined)
+    return {
+      content: json,
+      lineOf: linesOf(text, bounds),
+      linesOf: (pointers) => jsonLines(text, pointers.map(tokensOf)),
+    };
   const source = parseYaml(text, problems, bounds);
   if (source) scanYaml(source, problems, bounds);
   const isSound = source && problems.count === problemsBefore;
+  const lineOf: YamlText["lineOf"] = (pointer) => source && lineAt(source, pointer);
   return {
-    content: isSound ? valuesIn(source.document, problems) : undefined,
-    lineOf: (pointer) => source && lineAt(source, pointer),
+    content: isSound ? valuesIn(source.document, problems, bounds) : undefined,
+    lineOf,
+    linesOf: (pointers) => pointers.map(lineOf),
   };
 };
 
+const withoutLines: Pick<YamlText, "lineOf" | "linesOf"> = {
+  lineOf: () => undefined,
+  linesOf: (pointers) => pointers.map(() => undefined),
+};
+
+/** @returns the member names and item indices of an RFC 6901 pointer */
+const tokensOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+
 const JSON_START = /^\ufeff?[ \t\r\n]*[[{]/;
+/** with such an exponent or length a number may be infinite */
+const HUGE_IN_JSON = /\d[eE]\+?\d{3}|\d{309}/;
 const PROTOTYPE_IN_JSON = /__proto__|\\u005f/i;
 
 /**
@@ -39,7 +63,7 @@ const PROTOTYPE_IN_JSON = /__proto__|\\u005f/i;
  * @returns undefined for what is no JSON, and for what YAML is to tell the fault of
  */
 const valueOfJson = (text: string): unknown => {
-  if (!JSON_START.test(text) || PROTOTYPE_IN_JSON.test(text)) return undefined;
+  if (!JSON_START.test(text) || PROTOTYPE_IN_JSON.test(text) || HUGE_IN_JSON.test(text)) return undefined;
   const plain = text.replace(/^\ufeff/, "");
   if (findFlaw(plain, { depthMax: YAML_DEPTH_MAX, valuesMax: YAML_VALUES_MAX })) return undefined;
   try {
@@ -71,12 +95,17 @@ export const locate = ({ root, lineOf }: LocatedPart, problems: readonly Problem
     return { pointer: root + pointer, detail, ...(line === undefined ? {} : { line }) };
   });
 
-const valuesIn = (document: Document.Parsed, problems: ProblemList): unknown => {
+const valuesIn = (
+  document: Document.Parsed,
+  problems: ProblemList,
+  { hidesText = false }: Pick<YamlBounds, "hidesText">,
+): unknown => {
   try {
     // The scan has counted what the aliases amount to; the library's own count would refuse honest reuse.
     return document.toJS({ maxAliasCount: -1 });
   } catch (error) {
-    problems.add("", `cannot be read as YAML: ${error instanceof Error ? error.message : "unknown fault"}`);
+    const fault = error instanceof Error && !hidesText ? error.message : "unknown fault";
+    problems.add("", `cannot be read as YAML: ${fault}`);
     return undefined;
   }
 };
@@ -84,8 +113,8 @@ const valuesIn = (document: Document.Parsed, problems: ProblemList): unknown => 
 const lineAt = ({ document, lineAt }: YamlSource, pointer: string): number | undefined => {
   let node: unknown = document.contents;
   let offset = offsetOf(node);
-  for (const escaped of pointer.split("/").slice(1)) {
-    const child = childOf(document, node, escaped.replaceAll("~1", "/").replaceAll("~0", "~"));
+  for (const token of tokensOf(pointer)) {
+    const child = childOf(document, node, token);
     if (!child) break;
     node = child.value;
     offset = offsetOf(child.start) ?? offset;

@@ -291,7 +291,7 @@ function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<
 const answersOf = (path: string, answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, mediaType = "application/json" }]) => {
-      if (Number(status) >= 400 && !schema) return [status, refusalRef(path, status)];
+      if (Number(status) >= 400 && !schema) return [status, { ...refusalRef(path, status), description }];
       return [status, { description, ...(schema && { content: { [mediaType]: { schema } } }) }];
     }),
   );

@@ -22,7 +22,7 @@ export interface RouteOptions {
   /** our origin, without a trailing slash */
   baseUrl(): string;
   /** the configuration file as it is now; undefined where the service has none */
-  configuration(): Promise<Configuration | undefined> | Configuration | undefined;
+  configuration(): Promise<Configuration | undefined> | undefined;
 }
 
 /** What a routes file receives. */

@@ -3,8 +3,8 @@ import type { Actor } from "../domain/actor.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Installation } from "../installation.ts";
 import { isReachablePlainly } from "../origin.ts";
-import type { Config } from "../platform/config/config.ts";
 import type { Log } from "../platform/log.ts";
+import type { Reloading } from "./settings-reload.ts";
 
 /** @source scim.md SCIM-3, SCIM-9, SCIM-23 and SCIM-24 */
 export async function beginProvisioning(
@@ -27,10 +27,10 @@ export async function beginProvisioning(
 /** Takes the mapping that the configuration has now, while the service runs; a bad one is logged and changes nothing. */
 export async function reloadMapping(
   { domain, mapRoles }: Installation,
-  { config, actor, log }: { config: Config; actor: Actor; log: Log },
+  { config, actor, log, reading }: Reloading & { actor: Actor },
 ): Promise<void> {
   try {
-    mapRoles(config.reread("scim.group_role_mappings"));
+    mapRoles(config.valueIn(await reading, "scim.group_role_mappings"));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     log.error("scim.mapping_kept", { reason: error.reason, message: error.message });

@@ -1,8 +1,8 @@
 // The running service: one data directory, its background work and its listener, started and stopped in order.
 // What it says to a person is the command's (cli/commands/serve.ts).
 import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/work.ts";
-import { readCatalogFile } from "../catalog-file.ts";
-import { createDocumentThreads } from "../document-threads.ts";
+import { catalogIn, readCatalogFile } from "../catalog-file.ts";
+import { createDocumentThreads, type RunDocumentTask } from "../document-threads.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { Seeded } from "../domain/catalog/service.ts";
 import { DomainError } from "../domain/errors.ts";
@@ -15,6 +15,7 @@ import { type Installation, openInstallation } from "../installation.ts";
 import { openForStart, refuseLostDatabase } from "../lost-database.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import type { ConfigFile } from "../platform/config/file.ts";
 import { type DataDirectory, lockForServer } from "../platform/data-directory.ts";
 import { finishSwap } from "../platform/database/data-swap.ts";
 import type { Ids } from "../platform/ids.ts";
@@ -31,7 +32,7 @@ import { createServer, type Server } from "../server/server.ts";
 import { beginInstallation } from "../setup.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
-import { reloadSettings, tlsOf } from "./settings-reload.ts";
+import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
 import { refuseBadStart } from "./start-checks.ts";
 import type { Vitals } from "./supervision.ts";
 import { tellUntrusted } from "./untrusted-proxy.ts";
@@ -131,8 +132,9 @@ async function startBehind(
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
-  const seeded = await seedFromFile(installation, { config, actor, log });
-  logGovernance(log, await applyGovernance(installation, { config, actor }));
+  const file = config.content;
+  const seeded = await seedFromFile(installation, { config, file, actor, log });
+  logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
   await beginGatewayWork(installation.domain, log);
   watchKeys(metrics, installation.domain.gateway);
 
@@ -144,7 +146,7 @@ async function startBehind(
   registerReplacedJob(scheduler, installation, { actor, clock, config, log });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
-  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl });
+  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl, runTask });
   door.open(server);
   const { untrustedProxies } = installation.domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
@@ -157,10 +159,11 @@ async function startBehind(
   undo.defer(() => listener.stop());
   undo.defer(() => server.endStreams());
   const reload = async () => {
-    reloadSettings({ config, log, listener });
-    await reloadCatalog(installation, { config, actor, log });
-    await reloadGovernance(installation, { config, actor, log });
-    await reloadMapping(installation, { config, actor, log });
+    const reading = config.readFileAgain(runTask);
+    await reloadSettings({ config, log, reading, listener });
+    await reloadCatalog(installation, { config, actor, log, reading });
+    await reloadGovernance(installation, { config, actor, log, reading, runTask });
+    await reloadMapping(installation, { config, actor, log, reading });
   };
   const vitals = vitalsOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
@@ -169,6 +172,7 @@ async function startBehind(
 interface Parts extends ServiceOptions {
   metrics: Metrics;
   scheduler: Scheduler;
+  runTask: RunDocumentTask;
   baseUrl(): string;
 }
 
@@ -183,12 +187,14 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   });
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
-  const configuration = () => configurationIn(config);
+  const configuration = () => configurationIn(config, parts.runTask);
   return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
 }
 
 interface Seeding {
   config: Config;
+  /** the configuration file; undefined where there is none */
+  file: ConfigFile | undefined;
   actor: Actor;
   log: Log;
 }
@@ -196,20 +202,25 @@ interface Seeding {
 /** The catalog's own file, or else the section of the configuration file. */
 async function seedFromFile(
   { domain }: Installation,
-  { config, actor, log }: Seeding,
+  { config, file, actor, log }: Seeding,
 ): Promise<Seeded | undefined> {
-  const section = config.sections.package_catalog === undefined ? undefined : config.file;
-  const path = config.get("catalog.file") ?? section;
-  if (path === undefined) return undefined;
-  const seeded = await domain.catalog.seed.apply(actor, { ...(await readCatalogFile(path)), prune: false });
+  const path = config.get("catalog.file");
+  const section = file?.hasCatalog ? catalogIn(file.path, file.bytes) : undefined;
+  const catalog = path === undefined ? section : await readCatalogFile(path);
+  if (catalog === undefined) return undefined;
+  const seeded = await domain.catalog.seed.apply(actor, { ...catalog, prune: false });
   for (const warning of seeded.warnings) log.warning("catalog.warning", { ...warning });
   return seeded;
 }
 
-async function reloadCatalog(installation: Installation, seeding: Seeding): Promise<void> {
-  const { log } = seeding;
+async function reloadCatalog(
+  installation: Installation,
+  { config, actor, log, reading }: Reloading & { actor: Actor },
+): Promise<void> {
   try {
-    const plan = await seedFromFile(installation, seeding);
+    const isOwn = config.has("catalog.file");
+    const file = isOwn ? undefined : config.fileIn(await reading);
+    const plan = await seedFromFile(installation, { config, file, actor, log });
     if (!plan) return log.info("catalog.no_file");
     const { added, changed, unchanged } = plan;
     log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });

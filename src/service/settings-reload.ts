@@ -3,16 +3,24 @@
 import { DomainError } from "../domain/errors.ts";
 import { toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import type { FileReading } from "../platform/config/file.ts";
 import type { SettingName } from "../platform/config/table.ts";
-import type { AdjustableLog } from "../platform/log.ts";
+import type { AdjustableLog, Log } from "../platform/log.ts";
 import type { Listener } from "../server/listen.ts";
 import type { TlsFiles } from "../server/tls.ts";
 
-interface Parts {
-  /** in force since the start */
-  config: Config;
+interface Parts extends Reloading {
   log: AdjustableLog;
   listener: Pick<Listener, "renew">;
+}
+
+/** One run of reading everything again. The file is read once, and each part deals with its failure. */
+export interface Reloading {
+  /** in force since the start */
+  config: Config;
+  log: Log;
+  /** rejects with a DomainError `document.*` */
+  reading: Promise<FileReading>;
 }
 
 /** What a reload puts in force, here or with the roles of groups; TLS only where it is on before and after. */
@@ -20,8 +28,8 @@ export const LIVE: readonly SettingName[] = ["log.level", "scim.group_role_mappi
 export const LIVE_TLS: readonly SettingName[] = ["server.tls_cert", "server.tls_key"];
 
 /** Reads all settings again. What is wrong is logged and changes nothing; a certificate is renewed all the same. */
-export function reloadSettings({ config, log, listener }: Parts): void {
-  const fresh = readAgain(config, log);
+export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<void> {
+  const fresh = await settingsAgain({ config, log, reading });
   const files = fresh && tlsOf(fresh);
   const tls = tlsOf(config) && (files ?? tlsOf(config));
   if (fresh) {
@@ -41,9 +49,9 @@ export function tlsOf(config: Config): TlsFiles | undefined {
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
-function readAgain(config: Config, log: AdjustableLog): Config | undefined {
+async function settingsAgain({ config, log, reading }: Reloading): Promise<Config | undefined> {
   try {
-    return config.reloaded();
+    return config.reloadedFrom(await reading);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     log.error("config.kept", { reason: error.reason, message: error.message });
@@ -52,7 +60,7 @@ function readAgain(config: Config, log: AdjustableLog): Config | undefined {
   }
 }
 
-function renewCertificate(files: TlsFiles, { log, listener }: Omit<Parts, "config">): void {
+function renewCertificate(files: TlsFiles, { log, listener }: Pick<Parts, "log" | "listener">): void {
   try {
     const renewed = listener.renew(files);
     if (renewed) log.info("tls.renewed", { ...files, expires_at: toRfc3339(renewed.expiresAtMs) });

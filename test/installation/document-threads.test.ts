@@ -1,5 +1,6 @@
 // Large documents are read and judged by a thread, with the results of doing it at once, and within limits.
 import { describe, expect, test } from "bun:test";
+import { runDocumentTask } from "../../src/document-tasks.ts";
 import {
   createDocumentThreads,
   INLINE_CHARACTERS_MAX,
@@ -66,6 +67,31 @@ test("reads catalogs as it would at once, and refuses them with the lines of wha
   expect(refusal).toMatchObject({
     reason: "catalog.invalid",
     problems: [{ line: expect.any(Number) }, {}, {}, {}],
+  });
+});
+
+test("reads configuration files as it would at once, and finds their lines", async () => {
+  const run = createDocumentThreads();
+  const head = "log: {level: debug}\ngovernance:\n  key: env://KEY\n";
+  const bytes = Buffer.from(head + "# a b\n".repeat(INLINE_CHARACTERS_MAX));
+  const request = { bytes, variables: ["KEY", "OTHER"] };
+  const reading = await run("readConfiguration", request);
+  expect(reading).toEqual(runDocumentTask("readConfiguration", request));
+  expect(reading.content?.settings.get("log.level")).toEqual({ value: "debug", line: 1 });
+  expect(reading.content?.references).toEqual(new Set(["KEY"]));
+  expect(await run("configurationLines", { bytes, pointers: ["/governance/key"] })).toEqual([3]);
+});
+
+test("reads a small configuration file at once, and a large one in a thread", async () => {
+  const run = createDocumentThreads({ readingMsMax: 0 });
+  const read = (length: number) => {
+    const bytes = Buffer.from("# a b\n".repeat(length / 6).padEnd(length, "\n"));
+    return run("readConfiguration", { bytes, variables: [] });
+  };
+  expect((await read(INLINE_CHARACTERS_MAX - 1)).problems).toEqual([]);
+  expect((await read(INLINE_CHARACTERS_MAX)).problems).toEqual([]);
+  expect(await refusalOf(() => read(INLINE_CHARACTERS_MAX + 1))).toMatchObject({
+    reason: "document.too_slow",
   });
 });
 

@@ -21,14 +21,16 @@ let turns: Turns;
 let service: RunningService;
 let cookie: string;
 let catalog: string;
+let config: string;
+let settings: object;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
   turns = watchTurns(folder);
-  const config = join(folder, "config.yaml");
+  config = join(folder, "config.yaml");
   catalog = join(folder, "catalog.json");
   writeFileSync(catalog, "[]");
-  const settings = { bootstrap: { admin_password: PASSWORD }, catalog: { file: catalog } };
+  settings = { bootstrap: { admin_password: PASSWORD }, catalog: { file: catalog } };
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
   service = await startService({
     args: ["--data-dir", join(folder, "data"), "--config", config],
@@ -91,6 +93,29 @@ test(
       await service.logged("catalog.reloaded");
     });
     expect({ turnMs, isShort: turnMs < TURN_MS_MAX }).toEqual({ turnMs, isShort: true });
+  },
+  LIMIT_MS,
+);
+
+test(
+  "while a large configuration file is read again and exported",
+  async () => {
+    const policy = largePolicyYaml(1_700_000).replaceAll(/^/gm, " ");
+    // The warning about an unknown group is the last thing that a reload logs.
+    const scim = { group_role_mappings: { Nobody: "admin" } };
+    const top = Object.entries({ ...settings, scim }).map(
+      ([key, value]) => `${key}: ${JSON.stringify(value)}\n`,
+    );
+    writeFileSync(config, `${top.join("")}governance:\n${policy}\n`);
+    const longest = {
+      reload: await turns.longest(async () => {
+        service.signal("SIGHUP");
+        await service.logged("scim.mapping");
+      }),
+      exported: await turns.longest(() => ask("GET", "/admin/blue-config/export")),
+    };
+    for (const [what, turnMs] of Object.entries(longest))
+      expect({ what, turnMs, isShort: turnMs < TURN_MS_MAX }).toEqual({ what, turnMs, isShort: true });
   },
   LIMIT_MS,
 );

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { Option } from "commander";
 import { DomainError } from "../../src/domain/errors.ts";
+import { PROBLEMS_MAX } from "../../src/domain/problem-list.ts";
+import { YAML_VALUES_MAX } from "../../src/domain/yaml-scan.ts";
+import { YAML_DEPTH_MAX } from "../../src/domain/yaml-source.ts";
 import {
   addressRange,
   anyOrigin,
@@ -16,7 +19,11 @@ import {
   UNIX_PATH_BYTES_MAX,
 } from "../../src/platform/config/addresses.ts";
 import { type Config, describe, loadConfig } from "../../src/platform/config/config.ts";
-import { CONFIG_FILE_BYTES_MAX, SYNTAX_PROBLEMS_MAX } from "../../src/platform/config/file.ts";
+import {
+  CONFIG_FILE_BYTES_MAX,
+  configurationLines,
+  SYNTAX_PROBLEMS_MAX,
+} from "../../src/platform/config/content.ts";
 import { SECRET_FILE_BYTES_MAX } from "../../src/platform/config/sources.ts";
 import {
   ADMIN_PASSWORD_LENGTH_MIN,
@@ -233,9 +240,9 @@ suite("form of the file", () => {
   });
 
   const faults: readonly [name: string, yaml: string | Uint8Array, detail: string, line: number][] = [
-    ["a key that stands twice", "log:\n  level: info\n  level: debug\n", "stands twice", 3],
-    ["a section that stands twice", "log:\n  level: info\nlog:\n  format: json\n", "stands twice", 3],
-    ["a tab as indentation", "log:\n\tlevel: info\n", "a tab cannot indent", 2],
+    ["a key that stands twice", "log:\n  level: info\n  level: debug\n", "a second time", 3],
+    ["a section that stands twice", "log:\n  level: info\nlog:\n  format: json\n", "a second time", 3],
+    ["a tab as indentation", "log:\n\tlevel: info\n", "is indented with a tab", 2],
     ["bytes that are not UTF-8", Buffer.from("log:\n  level: inf\xf6\n", "latin1"), "is not UTF-8", 2],
     [
       "bytes that are not UTF-8 in a last line without end",
@@ -245,11 +252,11 @@ suite("form of the file", () => {
     ],
     ["a list as root", "- log\n", "must be a mapping", 1],
     ["a word as root", "\nlog\n", "must be a mapping", 1],
-    ["a second document", "log:\n---\nlog:\n", "only one document", 2],
+    ["a second document", "log:\n---\nlog:\n", "one document only", 2],
     ["an unclosed bracket", "server:\n  trusted_proxies: [a\n", "not valid YAML", 3],
-    ["an unknown tag", "log:\n  level: !level info\n", "tag is not known", 2],
-    ["a key that is no text", "? [log]\n: 1\n", "must be plain text", 1],
-    ["an alias without an anchor", "log:\n  level: *level\n", "no anchor", 2],
+    ["an unknown tag", "log:\n  level: !level info\n", "has an unknown tag", 2],
+    ["a key that is no text", "? [log]\n: 1\n", "is not plain text", 1],
+    ["an alias without an anchor", "log:\n  level: *level\n", "no complete anchor", 2],
     ["a scalar in place of a section", "\nlog: info\n", "must be a mapping of settings", 2],
     ["a list in place of a section", "\nlog: [info]\n", "must be a mapping of settings", 2],
     [
@@ -274,7 +281,7 @@ suite("form of the file", () => {
           .join(",")}]`,
       );
     const yaml = `governance:\n${levels.map((line) => `  ${line}\n`).join("")}`;
-    expect(problemsOf({ yaml })[0]?.detail).toContain("aliases multiply");
+    expect(problemsOf({ yaml })[0]?.detail).toContain("when its aliases are replaced");
   });
 
   test("a file full of faults is answered with the first of them", () => {
@@ -285,6 +292,50 @@ suite("form of the file", () => {
     expect(problemsOf({ yaml: twice(SYNTAX_PROBLEMS_MAX - 1) })).toHaveLength(SYNTAX_PROBLEMS_MAX - 1);
     expect(problemsOf({ yaml: twice(SYNTAX_PROBLEMS_MAX) })).toHaveLength(SYNTAX_PROBLEMS_MAX);
     expect(problemsOf({ yaml: twice(SYNTAX_PROBLEMS_MAX + 1) })).toHaveLength(SYNTAX_PROBLEMS_MAX);
+  });
+
+  test("lists as many unknown keys as problems may have", () => {
+    const unknown = (count: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_${at}`, 1])));
+    const details = (count: number) => problemsOf({ yaml: unknown(count) }).map(({ detail }) => detail);
+    expect(details(PROBLEMS_MAX - 1)).toHaveLength(PROBLEMS_MAX - 1);
+    expect(details(PROBLEMS_MAX)).toHaveLength(PROBLEMS_MAX);
+    expect(details(PROBLEMS_MAX + 1)).toHaveLength(PROBLEMS_MAX + 1);
+    expect(details(PROBLEMS_MAX + 1).at(-1)).toBe("and 1 more");
+  });
+
+  test("may have as many levels as other YAML, and no more", () => {
+    const nested = (levels: number) => `governance: ${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}\n`;
+    for (const levels of [YAML_DEPTH_MAX - 1, YAML_DEPTH_MAX])
+      expect(load({ yaml: nested(levels) }).content?.governance).toBeDefined();
+    expect(problemsOf({ yaml: `\n${nested(YAML_DEPTH_MAX + 1)}` })).toMatchObject([
+      { detail: expect.stringContaining(`is nested deeper than ${YAML_DEPTH_MAX} levels`), line: 2 },
+    ]);
+  });
+
+  test("may have as many values and names as other YAML, and no more", () => {
+    const FRAME = 5; // the file, `governance`, the section, `list` and the list
+    const withValues = (count: number) =>
+      JSON.stringify({ governance: { list: Array(count - FRAME).fill(1) } });
+    for (const count of [YAML_VALUES_MAX - 1, YAML_VALUES_MAX])
+      expect(load({ yaml: withValues(count) }).content?.governance).toBeDefined();
+    expect(problemsOf({ yaml: withValues(YAML_VALUES_MAX + 1) })).toEqual([
+      {
+        pointer: "",
+        detail: `the file has ${YAML_VALUES_MAX + 1} values and names; the limit is ${YAML_VALUES_MAX}`,
+      },
+    ]);
+  });
+
+  test.each([".inf", "-.INF", ".nan", "1e999"])("%s is refused with its line", (number) => {
+    const problem = {
+      pointer: "/governance/limit",
+      detail: "governance.limit: must be a number that JSON can carry, not infinity or NaN",
+      line: 2,
+    };
+    expect(problemsOf({ yaml: `governance:\n  limit: ${number}\n` })).toEqual([problem]);
+    if (number === "1e999")
+      expect(problemsOf({ yaml: `{"governance":\n{"limit": ${number}}}` })).toEqual([problem]);
   });
 
   test("anchors may be used", () => {
@@ -672,39 +723,64 @@ suite("sections that are handed on", () => {
     "  a/b: *list",
   ].join("\n");
 
+  const sectionsOf = ({ content }: Config) => ({
+    governance: content?.governance && JSON.parse(content.governance),
+    hasCatalog: content?.hasCatalog,
+  });
+
   test("arrive untouched, references included", () => {
-    expect(load({ yaml }).sections).toEqual({
+    expect(sectionsOf(load({ yaml }))).toEqual({
       governance: { rules: [{ id: "one" }, { id: "two", value: "os.environ/GONE" }] },
-      package_catalog: { packages: [], "a/b": [] },
+      hasCatalog: true,
+    });
+    expect(JSON.parse(load({ yaml }).content?.whole ?? "").package_catalog).toEqual({
+      packages: [],
+      "a/b": [],
     });
   });
 
+  const linesOf = (text: string, pointers: readonly string[]) =>
+    configurationLines({ bytes: Buffer.from(text), pointers });
+  const pointers = [
+    "/governance",
+    "/governance/rules/1",
+    "/governance/rules/1/value",
+    "/package_catalog/a~1b",
+    "/governance/rules/1/value/deeper",
+    "/governance/rules/7",
+  ];
+
   test("know the line of each pointer, or of the nearest thing above it", () => {
-    const config = load({ yaml });
-    const lines = [
-      "/governance",
-      "/governance/rules/1",
-      "/governance/rules/1/value",
-      "/package_catalog/a~1b",
-    ];
-    expect(lines.map((pointer) => config.lineOf(pointer))).toEqual([1, 4, 5, 8]);
-    expect(config.lineOf("/governance/rules/1/value/deeper")).toBe(5);
-    expect(config.lineOf("/governance/rules/7")).toBe(2);
-    expect(config.lineOf("/gateway")).toBe(1);
+    expect(linesOf(yaml, [...pointers, "/gateway"])).toEqual([1, 4, 5, 8, 5, 2, 1]);
+  });
+
+  test("know the same lines in JSON", () => {
+    const json = [
+      '{"governance":',
+      '  {"rules": [',
+      '    {"id": "o{n\\"e", "list": [[1, 2], -1.5e3, true]},',
+      '    {"id": "two",',
+      '      "value": "os.environ/GONE" }]},',
+      ' "package_catalog": {',
+      '  "packages": [],',
+      '  "a\\u002fb": [] } }',
+    ].join("\n");
+    const inside = ["/governance/rules/0/list/0/1", "/governance/rules/0/list/2"];
+    expect(linesOf(json, [...pointers, ...inside, "/gateway"])).toEqual([1, 4, 5, 8, 5, 2, 3, 3, 1]);
+    expect(linesOf(json, [...pointers, ...inside])).toEqual(
+      linesOf(`${json} # no JSON`, [...pointers, ...inside]),
+    );
   });
 
   test("know the line behind an alias", () => {
-    const config = load({ yaml: "governance: &rules\n  one: 1\n  two: 2\npackage_catalog: *rules\n" });
-    expect(config.lineOf("/package_catalog/two")).toBe(3);
+    const text = "governance: &rules\n  one: 1\n  two: 2\npackage_catalog: *rules\n";
+    expect(linesOf(text, ["/package_catalog/two"])).toEqual([3]);
   });
 
-  test("are undefined, and have no lines, without a file", () => {
-    const config = load({});
-    expect(config.sections).toEqual({
-      governance: undefined,
-      package_catalog: undefined,
-    });
-    expect(config.lineOf("/gateway")).toBeUndefined();
+  test("are absent without a file, and where nothing stands in them", () => {
+    expect(load({}).content).toBeUndefined();
+    const empty = load({ yaml: "governance:\npackage_catalog:\n" });
+    expect(sectionsOf(empty)).toEqual({ governance: undefined, hasCatalog: false });
   });
 });
 

@@ -176,8 +176,9 @@ test("the export is the configuration file with the policy in it, and has no sec
     metrics: { token: "os.environ/METRICS" },
     governance: { revision: "former" },
   };
-  const secrets = new Map([["scim.token", "QUARTERMASTER_SCIM_TOKEN"]]);
-  await using world = await createGovernanceWorld(undefined, { configuration: () => ({ content, secrets }) });
+  const secrets = [["scim.token", "QUARTERMASTER_SCIM_TOKEN"]] as const;
+  const configuration = () => ({ content: JSON.stringify(content), secrets });
+  await using world = await createGovernanceWorld(undefined, { configuration });
   const { call } = await asAdministrator(world);
   await call("PUT", EXTENSIONS, {
     base_revision: world.inForce().id,

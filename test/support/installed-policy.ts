@@ -1,4 +1,5 @@
 // The first start of the service as far as the policy goes: its first revision is published, as the service would.
+import { createDocumentThreads } from "../../src/document-threads.ts";
 import { applyGovernance } from "../../src/governance-file.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
@@ -9,5 +10,5 @@ export const beginPolicyOn = (place: DataInUse): Promise<void> =>
     const { organizationId } = installation;
     const actor = { kind: "system" as const, id: null, label: "service", organizationId };
     const config = loadConfig({ flags: { dataDir: place.data }, env: {}, cwd: place.data });
-    await applyGovernance(installation, { config, actor });
+    await applyGovernance(installation, { config, file: undefined, actor, runTask: createDocumentThreads() });
   });

@@ -227,7 +227,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes }: Serve
       lastBeatMs: () => clock.nowMs(),
     }),
     baseUrl: domain.access.settings.baseUrl,
-    configuration: () => configuration?.(),
+    configuration: async () => configuration?.(),
     ...(bodyTimes && { bodyTimes }),
   });
 }

@@ -9,7 +9,7 @@ import type { GovernanceConfig } from "./model.ts";
 import { isMapping, type Mapping } from "./paths.ts";
 
 /**
- * @param document a GovernanceConfig, and @param content a Mapping, both as JSON
+ * @param document a GovernanceConfig as JSON
  * @returns a DeploymentConfigExport as JSON
  */
 export function exportedBytes({
@@ -17,13 +17,9 @@ export function exportedBytes({
   configuration,
 }: {
   document: string;
-  configuration: { content: string; secrets: readonly (readonly [string, string])[] } | undefined;
+  configuration: Configuration | undefined;
 }): JsonBytes {
-  const known = configuration && {
-    content: JSON.parse(configuration.content),
-    secrets: new Map(configuration.secrets),
-  };
-  const { yaml, redactions } = exportDeployment(JSON.parse(document), known);
+  const { yaml, redactions } = exportDeployment(JSON.parse(document), configuration);
   const listed = redactions.map(({ path, environmentVariable }) => ({
     path,
     environment_variable: environmentVariable,
@@ -33,9 +29,10 @@ export function exportedBytes({
 
 /** The configuration file, and which of its settings are secrets whatever their name. */
 export interface Configuration {
-  content: Mapping;
-  /** dotted key to the environment variable of the setting */
-  secrets: ReadonlyMap<string, string>;
+  /** a mapping, as JSON */
+  content: string;
+  /** dotted key and environment variable of each */
+  secrets: readonly (readonly [string, string])[];
 }
 
 export interface Redaction {
@@ -44,7 +41,7 @@ export interface Redaction {
   environmentVariable: string;
 }
 
-export interface DeploymentExport {
+interface DeploymentExport {
   yaml: string;
   redactions: Redaction[];
 }
@@ -58,11 +55,12 @@ const SECRET_VALUE =
 const SECRET_FLAG = /^--?([\w-]+)(?:=(.*))?$/s;
 
 /** @returns the file as text, and what was taken out of it */
-export function exportDeployment(
+function exportDeployment(
   document: GovernanceConfig,
   configuration: Configuration | undefined,
 ): DeploymentExport {
-  const { content = {}, secrets = new Map<string, string>() } = configuration ?? {};
+  const content: Mapping = configuration ? JSON.parse(configuration.content) : {};
+  const secrets = new Map(configuration?.secrets);
   const { revision: _, ...policy } = authored(document);
   const redactions: Redaction[] = [];
   const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
@@ -72,7 +70,7 @@ export function exportDeployment(
 
 interface Walk {
   path: readonly string[];
-  secrets: Configuration["secrets"];
+  secrets: ReadonlyMap<string, string>;
   redactions: Redaction[];
   names: FreeNames;
   /** the name or the place says that every text here is a secret */

@@ -26,7 +26,7 @@ export type { DeploymentOutcome, DeploymentSection } from "./deployment.ts";
 export type { Change } from "./diff.ts";
 export type { DocumentPlan, DocumentSource } from "./documents.ts";
 export type { Explanation } from "./explain.ts";
-export { type Configuration, exportDeployment } from "./export.ts";
+export type { Configuration } from "./export.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
 export { readHarnessKey } from "./publications.ts";
 export type { RevisionSummary } from "./store.ts";

@@ -28,12 +28,6 @@ export class Views {
 
   /** @returns a DeploymentConfigExport as JSON */
   exported({ document }: Revision, configuration: Configuration | undefined): Promise<JsonBytes> {
-    return this.parts.runTask("exported", {
-      document: JSON.stringify(document),
-      configuration: configuration && {
-        content: JSON.stringify(configuration.content),
-        secrets: [...configuration.secrets],
-      },
-    });
+    return this.parts.runTask("exported", { document: JSON.stringify(document), configuration });
   }
 }

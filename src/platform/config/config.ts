@@ -6,7 +6,14 @@ import { isDeepStrictEqual } from "node:util";
 import { closest } from "fastest-levenshtein";
 import { DomainError, type Problem } from "../../domain/errors.ts";
 import { Secret } from "../secret.ts";
-import { type ConfigFile, readConfigFile } from "./file.ts";
+import type { RunConfigTask } from "./content.ts";
+import {
+  type ConfigFile,
+  type FileReading,
+  type NamedFile,
+  readConfigFile,
+  readConfigFileWith,
+} from "./file.ts";
 import { isGatewayDetail, missingBeside, unwiseTogether } from "./rules.ts";
 import {
   type ConfigInputs,
@@ -17,16 +24,7 @@ import {
   type Sources,
   variableIn,
 } from "./sources.ts";
-import {
-  keysOf,
-  SECTIONS,
-  SETTING_NAMES,
-  type SectionName,
-  type SettingName,
-  settingOf,
-  type Values,
-  variableOf,
-} from "./table.ts";
+import { keysOf, SETTING_NAMES, type SettingName, settingOf, type Values, variableOf } from "./table.ts";
 
 const CONFIG_VARIABLE = "QUARTERMASTER_CONFIG";
 const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(keysOf).map(variableOf)];
@@ -65,24 +63,48 @@ export class Config {
   }
 
   /**
-   * @returns the value that the setting has with the file as it is now; the value in force stays what it was
+   * Reads the file as it is now, for the functions below; what is in force stays what it was.
+   * @throws DomainError `document.*`
+   */
+  async readFileAgain(run: RunConfigTask): Promise<FileReading> {
+    const named = this.#named;
+    return named === undefined ? NO_FILE : await readConfigFileWith(run, named, variablesIn(this.#inputs));
+  }
+
+  /**
+   * @returns the file; undefined where the service runs without one
+   * @throws DomainError `config.invalid` where its form keeps it from being used
+   */
+  fileIn({ file, problems }: FileReading): ConfigFile | undefined {
+    if (file === undefined && problems.length > 0) throw invalid(problems, this.#named?.path);
+    return file;
+  }
+
+  /**
+   * @returns the value that the setting has with the file as it was read again
    * @throws DomainError `config.invalid`
    */
-  reread<Name extends SettingName>(name: Name): Values[Name] {
-    const path = this.file;
-    const { file, problems } = path === undefined ? {} : readConfigFile(path, "--config");
-    const sources: Sources = { ...this.#inputs, file, problems: [...(problems ?? [])], warnings: [] };
+  valueIn<Name extends SettingName>(reading: FileReading, name: Name): Values[Name] {
+    const sources = sourcesOf(this.#inputs, reading);
     const { value } = resolveSetting(name, sources);
-    if (sources.problems.length > 0) throw invalid(sources.problems, path);
+    if (sources.problems.length > 0) throw invalid(sources.problems, this.#named?.path);
     return value as Values[Name];
   }
 
   /**
-   * @returns the settings as the very same sources have them now
+   * @returns the settings as the very same sources have them now, with the file as it was read again
    * @throws DomainError `config.invalid`
    */
-  reloaded(): Config {
-    return loadConfig(this.#inputs);
+  reloadedFrom(reading: FileReading): Config {
+    return resolveConfig(this.#inputs, this.#named, reading);
+  }
+
+  /** a file that has been removed since is missed, also where it was found without being named */
+  get #named(): NamedFile | undefined {
+    return (
+      configPath(this.#inputs) ??
+      (this.file === undefined ? undefined : { path: this.file, spelling: "--config" })
+    );
   }
 
   /** @returns names of the settings whose value is another than in `former` */
@@ -106,18 +128,9 @@ export class Config {
     return this.#warnings;
   }
 
-  /** the sections that are handed on as the file has them; undefined where absent */
-  get sections(): Readonly<Record<SectionName, unknown>> {
-    const [governance, packageCatalog] = SECTIONS;
-    return {
-      [governance]: this.#file?.valueOf(governance),
-      [packageCatalog]: this.#file?.valueOf(packageCatalog),
-    };
-  }
-
-  /** @returns the 1-based line of an RFC 6901 pointer into the file (`/gateway/url`) or of its nearest ancestor */
-  lineOf(pointer: string): number | undefined {
-    return this.#file?.lineOf(pointer);
+  /** the file in force, with the sections that are handed on as they are */
+  get content(): ConfigFile | undefined {
+    return this.#file;
   }
 }
 
@@ -142,8 +155,28 @@ export interface ConfigRow {
  */
 export function loadConfig(inputs: ConfigInputs): Config {
   const named = configPath(inputs);
-  const { file, problems = [] } = named === undefined ? {} : readConfigFile(named.path, named.spelling);
-  const sources: Sources = { ...inputs, file, problems: [...problems], warnings: [] };
+  return resolveConfig(
+    inputs,
+    named,
+    named === undefined ? NO_FILE : readConfigFile(named, variablesIn(inputs)),
+  );
+}
+
+const NO_FILE: FileReading = { problems: [] };
+
+const sourcesOf = (inputs: ConfigInputs, { file, problems }: FileReading): Sources => ({
+  ...inputs,
+  file,
+  problems: [...problems],
+  warnings: [],
+});
+
+const variablesIn = ({ env }: ConfigInputs): readonly string[] =>
+  Object.keys(env).filter((name) => variableIn(env, name) !== undefined);
+
+function resolveConfig(inputs: ConfigInputs, named: NamedFile | undefined, reading: FileReading): Config {
+  const sources = sourcesOf(inputs, reading);
+  const { file } = reading;
   const resolutions = resolveAll(sources);
   const config = new Config(resolutions, sources);
   sources.problems.push(...unknownVariables(sources));
@@ -171,11 +204,7 @@ export const describe = (config: Config): readonly ConfigRow[] =>
   SETTING_NAMES.map((name) => config.rowOf(name));
 
 /** @returns the file that is in force (absolute) and how it was named; undefined where no file is */
-export function configPath({
-  flags,
-  env,
-  cwd,
-}: ConfigInputs): { path: string; spelling: string } | undefined {
+export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undefined {
   const { config } = flags;
   if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
   const variable = variableIn(env, CONFIG_VARIABLE);

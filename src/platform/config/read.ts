@@ -9,6 +9,12 @@ export interface SmallFile {
   readonly isWorldReadable: boolean;
 }
 
+export interface SmallBytes {
+  readonly bytes: Uint8Array;
+  /** anyone on this machine may read it */
+  readonly isWorldReadable: boolean;
+}
+
 /** Why there is no text; `line` is 1-based, given where one line is at fault. */
 export interface Unreadable {
   readonly wrong: string;
@@ -24,6 +30,18 @@ const LINE_FEED = 0x0a;
  * @returns the text without a byte order mark, or the reason in words that follow the file's name ("does not exist")
  */
 export function readSmallFile(path: string, sizeBytesMax: number): SmallFile | Unreadable {
+  const small = readSmallBytes(path, sizeBytesMax);
+  if ("wrong" in small) return small;
+  const { bytes, isWorldReadable } = small;
+  if (!isUtf8(bytes)) return { wrong: "is not UTF-8 text", line: firstBrokenLine(bytes) };
+  return { text: new TextDecoder().decode(bytes), isWorldReadable };
+}
+
+/**
+ * @param path absolute
+ * @returns what is in the file, or the reason in words that follow its name
+ */
+export function readSmallBytes(path: string, sizeBytesMax: number): SmallBytes | Unreadable {
   let descriptor: number;
   try {
     // Without O_NONBLOCK a named pipe in this place would stop the start for ever.
@@ -40,14 +58,12 @@ export function readSmallFile(path: string, sizeBytesMax: number): SmallFile | U
   }
 }
 
-function readOpen(descriptor: number, sizeBytesMax: number): SmallFile | Unreadable {
+function readOpen(descriptor: number, sizeBytesMax: number): SmallBytes | Unreadable {
   const status = fstatSync(descriptor);
   if (!status.isFile()) return { wrong: "is not a regular file" };
   if (status.size > sizeBytesMax) return { wrong: `is larger than ${sizeBytesMax} bytes` };
-  const bytes = readFileSync(descriptor);
-  if (!isUtf8(bytes)) return { wrong: "is not UTF-8 text", line: firstBrokenLine(bytes) };
   return {
-    text: new TextDecoder().decode(bytes),
+    bytes: readFileSync(descriptor),
     isWorldReadable: (status.mode & OTHERS_MAY_READ) !== 0,
   };
 }

@@ -26,7 +26,7 @@ export function unwiseTogether(config: Config, file: ConfigFile | undefined): re
       ? []
       : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`];
   }
-  const unused = KEYS_WITHOUT_EFFECT.filter((key) => file?.valueOf(key) !== undefined);
+  const unused = KEYS_WITHOUT_EFFECT.filter((key) => file?.settingAt(key) !== undefined);
   return unused.length === 0
     ? []
     : [`these do nothing here, for the service keeps keys of its own: ${unused.join(", ")}`];

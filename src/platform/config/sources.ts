@@ -105,9 +105,9 @@ function fromEnvironment(key: string, { env, cwd }: Sources): Candidate | undefi
 }
 
 function fromFile(key: string, { file, env }: Sources): Candidate | undefined {
-  const given = file?.valueOf(key);
-  if (file === undefined || given === undefined) return undefined;
-  const line = file.lineOf(pointerOf(key.split(".")));
+  const setting = file?.settingAt(key);
+  if (file === undefined || setting === undefined) return undefined;
+  const { value: given, line } = setting;
   const variable = referenceIn(given);
   const missing = new Set<string>();
   return {

@@ -23,10 +23,25 @@ import { createRouter, type RouteContext } from "../router.ts";
 const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.Unknown({ enum: [...HARNESS_KEYS] })) });
 
 const documented = operationsOf("Administration");
+/** of every operation that has a document read or written */
+const waiting = {
+  503: {
+    description:
+      "`document.busy`, `document.too_slow`: too many large documents wait, or this one takes too long; Retry-After says when to try again",
+  },
+};
+const read = {
+  ...waiting,
+  400: {
+    description:
+      "The input is refused; `document.too_slow`: a document takes more than 2 s of processor time to read as YAML and is read at once as JSON",
+  },
+};
 const absent = { 404: { description: "No policy is published" } };
 const stale = { ...absent, 409: { description: "The policy has changed since the base revision" } };
 const published = {
   200: { description: "Published revision, or the current one when nothing changed", schema: AdminConfig },
+  ...read,
 };
 const harnessSettings = { 200: { description: "Settings", schema: HarnessManagedConfig } };
 
@@ -34,6 +49,7 @@ const described = {
   read: documented("getAdminGovernanceConfig", "Current policy, unpersonalised", {
     200: { description: "Current revision", schema: AdminConfig },
     ...absent,
+    ...waiting,
   }),
   publish: documented("updateAdminGovernanceConfig", "Validate and publish a new policy revision", {
     ...published,
@@ -50,13 +66,17 @@ const described = {
       ...stale,
     },
   ),
-  readHarness: documented("getHarnessManagedConfig", "One agent's managed settings as YAML", harnessSettings),
+  readHarness: documented("getHarnessManagedConfig", "One agent's managed settings as YAML", {
+    ...harnessSettings,
+    ...waiting,
+  }),
   publishHarness: documented(
     "updateHarnessManagedConfig",
     "Replace one agent's managed settings and version range",
     {
       ...harnessSettings,
       ...stale,
+      ...read,
     },
   ),
   harnesses: documented(
@@ -65,11 +85,13 @@ const described = {
     {
       200: { description: "Maps by harness", schema: HarnessManagedConfigs },
       ...absent,
+      ...waiting,
     },
   ),
   exported: documented("exportDeploymentConfig", "Deployable YAML of server settings plus current policy", {
     200: { description: "Export without secrets", schema: DeploymentConfigExport },
     ...absent,
+    ...read,
   }),
 };
 

@@ -1,0 +1,105 @@
+// Finds the lines of places in a JSON text without building its values, in time proportional to the text.
+import { endOfString, stringAt } from "./json-names.ts";
+
+const QUOTE = '"';
+const OPENING = "[{";
+const CLOSING = "]}";
+
+/** One step of the places asked for, by the name of the member or the index of the item. */
+interface Place {
+  readonly parts: Map<string, Place>;
+  /** index of the character at which it begins */
+  offset?: number;
+}
+
+/** An object or list around the current character. */
+interface Around {
+  /** undefined where nothing inside was asked for */
+  readonly place: Place | undefined;
+  /** undefined in an object */
+  index: number | undefined;
+}
+
+/**
+ * @param text well-formed JSON
+ * @param paths member names and item indices from the root
+ * @returns the 1-based line of each, or of the nearest place around it that exists; a member begins with its name
+ */
+export function jsonLines(text: string, paths: readonly (readonly string[])[]): number[] {
+  const root: Place = { parts: new Map(), offset: 0 };
+  for (const path of paths) addPlace(root, path);
+  mark(text, root);
+  const lineAt = linesIn(text);
+  return paths.map((path) => lineAt(offsetOf(root, path)));
+}
+
+function addPlace(root: Place, path: readonly string[]): void {
+  let place = root;
+  for (const part of path) {
+    const next = place.parts.get(part) ?? { parts: new Map() };
+    place.parts.set(part, next);
+    place = next;
+  }
+}
+
+/** Notes where each place of the tree begins. */
+function mark(text: string, root: Place): void {
+  const around: Around[] = [];
+  let place: Place | undefined = root;
+  let isNameNext = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    const inside = around.at(-1);
+    if (character <= " " || character === "\ufeff" || character === ":") continue;
+    if (CLOSING.includes(character)) {
+      around.pop();
+    } else if (character === ",") {
+      isNameNext = inside?.index === undefined;
+      if (inside?.index !== undefined) inside.index += 1;
+    } else if (isNameNext && character === QUOTE) {
+      place = inside?.place && begun(inside.place, stringAt(text, at), at);
+      isNameNext = false;
+      at = endOfString(text, at);
+    } else {
+      if (inside?.index !== undefined) place = inside.place && begun(inside.place, String(inside.index), at);
+      isNameNext = character === "{";
+      if (OPENING.includes(character)) around.push({ place, index: isNameNext ? undefined : 0 });
+      else if (character === QUOTE) at = endOfString(text, at);
+      else while (isScalarAt(text, at + 1)) at += 1;
+    }
+  }
+}
+
+const isScalarAt = (text: string, at: number): boolean => /[\w+.-]/.test(text.charAt(at));
+
+function begun(parent: Place, part: string, offset: number): Place | undefined {
+  const place = parent.parts.get(part);
+  if (place) place.offset ??= offset;
+  return place;
+}
+
+function offsetOf(root: Place, path: readonly string[]): number {
+  let place: Place | undefined = root;
+  let offset = 0;
+  for (const part of path) {
+    place = place?.parts.get(part);
+    if (place?.offset === undefined) break;
+    offset = place.offset;
+  }
+  return offset;
+}
+
+/** @returns the 1-based line of an offset */
+function linesIn(text: string): (offset: number) => number {
+  const starts = [0];
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
+  return (offset) => {
+    let [low, high] = [0, starts.length];
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return low + 1;
+  };
+}

@@ -1,0 +1,184 @@
+// The text of a configuration file turned into settings, with their lines, and everything wrong with its form. Pure functions
+// of plain values: a service has a thread run them for a large file, a command runs them at once.
+import { closest } from "fastest-levenshtein";
+import { type Problem, pointerOf } from "../../domain/errors.ts";
+import { ProblemList } from "../../domain/problem-list.ts";
+import { readYamlText } from "../../domain/yaml-text.ts";
+import { referenceIn } from "./references.ts";
+import { KEYS_WITHOUT_EFFECT, keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
+
+export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
+/** words and marks of YAML; as many as a catalog file may have */
+export const CONFIG_TOKENS_MAX = 3_000_000;
+/** one slip in YAML can draw many messages after it; more than these do not help */
+export const SYNTAX_PROBLEMS_MAX = 10;
+
+const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
+const READ_KEYS: readonly string[] = [...KEYS, ...KEYS_WITHOUT_EFFECT];
+/** `gateway.provisioner.policy` and whatever else has keys below it */
+const GROUPS = new Set(READ_KEYS.flatMap(groupsAbove));
+const LEAVES = new Set([...READ_KEYS, ...SECTIONS]);
+const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS];
+
+/** @returns `gateway` and `gateway.provisioner` for `gateway.provisioner.type` */
+function groupsAbove(key: string): string[] {
+  const tokens = key.split(".");
+  return tokens.slice(1).map((_, index) => tokens.slice(0, index + 1).join("."));
+}
+
+/** What one key of the file has. */
+export interface FileSetting {
+  readonly value: unknown;
+  /** 1-based */
+  readonly line: number;
+}
+
+/** A file without faults of form. */
+export interface ConfigContent {
+  /** by dotted key; keys that are absent or null are left out */
+  readonly settings: ReadonlyMap<string, FileSetting>;
+  /** the section as JSON; undefined where it is absent or null */
+  readonly governance: string | undefined;
+  readonly hasCatalog: boolean;
+  /** everything as JSON, references to the environment as they stand */
+  readonly whole: string;
+  /** those of the given variables to which the file refers, sections included */
+  readonly references: ReadonlySet<string>;
+}
+
+export interface ConfigReading {
+  /** undefined where a fault of form keeps the file from being used */
+  readonly content?: ConfigContent;
+  /** unknown keys are listed beside usable content */
+  readonly problems: readonly Problem[];
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/**
+ * @param variables names that are set in the environment
+ * @param isOver asked now and then while YAML is read
+ * @throws DomainError `document.too_slow`
+ */
+export function readConfiguration(
+  { bytes, variables }: { bytes: Uint8Array; variables: readonly string[] },
+  isOver?: () => boolean,
+): ConfigReading {
+  const faults = new ProblemList();
+  const { content = null, linesOf } = readYamlText(bytes, faults, boundsWith(isOver));
+  if (faults.count > 0) return { problems: faults.list().slice(0, SYNTAX_PROBLEMS_MAX).map(ofFile) };
+  const root = content ?? {};
+  if (!isMapping(root))
+    return {
+      problems: [{ pointer: "", detail: "the file must be a mapping of keys such as `server:`", line: 1 }],
+    };
+  const unknown = new ProblemList();
+  reportUnknown(root, [], unknown);
+  const problems = unknown.list();
+  const lines = linesOf(problems.map(({ pointer }) => pointer));
+  return {
+    content: contentOf(root, { linesOf, variables: new Set(variables) }),
+    problems: problems.map((problem, at) => ({ ...problem, line: lines[at] ?? 1 })),
+  };
+}
+
+/** @returns the 1-based line of each RFC 6901 pointer, or of its nearest ancestor in the file */
+export function configurationLines(
+  { bytes, pointers }: { bytes: Uint8Array; pointers: readonly string[] },
+  isOver?: () => boolean,
+): (number | undefined)[] {
+  return readYamlText(bytes, new ProblemList(), boundsWith(isOver)).linesOf(pointers);
+}
+
+const boundsWith = (isOver: (() => boolean) | undefined) => ({
+  bytesMax: CONFIG_FILE_BYTES_MAX,
+  tokensMax: CONFIG_TOKENS_MAX,
+  hidesText: true,
+  isOver,
+});
+
+/** Details of the reader begin with a verb. */
+const ofFile = ({ pointer, detail, line }: Problem): Problem => ({
+  pointer,
+  detail: pointer === "" ? `the file ${detail}` : `${pointer.slice(1).replaceAll("/", ".")}: ${detail}`,
+  ...(line !== undefined && { line }),
+});
+
+function contentOf(
+  root: Mapping,
+  {
+    linesOf,
+    variables,
+  }: { linesOf: (pointers: readonly string[]) => (number | undefined)[]; variables: ReadonlySet<string> },
+): ConfigContent {
+  const keys = READ_KEYS.filter((key) => memberAt(root, key) !== undefined);
+  const lines = linesOf(keys.map((key) => pointerOf(key.split("."))));
+  const references = new Set<string>();
+  collectReferences(root, variables, references);
+  const { governance, package_catalog } = root;
+  return {
+    settings: new Map(keys.map((key, at) => [key, { value: memberAt(root, key), line: lines[at] ?? 1 }])),
+    governance: governance === null ? undefined : JSON.stringify(governance),
+    hasCatalog: (package_catalog ?? undefined) !== undefined,
+    whole: JSON.stringify(root),
+    references,
+  };
+}
+
+function collectReferences(value: unknown, variables: ReadonlySet<string>, found: Set<string>): void {
+  const name = referenceIn(value);
+  if (name !== undefined && variables.has(name)) found.add(name);
+  if (typeof value === "object" && value !== null)
+    for (const member of Object.values(value)) collectReferences(member, variables, found);
+}
+
+function memberAt(root: Mapping, key: string): unknown {
+  let value: unknown = root;
+  for (const token of key.split("."))
+    value = isMapping(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+  return value ?? undefined;
+}
+
+const isMapping = (value: unknown): value is Mapping =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function reportUnknown(mapping: Mapping, above: readonly string[], problems: ProblemList): void {
+  for (const [member, value] of Object.entries(mapping)) {
+    const tokens = [...above, member];
+    const key = member.includes(".") ? undefined : tokens.join(".");
+    if (key !== undefined && LEAVES.has(key)) continue;
+    // Advice takes time, and nobody reads it beyond the limit.
+    if (key === undefined || !GROUPS.has(key))
+      problems.add(pointerOf(tokens), problems.isFull ? "" : unknownKey(tokens));
+    else if (isMapping(value)) reportUnknown(value, tokens, problems);
+    else if (value !== null) problems.add(pointerOf(tokens), `${key}: must be a mapping of settings`);
+  }
+}
+
+function unknownKey(tokens: readonly string[]): string {
+  const key = tokens.join(".");
+  const [member, group] = key.split(".").reverse();
+  return KNOWN.includes(key)
+    ? `${key}: keys are nested; write \`${member}:\` below \`${group}:\``
+    : `${key}: no such key; the nearest is ${nearestKey(tokens)}`;
+}
+
+/** A key in the wrong place is nearer to its right place than to anything spelled alike. */
+function nearestKey(tokens: readonly string[]): string {
+  const moved = KEYS.find((key) => key.endsWith(`.${tokens.at(-1)}`));
+  return moved ?? closest(tokens.join("."), KNOWN);
+}
+
+export interface ConfigTasks {
+  readConfiguration: typeof readConfiguration;
+  configurationLines: typeof configurationLines;
+}
+
+/** The functions themselves. */
+export const CONFIG_TASKS: ConfigTasks = { readConfiguration, configurationLines };
+
+/** Runs one task, at once or elsewhere. */
+export type RunConfigTask = <Name extends keyof ConfigTasks>(
+  name: Name,
+  request: Parameters<ConfigTasks[Name]>[0],
+) => Promise<ReturnType<ConfigTasks[Name]>>;
