@@ -2,6 +2,7 @@
 // The checks are in src/doctor/.
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
+import { addOfflineOption } from "../service-down.ts";
 import { addSettingOptions } from "../settings.ts";
 
 /** Adds the command to the tree. */
@@ -22,4 +23,4 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     });
 
 /** Adds its options. */
-export const addOptions = addSettingOptions;
+export const addOptions = (command: CliCommand): CliCommand => addOfflineOption(addSettingOptions(command));

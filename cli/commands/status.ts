@@ -2,6 +2,7 @@
 // What is on it is read in cli/status/.
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
+import { addOfflineOption } from "../service-down.ts";
 import { addOptionsOf } from "../settings.ts";
 
 /** Adds the command to the tree. */
@@ -14,6 +15,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     .examples(
       "quartermaster status --data-dir /var/lib/quartermaster",
       "quartermaster status --config /etc/quartermaster/quartermaster.yaml --json",
+      "quartermaster status --offline-ok",
     )
     .printsJson()
     .action(async (_options: unknown, self: CliCommand) => {
@@ -23,4 +25,4 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
 
 /** Adds its options. */
 export const addOptions = (command: CliCommand): CliCommand =>
-  addOptionsOf(command, ["data_dir", "keys.sealing_key"]);
+  addOfflineOption(addOptionsOf(command, ["data_dir", "keys.sealing_key"]));

@@ -1,4 +1,4 @@
-// Prints what every check of `doctor` found; the exit code is 7 if any failed.
+// Prints what every check of `doctor` found; the exit code is 7 if any failed, or else 6 if the service is down.
 import type { StartWatch } from "../../src/doctor/content.ts";
 import { diagnose } from "../../src/doctor/diagnose.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
@@ -8,9 +8,10 @@ import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";
 import { printable } from "../printable.ts";
 import { startProgress } from "../progress.ts";
+import { refuseDown } from "../service-down.ts";
 import { loadSettings } from "../settings.ts";
 
-/** @throws DomainError `doctor.failed` after the report; `data_dir.*` where there is nothing to examine */
+/** @throws DomainError `doctor.failed` or `service.down` after the report; `data_dir.*` where there is nothing to examine */
 export async function doctor(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const { deep = false }: { deep?: boolean } = command.opts();
@@ -19,7 +20,10 @@ export async function doctor(context: Context, command: CliCommand): Promise<voi
   const checks = await diagnose({ config, clock, ids, deep, startWatch });
   const failed = checks.filter(({ result }) => result === "failed").length;
   outputFor(context, command).result({ healthy: failed === 0, deep, checks }, reportText(checks));
-  if (failed === 0) return;
+  if (failed === 0) {
+    if (checks.some(({ check, result }) => check === "service" && result !== "ok")) refuseDown(command);
+    return;
+  }
   const message = `${failed} of ${checks.length} checks failed`;
   throw new DomainError("unverified", "doctor.failed", message, {
     hint: "each says above what to do about it",

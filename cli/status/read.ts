@@ -12,6 +12,7 @@ import { trustIn } from "../../src/server/peer-address.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output.ts";
+import { refuseDown } from "../service-down.ts";
 import { loadSettings } from "../settings.ts";
 import { withDomain } from "../with-domain.ts";
 import { statusDocument, statusText } from "./view.ts";
@@ -38,7 +39,7 @@ export interface Status {
   outside: readonly OutsideService[];
 }
 
-/** Finishes a restore that was cut short, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+/** Finishes a restore that was cut short, as every command does. @throws DomainError `service.down` after the report; `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
 export async function status(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const directory = existingDirectory({ config, clock: context.clock });
@@ -51,6 +52,7 @@ export async function status(context: Context, command: CliCommand): Promise<voi
   ]);
   const all: Status = { nowMs: context.clock.nowMs(), machine, content, outside };
   outputFor(context, command).result(statusDocument(all), statusText(all));
+  if (machine.server === undefined) refuseDown(command);
 }
 
 const machineOf = (directory: DataDirectory, config: Config): Machine => ({

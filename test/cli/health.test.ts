@@ -86,7 +86,12 @@ test("status and doctor print the same from installation to installation", async
   const none = await transcript(empty, ["status", "doctor --json"]);
   expectGolden("health-none", none, replacements(empty));
   using bench = await createInstallation();
-  const fresh = await transcript(bench, ["status", "status --json", "doctor", "doctor --deep --json"]);
+  const fresh = await transcript(bench, [
+    "status",
+    "status --offline-ok --json",
+    "doctor",
+    "doctor --offline-ok --deep --json",
+  ]);
   const config_revision = await publishOn(bench);
   await reportOn(bench, [
     { instance_id: "i-1", hostname: "lab-1", config_revision },
@@ -97,6 +102,18 @@ test("status and doctor print the same from installation to installation", async
   bench.clock.advance(3 * HOUR_MS);
   const used = await transcript(bench, ["status", "status --json", "doctor"]);
   expectGolden("health", [...fresh, ...used], replacements(bench));
+});
+
+test("both end with 6 where no service runs, with 0 where that is meant, and a failed check wins", async () => {
+  using bench = await createInstallation();
+  const codes = async () => {
+    const lines = ["status", "status --offline-ok", "doctor", "doctor --offline-ok"];
+    return Promise.all(lines.map(async (line) => (await bench.run(line)).exitCode));
+  };
+  expect(await codes()).toEqual([6, 0, 6, 0]);
+  expect((await bench.run("status")).stderr).toContain("hint:  start it: systemctl start quartermaster");
+  chmodSync(join(bench.data, "quartermaster.db"), 0o640);
+  expect(await codes()).toEqual([6, 0, 7, 7]);
 });
 
 test("a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
@@ -127,7 +144,7 @@ describe("beside a running service", () => {
     const service = await startService({ config, clock, ids, log, onBootstrap: () => {} });
     try {
       clock.advance(2 * MINUTE_MS);
-      expect((await bench.json("status")).service).toEqual({
+      expect((await bench.json("status --offline-ok")).service).toEqual({
         running: true,
         process_id: process.pid,
         since: "2026-01-01T00:00:00.000Z",
@@ -141,7 +158,10 @@ describe("beside a running service", () => {
     } finally {
       await service.stop();
     }
-    expect((await bench.json("status")).service).toMatchObject({ running: false, uptime_seconds: null });
+    expect((await bench.json("status --offline-ok")).service).toMatchObject({
+      running: false,
+      uptime_seconds: null,
+    });
   });
 });
 
@@ -151,10 +171,15 @@ test("a database of an earlier schema is told, and stays as it is", async () => 
   cpSync(made.data, bench.data, { recursive: true });
   makeOlder(bench.data, bench.clock);
   const schema = { database: programSchema() - 1, program: programSchema() };
-  expect(await bench.json("status")).toMatchObject({ schema, policy: null, clients: null, jobs: null });
+  expect(await bench.json("status --offline-ok")).toMatchObject({
+    schema,
+    policy: null,
+    clients: null,
+    jobs: null,
+  });
   expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);
   expect(await found(bench, "database")).toEqual(failed("schema is older", "start the service"));
-  expect(await bench.json("status")).toMatchObject({ schema });
+  expect(await bench.json("status --offline-ok")).toMatchObject({ schema });
 });
 
 describe("doctor finds", () => {
@@ -306,7 +331,7 @@ describe("doctor finds", () => {
 
   test.each(Object.entries(FAULTS))("%s", async (_, { on, check, detail, remedy = ".", options = "" }) => {
     using bench = await createInstallation();
-    expect((await bench.run("doctor")).exitCode).toBe(0);
+    expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
     await on(bench);
     expect(await found(bench, check, options)).toEqual(failed(detail, remedy));
     expect(await bench.run(`doctor${options}`)).toMatchObject({
@@ -350,7 +375,9 @@ test("a backup from the future, and one that was deleted, are warned of beside t
     { result: "warning", detail: expect.stringContaining("2026-01-01T01:00:00.000Z is not there any more") },
     { result: "warning", detail: expect.stringContaining("1 from the future, which count as none") },
   ]);
-  expect((await bench.json("status")).backup).toMatchObject({ created_at: "2026-01-01T01:00:00.000Z" });
+  expect((await bench.json("status --offline-ok")).backup).toMatchObject({
+    created_at: "2026-01-01T01:00:00.000Z",
+  });
   bench.clock.advance(-HOUR_MS);
   expect(await found(bench, "backup")).toMatchObject([
     { result: "ok" },
@@ -363,7 +390,7 @@ test("a clock within the skew of tokens, and a job that is paused, are no failur
   await runJobsOn(bench, ["access-sweep"]);
   await bench.json("jobs pause access-sweep");
   bench.clock.advance(-MINUTE_MS);
-  expect((await bench.run("doctor")).exitCode).toBe(0);
+  expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
   expect(await found(bench, "jobs")).toMatchObject([{ result: "warning", detail: "access-sweep is paused" }]);
 });
 
