@@ -24,10 +24,10 @@ export async function withDomain<T>(
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { openExisting } = await import("../src/installation.ts");
-  const { configuredOrigin } = await import("../src/origin.ts");
+  const { configuredOrigin, originForLinks } = await import("../src/origin.ts");
   const { clock, ids, runId } = context;
   const label = operatorName(context);
-  const baseUrl = () => configuredOrigin(config) ?? "";
+  const baseUrl = () => originForLinks(config) ?? configuredOrigin(config) ?? "";
   const installation = await openExisting({ config, clock, ids, baseUrl });
   const { domain, organizationId, schema } = installation;
   try {

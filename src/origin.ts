@@ -1,8 +1,11 @@
-// Our origin as far as the settings tell it. Both faces build links with it: the service, which may also ask its listener,
-// and commands, which have none.
+// Our origin as far as the settings, or the running service, tell it. Both faces build links with it: the service, which may
+// also ask its listener, and commands, which have none.
 
+import { resolve } from "node:path";
 import type { Listen } from "./platform/config/addresses.ts";
 import type { Config } from "./platform/config/config.ts";
+import { placesIn } from "./platform/data-directory.ts";
+import { findServiceState } from "./platform/service-state.ts";
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
 
@@ -27,4 +30,15 @@ export function configuredOrigin(config: Config): string | undefined {
   const scheme = config.get("server.tls_cert") === undefined ? "http" : "https";
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return new URL(`${scheme}://${host}:${listen.port}`).origin;
+}
+
+/**
+ * @returns the origin for links that a command shows: what its own settings tell, or else what the running service says. The
+ *   default of `server.listen` is no answer, because the service may have another setting
+ * @throws DomainError `storage.*`
+ */
+export function originForLinks(config: Config): string | undefined {
+  const isGiven = config.has("server.public_url") || config.has("server.listen");
+  const configured = isGiven ? configuredOrigin(config) : undefined;
+  return configured ?? findServiceState(placesIn(resolve(config.get("data_dir"))))?.origin;
 }

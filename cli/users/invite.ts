@@ -3,7 +3,7 @@
 import { DomainError } from "../../src/domain/errors.ts";
 import type { InvitationWithToken } from "../../src/domain/identity/invitation-form.ts";
 import { type Invitation, invitationUrl, toAdminInvitation } from "../../src/domain/identity/model.ts";
-import { configuredOrigin } from "../../src/origin.ts";
+import { originForLinks } from "../../src/origin.ts";
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import type { Call } from "../in-domain.ts";
 import { readPages } from "../pages.ts";
@@ -56,8 +56,8 @@ export async function resend(call: Call): Promise<void> {
 }
 
 export async function regenerate(call: Call): Promise<void> {
-  const origin = originFor(call);
   const { id, email, status } = find(call);
+  const origin = originFor(call);
   const plan = {
     action: `give the invitation of ${email} a new link`,
     details: ["The old link stops working."],
@@ -76,14 +76,14 @@ function showLink(call: Call, { invitation, token }: InvitationWithToken, origin
 
 /** Asked for before anything is made: a link without it would be lost. */
 function originFor({ config }: Call): string {
-  const origin = configuredOrigin(config);
+  const origin = originForLinks(config);
   if (origin !== undefined) return origin;
   throw new DomainError(
     "invalid",
     "config.public_url_missing",
-    "the link needs server.public_url, which is not set",
+    "the link needs the origin of the service: no service runs on this data directory, and server.public_url is not set",
     {
-      hint: "add --server-public-url https://… or name the configuration file of the service with --config",
+      hint: "start the service, add --server-public-url https://…, or name its configuration file with --config",
     },
   );
 }

@@ -32,6 +32,8 @@ export interface DataDirectory {
   lock: string;
   /** says that there was a database: see installation-marker.ts */
   marker: string;
+  /** what the running service says of itself: see service-state.ts */
+  service: string;
 }
 
 const OWNER_ONLY = 0o700;
@@ -66,6 +68,7 @@ export const placesIn = (path: string): DataDirectory => ({
   backups: join(path, "backups"),
   lock: join(path, "server.lock"),
   marker: join(path, "installation.json"),
+  service: join(path, "run", "service.json"),
 });
 
 function makeDirectory(path: string): void {

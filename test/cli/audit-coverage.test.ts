@@ -45,7 +45,9 @@ const withAda = async (bench: Bench): Promise<string> => {
 };
 
 const withInvitation = async (bench: Bench): Promise<string> => {
-  const { invitation } = await bench.json("users invite carl@example.org --role member");
+  const { invitation } = await bench.json(
+    "users invite carl@example.org --role member --server-public-url https://qm.example.org",
+  );
   return String(Object(invitation).id);
 };
 
@@ -141,14 +143,17 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["user.unlock"],
   },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
-  "users invite": { rest: () => `${ADA} --role member`, leaves: ["invitation.create"] },
+  "users invite": {
+    rest: () => `${ADA} --role member --server-public-url https://qm.example.org`,
+    leaves: ["invitation.create"],
+  },
   "invitations cancel": {
     rest: async (bench) => `${await withInvitation(bench)} --yes`,
     leaves: ["invitation.cancel"],
   },
   "invitations resend": { rest: withInvitation, leaves: ["invitation.resend"] },
   "invitations regenerate": {
-    rest: async (bench) => `${await withInvitation(bench)} --yes`,
+    rest: async (bench) => `${await withInvitation(bench)} --yes --server-public-url https://qm.example.org`,
     leaves: ["invitation.regenerate"],
   },
   "logins revoke": {

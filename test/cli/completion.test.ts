@@ -102,7 +102,9 @@ describe("names of a data directory", () => {
     await bench.json("users create dora@example.org --role member");
     await bench.json("users create gone@example.org --role member");
     await bench.json("users remove gone@example.org --yes");
-    await bench.json("users invite carl@example.org --role member");
+    await bench.json(
+      "users invite carl@example.org --role member --server-public-url https://qm.example.org",
+    );
     await bench.json("scim tokens create okta");
     await provisionOn(bench);
     await logInOn(bench);

@@ -279,9 +279,11 @@ test("users", async () => {
 
 test("invitations", async () => {
   using bench = await createInstallation();
+  const origin = "--server-public-url https://qm.example.org";
   const invited = await transcript(bench, [
     "invitations list",
     "users invite ana@example.org --role member",
+    "users invite ana@example.org --role member --server-public-url https://qm.example.org",
     "users invite bob@example.org --role admin --server-public-url https://qm.example.org --json",
   ]);
   const { items } = await bench.json("invitations list --q ana");
@@ -294,20 +296,20 @@ test("invitations", async () => {
     `invitations show ${id} --json`,
     `invitations resend ${id}`,
     `invitations resend ${id} --json`,
-    `invitations regenerate ${id}`,
-    `invitations regenerate ${id} --dry-run`,
-    `invitations regenerate ${id} --yes`,
+    `invitations regenerate ${id} ${origin}`,
+    `invitations regenerate ${id} --dry-run ${origin}`,
+    `invitations regenerate ${id} --yes ${origin}`,
     `invitations cancel ${id} --dry-run`,
     `invitations cancel ${id} --yes`,
     `invitations cancel ${id}`,
     `invitations cancel ${id} --json`,
     `invitations resend ${id}`,
-    `invitations regenerate ${id}`,
-    "users invite carl@example.org --role member --json",
+    `invitations regenerate ${id} ${origin}`,
+    "users invite carl@example.org --role member --server-public-url https://qm.example.org --json",
   ]);
   const { items: others } = await bench.json("invitations list --q carl");
   const other = Array.isArray(others) ? others[0].id : "";
-  const renewed = await transcript(bench, [`invitations regenerate ${other} --yes --json`]);
+  const renewed = await transcript(bench, [`invitations regenerate ${other} --yes --json ${origin}`]);
   expectGolden("invitations", [...invited, ...steps, ...renewed], replacements(bench));
 });
 

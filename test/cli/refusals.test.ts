@@ -8,6 +8,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { lockForServer, openDataDirectory } from "../../src/platform/data-directory.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 
+const INVITE = "users invite ana@example.org --role member --server-public-url https://qm.example.org";
 const UNKNOWN = "01940000-0000-7000-8000-ffffffffffff";
 
 /** @returns reason and exit code of a refused command line, from its JSON on stderr */
@@ -88,7 +89,11 @@ describe("in an installation", () => {
     ["users set-role root@example.org owner --dry-run", "identity.invalid 2"],
     ["users suspend root@example.org --dry-run", "user.protected 4"],
     ["users remove root@example.org --dry-run", "user.protected 4"],
-    ["users invite root@example.org --role member", "user.exists 4"],
+    [
+      "users invite root@example.org --role member --server-public-url https://qm.example.org",
+      "user.exists 4",
+    ],
+    ["users invite ana@example.org --role member", "config.public_url_missing 2"],
     ["users invite ana@example.org --role member --server-listen 127.0.0.1:0", "config.public_url_missing 2"],
     [
       "users invite ana@example.org --role member --server-listen unix:/q.sock",
@@ -134,12 +139,17 @@ describe("in an installation", () => {
 
   test("an address is invited once, and a closed invitation is not renewed", async () => {
     using bench = await createInstallation();
-    const { invitation } = await bench.json("users invite ana@example.org --role member");
+    const { invitation } = await bench.json(INVITE);
     const { id } = Object(invitation);
-    expect(await refusal(bench, "users invite ana@example.org --role member")).toBe("invitation.pending 4");
+    expect(await refusal(bench, INVITE)).toBe("invitation.pending 4");
     await bench.json(`invitations cancel ${id} --yes`);
     expect(await refusal(bench, `invitations resend ${id}`)).toBe("invitation.closed 4");
-    expect(await refusal(bench, `invitations regenerate ${id} --dry-run`)).toBe("invitation.closed 4");
+    expect(
+      await refusal(
+        bench,
+        `invitations regenerate ${id} --dry-run --server-public-url https://qm.example.org`,
+      ),
+    ).toBe("invitation.closed 4");
   });
 
   test("a removed user is out of reach of every change", async () => {
