@@ -61,11 +61,17 @@ export function insertInvitation(tx: Tx, invitation: typeof invitations.$inferIn
   tx.insert(invitations).values(invitation).run();
 }
 
+/** The secret of a link, and the user who made it; null for the operator. */
+export interface NewLink {
+  tokenHash: string;
+  inviterId: string | null;
+}
+
 /** @returns whether it was pending until now */
 export const changePending = (
   tx: Tx,
   row: RowId,
-  changes: { status?: "canceled"; expiresAtMs?: number; tokenHash?: string },
+  changes: { status?: "canceled"; expiresAtMs?: number } & Partial<NewLink>,
 ): boolean =>
   tx
     .update(invitations)

@@ -132,7 +132,8 @@ export class Invitations {
   }
 
   /**
-   * Renews a pending or expired invitation under a new link; the old link stops working.
+   * Renews a pending or expired invitation under a new link; the old link stops working. Whoever makes the link knows it, so
+   * they become the inviter, and the link ends with their role.
    * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`,
    *   `access.too_many_attempts`, those of Idempotency.once
    * @source control-api.md section 19
@@ -141,7 +142,7 @@ export class Invitations {
     this.#refuseProviderMode();
     const { token, tokenHash } = this.#newToken();
     const create = (tx: Tx): InvitationWithToken => {
-      const invitation = this.#renew(tx, actor, { id, tokenHash });
+      const invitation = this.#renew(tx, actor, { id, link: { tokenHash, inviterId: actor.id } });
       this.dependencies.spendInvitation(tx, actor);
       return { invitation, token };
     };
@@ -236,15 +237,15 @@ export class Invitations {
     return invitation;
   }
 
-  /** Gives a pending or expired invitation its full life again, under a new secret if there is one. */
-  #renew(tx: Tx, actor: Actor, { id, tokenHash }: { id: string; tokenHash?: string }): Invitation {
+  /** Gives a pending or expired invitation its full life again, under a new link if there is one. */
+  #renew(tx: Tx, actor: Actor, { id, link }: { id: string; link?: store.NewLink }): Invitation {
     const { audit, clock } = this.dependencies;
-    const invitation = getInvitation(tx, { organizationId: actor.organizationId, id });
+    const row = { organizationId: actor.organizationId, id };
+    const invitation = getInvitation(tx, row);
     const expiresAtMs = clock.nowMs() + INVITATION_TTL_MS;
-    const changes = tokenHash === undefined ? { expiresAtMs } : { expiresAtMs, tokenHash };
-    if (!store.changePending(tx, invitation, changes)) throw invitationClosed();
-    const renewed = { ...invitation, expiresAtMs };
-    const action = tokenHash === undefined ? "invitation.resend" : "invitation.regenerate";
+    if (!store.changePending(tx, row, { expiresAtMs, ...link })) throw invitationClosed();
+    const renewed = getInvitation(tx, row);
+    const action = link ? "invitation.regenerate" : "invitation.resend";
     const before = summaryOf(invitation);
     audit.record(tx, { actor, action, target: id, before, after: summaryOf(renewed) });
     return renewed;

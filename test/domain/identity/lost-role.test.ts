@@ -125,3 +125,18 @@ test("an invitation whose inviter lost the role while it was written lets nobody
   const accepting = () => world.identity.invitations.accept({ token: late.token, password: PASSWORD });
   expect(await reasonOf(accepting)).toBe("invitation.unavailable");
 });
+
+test("a new link belongs to whoever made it, and ends with the role of that administrator", async () => {
+  const { world, inviter, ids, statuses } = await createInviter("local");
+  await using _ = world;
+  const { invitations, users } = world.identity;
+  const renewer = await world.addUser("ron@example.com", { role: "admin" });
+  const [id = ""] = ids;
+  const renewed = await invitations.regenerate(actorOf(renewer), id);
+  expect(renewed.invitation.inviterEmail).toBe("ron@example.com");
+  expect(users.countSentInvitations(world.organizationId, renewer.id)).toBe(1);
+  await users.remove(world.operator, inviter.id);
+  expect(statuses()).toEqual(["pending", "canceled"]);
+  await users.setRole(world.operator, renewer.id, "member");
+  expect(statuses()).toEqual(["canceled", "canceled"]);
+});
