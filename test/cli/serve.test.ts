@@ -193,7 +193,7 @@ describe("a start that cannot be", () => {
     expect(stderr).toMatch(
       /^error: the signing key cannot be opened: the sealing key \w+ is missing\nhint: {2}put/,
     );
-    expect(exitCode).toBe(6);
+    expect(exitCode).toBe(4);
     expect(existsSync(join(data, "keys"))).toBe(false);
   });
 

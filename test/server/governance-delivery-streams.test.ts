@@ -31,7 +31,7 @@ let metrics: Metrics;
 let complaints: string[];
 let first: string;
 beforeEach(async () => {
-  site = await createTestServer();
+  site = await createTestServer({ limits: { deviceCodesPerAddress: 1_000 } });
   ana = await site.signedIn("member");
   first = await publishFirst(site);
   complaints = [];
