@@ -66,7 +66,10 @@ over the file, the file over the default. \`quartermaster config show\` tells wh
       ],
       ["<data directory>/installation.json", "says that there was a database, should that be lost"],
       ["<data directory>/server.lock", "held by the running server"],
-      ["quartermaster.yaml", "settings; named with --config or QUARTERMASTER_CONFIG"],
+      [
+        "quartermaster.yaml",
+        "settings; named with --config or QUARTERMASTER_CONFIG. The keys control_api.* of a reference deployment are read too; see quartermaster config check",
+      ],
     ],
     `The data directory and all in it belong to one user and can be read by that user alone. Started as
 root, every command becomes that user before it opens anything there; started as anybody else, it

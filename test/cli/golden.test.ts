@@ -73,6 +73,13 @@ const SETTINGS_CUT = new Map<string | RegExp, string>([
 test("config and version, without a data directory", async () => {
   using bench = createBench();
   writeFileSync(join(bench.folder, "wrong.yaml"), "server:\n  lisen: x\n");
+  const moved = `control_api:
+  database_url: postgres://user:password@db/x
+  listen: 127.0.0.1:9000
+  auth: {audience: "https://control.example.com", issuer: "https://control.example.com/api/auth"}
+`;
+  writeFileSync(join(bench.folder, "moved.yaml"), moved);
+  writeFileSync(join(bench.folder, "both.yaml"), `${moved}server: {listen: "127.0.0.1:8080"}\n`);
   for (const [name, mode] of [
     ["empty.crt", 0o644],
     ["open.key", 0o644],
@@ -87,6 +94,9 @@ test("config and version, without a data directory", async () => {
     "config check --json",
     "config check --config wrong.yaml",
     "config check --config wrong.yaml --json",
+    "config check --config moved.yaml",
+    "config check --config both.yaml",
+    "config explain server.listen --config moved.yaml",
     "config check --server-listen 0.0.0.0:8080",
     "config check --server-tls-cert missing.crt --server-tls-key missing.key",
     "config check --server-tls-cert empty.crt --server-tls-key open.key",

@@ -6,12 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DomainError } from "../../src/domain/errors.ts";
 import { type Config, loadConfig } from "../../src/platform/config/config.ts";
-import {
-  KEY_BUDGET,
-  KEYS_WITHOUT_EFFECT,
-  PROXY_TOKEN_LENGTH_MIN,
-  settingOf,
-} from "../../src/platform/config/table.ts";
+import { KEY_BUDGET, PROXY_TOKEN_LENGTH_MIN, settingOf } from "../../src/platform/config/table.ts";
 
 let cwd: string;
 
@@ -127,23 +122,24 @@ test("a type that is not known is refused, and with it what else is missing", ()
   expect(problemsOf("gateway: {type: bedrock}\n")).toContain("gateway.type: must be one of litellm");
 });
 
-test("keys of a service before this one are let stand, with one warning", () => {
+test("keys of a reference deployment without effect are accepted, each with a warning that names its replacement", () => {
   const yaml = BUILTIN.replace(
     "  provisioner: {",
     [
       "  internal_allowed_client_id: a",
       "  inference_jwt: {issuer: i, audience: u, private_key_file: os.environ/GONE}",
-      "  secret_encryption: {provider: environment, key: k}",
+      "  secret_encryption: {provider: aws-kms, key_id: k}",
       "  provisioner: {",
     ].join("\n"),
   );
   const config = load(yaml);
   expect(config.warnings).toEqual([
-    "these do nothing here, for the service keeps keys of its own: gateway.internal_allowed_client_id, " +
-      "gateway.inference_jwt.private_key_file, gateway.secret_encryption.provider, gateway.secret_encryption.key",
+    "gateway.internal_allowed_client_id has no effect: gateway.proxy_token replaces it",
+    "gateway.inference_jwt.private_key_file has no effect: signing keys are created and rotated in data_dir; see gateway.inference_jwt.rotation_days",
+    "gateway.secret_encryption.provider has no effect: gateway keys are sealed locally; keys.sealing_key replaces it",
+    "gateway.secret_encryption.key_id has no effect: gateway keys are sealed locally; keys.sealing_key replaces it",
   ]);
   expect(config.get("gateway.inference_jwt.issuer")).toBe("i");
-  expect(KEYS_WITHOUT_EFFECT.length).toBeGreaterThan(4);
 });
 
 test("secrets come from files of their own", () => {

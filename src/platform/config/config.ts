@@ -2,10 +2,8 @@
 // Knows no process.*: flags, environment and working folder are arguments. Prints nothing.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { closest } from "fastest-levenshtein";
 import { DomainError, type Problem } from "../../domain/errors.ts";
-import { Secret } from "../secret.ts";
 import type { RunConfigTask } from "./content.ts";
 import {
   type ConfigFile,
@@ -17,7 +15,9 @@ import {
 import { isGatewayDetail, missingBeside, unwiseTogether } from "./rules.ts";
 import {
   type ConfigInputs,
+  contradictions,
   folderIn,
+  isSameValue,
   type Origin,
   type Resolution,
   resolveSetting,
@@ -109,7 +109,7 @@ export class Config {
 
   /** @returns names of the settings whose value is another than in `former` */
   changedSince(former: Config): readonly SettingName[] {
-    return SETTING_NAMES.filter((name) => !isSame(this.get(name), former.get(name)));
+    return SETTING_NAMES.filter((name) => !isSameValue(this.get(name), former.get(name)));
   }
 
   /** @returns one row of `config show` */
@@ -133,12 +133,6 @@ export class Config {
     return this.#file;
   }
 }
-
-/** Secrets hide their text from any other comparison. */
-const isSame = (one: unknown, other: unknown): boolean =>
-  one instanceof Secret && other instanceof Secret
-    ? one.reveal() === other.reveal()
-    : isDeepStrictEqual(one, other);
 
 export interface ConfigRow {
   readonly key: SettingName;
@@ -179,6 +173,7 @@ function resolveConfig(inputs: ConfigInputs, named: NamedFile | undefined, readi
   const { file } = reading;
   const resolutions = resolveAll(sources);
   const config = new Config(resolutions, sources);
+  sources.problems.push(...SETTING_NAMES.flatMap((name) => contradictions(name, sources)));
   sources.problems.push(...unknownVariables(sources));
   // A file that could not be read may hold what is missing.
   if (named === undefined || file !== undefined) sources.problems.push(...missingBeside(config));

@@ -4,8 +4,9 @@ import { closest } from "fastest-levenshtein";
 import { type Problem, pointerOf } from "../../domain/errors.ts";
 import { ProblemList } from "../../domain/problem-list.ts";
 import { readYamlText } from "../../domain/yaml-text.ts";
+import { KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
-import { KEYS_WITHOUT_EFFECT, keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
+import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
 
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
 /** words and marks of YAML; as many as a catalog file may have */
@@ -14,11 +15,15 @@ export const CONFIG_TOKENS_MAX = 3_000_000;
 export const SYNTAX_PROBLEMS_MAX = 10;
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
-const READ_KEYS: readonly string[] = [...KEYS, ...KEYS_WITHOUT_EFFECT];
+const READ_KEYS: readonly string[] = [...KEYS, ...MAPPED_KEYS, ...KEYS_WITHOUT_EFFECT];
 /** `gateway.provisioner.policy` and whatever else has keys below it */
 const GROUPS = new Set(READ_KEYS.flatMap(groupsAbove));
 const LEAVES = new Set([...READ_KEYS, ...SECTIONS]);
-const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS];
+/** what is recommended: keys of a reference deployment only to somebody who uses some */
+const REFERENCE = "control_api";
+const isOfReference = (key: string): boolean => key.split(".")[0] === REFERENCE;
+const KNOWN_OF_REFERENCE: readonly string[] = [...LEAVES, ...GROUPS].filter(isOfReference);
+const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS].filter((key) => !isOfReference(key));
 
 /** @returns `gateway` and `gateway.provisioner` for `gateway.provisioner.type` */
 function groupsAbove(key: string): string[] {
@@ -165,6 +170,7 @@ function unknownKey(tokens: readonly string[]): string {
 
 /** A key in the wrong place is nearer to its right place than to anything spelled alike. */
 function nearestKey(tokens: readonly string[]): string {
+  if (tokens[0] === REFERENCE) return closest(tokens.join("."), KNOWN_OF_REFERENCE);
   const moved = KEYS.find((key) => key.endsWith(`.${tokens.at(-1)}`));
   return moved ?? closest(tokens.join("."), KNOWN);
 }

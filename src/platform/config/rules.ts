@@ -3,7 +3,8 @@
 import { type Problem, pointerOf } from "../../domain/errors.ts";
 import type { Config } from "./config.ts";
 import type { ConfigFile } from "./file.ts";
-import { KEYS_WITHOUT_EFFECT, SETTING_NAMES, type SettingName } from "./table.ts";
+import { referenceWarnings } from "./reference-keys.ts";
+import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 /** The provisioner that is part of the service; every other type is an executable. */
 export const BUILTIN_PROVISIONER = "builtin-litellm";
@@ -20,16 +21,14 @@ export const missingBeside = (config: Config): readonly Problem[] => [
 
 /** @returns sentences for the operator */
 export function unwiseTogether(config: Config, file: ConfigFile | undefined): readonly string[] {
-  if (!config.has("gateway.type")) {
-    const ignored = SETTING_NAMES.filter((name) => isGatewayDetail(name) && config.has(name));
-    return ignored.length === 0
+  const gateway = config.has("gateway.type");
+  const ignored = SETTING_NAMES.filter((name) => !gateway && isGatewayDetail(name) && config.has(name));
+  return [
+    ...(ignored.length === 0
       ? []
-      : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`];
-  }
-  const unused = KEYS_WITHOUT_EFFECT.filter((key) => file?.settingAt(key) !== undefined);
-  return unused.length === 0
-    ? []
-    : [`these do nothing here, for the service keeps keys of its own: ${unused.join(", ")}`];
+      : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`]),
+    ...(file === undefined ? [] : referenceWarnings(file, { gateway })),
+  ];
 }
 
 /** One of two that are given together or not at all. */

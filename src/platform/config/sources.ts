@@ -1,11 +1,14 @@
 // Where the value of one setting comes from. Ordinary settings: flag, environment, file, default. Secrets: credential of the
 // service manager, secret file, environment (with a warning), file. Types are in config/types.ts, the file in config/file.ts.
 import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type Problem, pointerOf } from "../../domain/errors.ts";
+import { Secret } from "../secret.ts";
 import type { ConfigFile } from "./file.ts";
 import { readSmallFile } from "./read.ts";
+import { mappedKeyOf } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
-import { attributeOf, fileKeyOf, flagOf, type SettingName, settingOf, variableOf } from "./table.ts";
+import { attributeOf, fileKeyOf, flagOf, keysOf, type SettingName, settingOf, variableOf } from "./table.ts";
 import { path as pathType } from "./types.ts";
 
 export const SECRET_FILE_BYTES_MAX = 64 * 1024;
@@ -19,7 +22,9 @@ export interface ConfigInputs {
   readonly cwd: string;
 }
 
-export type Origin = "flag" | "environment" | "credential" | "secret file" | `file:${number}` | "default";
+export type Origin = "flag" | "environment" | "credential" | "secret file" | FileOrigin | "default";
+/** the line, and the key where it is one of a reference deployment */
+type FileOrigin = `file:${number}` | `file:${number} (${string})`;
 
 export interface Resolution {
   readonly value: unknown;
@@ -104,7 +109,44 @@ function fromEnvironment(key: string, { env, cwd }: Sources): Candidate | undefi
     : { key, spelling: variable, origin: "environment", folder: cwd, raw, variable };
 }
 
-function fromFile(key: string, { file, env }: Sources): Candidate | undefined {
+const fromFile = (key: string, sources: Sources): Candidate | undefined =>
+  ownInFile(key, sources) ?? mappedInFile(key, sources);
+
+const ownInFile = (key: string, sources: Sources) => inFile(key, sources);
+
+function mappedInFile(key: string, sources: Sources): Candidate | undefined {
+  const mapped = mappedKeyOf(key);
+  const found = mapped === undefined ? undefined : inFile(mapped, sources);
+  return found && { ...found, origin: `file:${found.line ?? 1} (${mapped})` };
+}
+
+/** @returns a problem for each key of ours in the file beside one that is read as the same setting and says otherwise */
+export function contradictions(name: SettingName, sources: Sources): readonly Problem[] {
+  const mapped = mappedInFile(name, sources);
+  if (mapped === undefined) return [];
+  const value = readingOf(name, mapped);
+  return keysOf(name).flatMap((key) => {
+    const found = ownInFile(key, sources);
+    const own = found && key !== name ? fromSecretFile(found) : found;
+    if (own === undefined || isSameValue(readingOf(name, own), value)) return [];
+    const { line, spelling } = own;
+    const detail = `${spelling} says otherwise than ${mapped.key} in line ${mapped.line}; remove one of them`;
+    return [{ pointer: pointerOf(key.split(".")), detail, ...(line !== undefined && { line }) }];
+  });
+}
+
+function readingOf(name: SettingName, { wrong, raw, folder }: Candidate): unknown {
+  const reading = wrong === undefined ? settingOf(name).type.read(raw, folder) : { wrong };
+  return "wrong" in reading ? undefined : reading.value;
+}
+
+/** Secrets hide their text from any other comparison. */
+export const isSameValue = (one: unknown, other: unknown): boolean =>
+  one instanceof Secret && other instanceof Secret
+    ? one.reveal() === other.reveal()
+    : isDeepStrictEqual(one, other);
+
+function inFile(key: string, { file, env }: Sources): Candidate | undefined {
   const setting = file?.settingAt(key);
   if (file === undefined || setting === undefined) return undefined;
   const { value: given, line } = setting;

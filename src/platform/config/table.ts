@@ -365,22 +365,6 @@ export type Values = {
 export const SECTIONS = ["governance", "package_catalog"] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
-/**
- * Keys that the file may have from a service before this one, and that do nothing here: signing and sealing keys are made
- * and kept in the data directory, and the proxy comes with a token (gateway-keys.md section 10).
- */
-export const KEYS_WITHOUT_EFFECT: readonly string[] = [
-  "gateway.internal_allowed_client_id",
-  "gateway.inference_jwt.private_key_file",
-  "gateway.inference_jwt.previous_private_key_file",
-  "gateway.inference_jwt.active_kid",
-  "gateway.inference_jwt.jwks_file",
-  "gateway.secret_encryption.provider",
-  "gateway.secret_encryption.key",
-  "gateway.secret_encryption.key_id",
-  "gateway.provisioner.model_catalog_refresh_seconds",
-];
-
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 
 export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName);
