@@ -42,8 +42,11 @@ export function json(
 }
 
 /** @param bytes JSON @returns the same for a body that was written already */
-export const jsonBytes = (bytes: Uint8Array<ArrayBuffer>): Response =>
-  new Response(bytes, { headers: JSON_HEADERS });
+export function jsonBytes(bytes: Uint8Array<ArrayBuffer>, { etag }: { etag?: string } = {}): Response {
+  const response = new Response(bytes, { headers: JSON_HEADERS });
+  if (etag !== undefined) response.headers.set("etag", etag);
+  return response;
+}
 
 const UNKEPT_HEADERS = preparedHeaders({
   "content-type": "application/json",

@@ -6,6 +6,7 @@ import type { Accepted } from "./body.ts";
 import { sessionCookieName } from "./cookies.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import type { Requirement } from "./guard.ts";
+import { type HeaderParameter, headerParameter } from "./header-parameters.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Wire version of the contract (SEED.md, Versioning). */
@@ -39,13 +40,6 @@ export const operation = (operationId: string, summary: string, { tags, answers 
 export const operationsOf =
   (tag: string) => (operationId: string, summary: string, answers: OperationText["answers"]) =>
     operation(operationId, summary, { tags: [tag], answers });
-
-/** A request header that an operation reads. */
-export interface HeaderParameter {
-  name: string;
-  description: string;
-  schema: Readonly<Record<string, unknown>>;
-}
 
 /** The part of a registered route that the document needs. */
 export interface DocumentedRoute {
@@ -266,8 +260,6 @@ function queryParameters(schema: unknown): unknown[] {
     schema: property,
   }));
 }
-
-const headerParameter = (header: HeaderParameter) => ({ ...header, in: "header", required: false });
 
 interface RefusalSources {
   requires: Requirement | undefined;

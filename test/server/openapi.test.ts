@@ -67,6 +67,21 @@ test("every route has its text, and an id that no other has", async () => {
   expect(gapsOf({})).toEqual(["operationId", "summary", "one tag", "an answer"]);
 });
 
+test("what reads a header says so, with the answer that it leads to", async () => {
+  await using face = await createTestServer();
+  const { paths } = await documentOf(face);
+  const takenBy = (operation: Operation | undefined) =>
+    operation?.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
+  const user = paths["/admin/users/{id}"];
+  expect([takenBy(user?.get), user?.get?.responses["304"] !== undefined]).toEqual([["If-None-Match"], true]);
+  expect([takenBy(user?.patch), user?.patch?.responses["412"] !== undefined]).toEqual([["If-Match"], true]);
+  const invitation = paths["/admin/invitations"]?.post;
+  expect([takenBy(invitation), invitation?.responses["422"] !== undefined]).toEqual([
+    ["Idempotency-Key"],
+    true,
+  ]);
+});
+
 test("every route is in the document, with its parameters, body and refusals", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
@@ -93,12 +108,8 @@ test("the document says where it is valid, what lists take, and nothing of how i
   const document = await documentOf(face);
   expect(document.servers).toEqual([{ url: "https://control.example.com" }]);
   const list = document.paths["/admin/users"]?.get;
-  const taken = list?.parameters.map(({ name, required, schema }) => [
-    name,
-    required,
-    schema.type,
-    schema.enum,
-  ]);
+  const inQuery = list?.parameters.filter((parameter) => parameter.in === "query");
+  const taken = inQuery?.map(({ name, required, schema }) => [name, required, schema.type, schema.enum]);
   expect(taken).toEqual([
     ["page", false, "integer", undefined],
     ["per_page", false, "integer", undefined],
@@ -108,7 +119,7 @@ test("the document says where it is valid, what lists take, and nothing of how i
     ["provisioning_source", false, "string", ["local", "scim"]],
   ]);
   expect(document.paths["/admin/users/{id}"]?.get?.parameters[0]?.schema).toMatchObject({ format: "uuid" });
-  expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers)"/);
+  expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers|headers)"/);
 });
 
 /** What the last release promised. It is written anew, by QUARTERMASTER_UPDATE_GOLDEN=1, when the next one is made. */

@@ -64,7 +64,9 @@ export const DeploymentConfigExport = Type.Object({
 });
 
 const publication = {
-  base_revision: Type.String({ description: "The revision that the author began from" }),
+  base_revision: Type.Optional(
+    Type.String({ description: "The revision that the author began from; may be left out beside If-Match" }),
+  ),
   comment: Type.Optional(Type.String({ description: `At most ${COMMENT_LENGTH_MAX} characters` })),
 };
 

@@ -1,5 +1,6 @@
 // A revision as administrators read it: whole answers as bytes, because writing a large document as YAML takes longer
 // than others should wait. Their shapes are admin-view.ts's and export.ts's.
+import { sha256Hex } from "../../platform/ids.ts";
 import type { HarnessKey } from "../harnesses.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { GovernanceParts } from "./dependencies.ts";
@@ -9,6 +10,15 @@ import * as store from "./store.ts";
 
 export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask">) {}
+
+  /**
+   * @returns names what `adminConfig` shows: the id of the revision, and behind a dot a mark of the conflicts with the
+   *   deployment file where there are any, for these change without a new revision
+   */
+  adminVersion({ id, organizationId }: Pick<Revision, "id" | "organizationId">): string {
+    const conflicts = store.conflictsOf(this.parts.db.read, organizationId);
+    return conflicts.length === 0 ? id : `${id}.${sha256Hex(JSON.stringify(conflicts)).slice(0, 8)}`;
+  }
 
   /** @returns an AdminConfig as JSON */
   adminConfig(revision: Revision): Promise<JsonBytes> {

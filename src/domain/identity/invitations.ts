@@ -7,6 +7,7 @@ import { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditSummary } from "../audit/service.ts";
 import type { Problem } from "../errors.ts";
+import type { Expectation } from "../expectation.ts";
 import type { Repeatable } from "../idempotency/service.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
@@ -56,6 +57,17 @@ export interface Acceptance {
   /** where the request came from, for the audit log */
   requestId?: string;
   address?: string;
+}
+
+/** What a caller says about the renewal of an invitation under a new link. */
+export interface Regeneration {
+  idempotencyKey?: string | undefined;
+  expect?: Expectation<Invitation> | undefined;
+}
+
+interface Renewal extends Pick<Regeneration, "expect"> {
+  id: string;
+  link?: store.NewLink;
 }
 
 /** Invitations as administrators handle them, and their acceptance by link. */
@@ -112,10 +124,11 @@ export class Invitations {
    * Makes the link useless. Does nothing when that has already happened.
    * @throws DomainError `invitation.not_found`, `invitation.accepted`
    */
-  cancel(actor: Actor, id: string): Promise<void> {
+  cancel(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<void> {
     const { db, audit } = this.dependencies;
     return db.write((tx) => {
       const invitation = getInvitation(tx, { organizationId: actor.organizationId, id });
+      expect?.(invitation);
       if (invitation.status === "accepted") throw invitationAccepted();
       if (!store.changePending(tx, invitation, { status: "canceled" })) return;
       audit.record(tx, { actor, action: "invitation.cancel", target: id, before: summaryOf(invitation) });
@@ -126,9 +139,9 @@ export class Invitations {
    * Renews a pending or expired invitation; id and link stay.
    * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
    */
-  async resend(actor: Actor, id: string): Promise<Invitation> {
+  async resend(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<Invitation> {
     this.#refuseProviderMode();
-    return await this.dependencies.db.write((tx) => this.#renew(tx, actor, { id }), "access");
+    return await this.dependencies.db.write((tx) => this.#renew(tx, actor, { id, expect }), "access");
   }
 
   /**
@@ -138,11 +151,16 @@ export class Invitations {
    *   `access.too_many_attempts`, those of Idempotency.once
    * @source control-api.md section 19
    */
-  async regenerate(actor: Actor, id: string, idempotencyKey?: string): Promise<InvitationWithToken> {
+  async regenerate(
+    actor: Actor,
+    id: string,
+    { idempotencyKey, expect }: Regeneration = {},
+  ): Promise<InvitationWithToken> {
     this.#refuseProviderMode();
     const { token, tokenHash } = this.#newToken();
     const create = (tx: Tx): InvitationWithToken => {
-      const invitation = this.#renew(tx, actor, { id, link: { tokenHash, inviterId: actor.id } });
+      const renewal = { id, expect, link: { tokenHash, inviterId: actor.id } };
+      const invitation = this.#renew(tx, actor, renewal);
       this.dependencies.spendInvitation(tx, actor);
       return { invitation, token };
     };
@@ -238,10 +256,11 @@ export class Invitations {
   }
 
   /** Gives a pending or expired invitation its full life again, under a new link if there is one. */
-  #renew(tx: Tx, actor: Actor, { id, link }: { id: string; link?: store.NewLink }): Invitation {
+  #renew(tx: Tx, actor: Actor, { id, link, expect }: Renewal): Invitation {
     const { audit, clock } = this.dependencies;
     const row = { organizationId: actor.organizationId, id };
     const invitation = getInvitation(tx, row);
+    expect?.(invitation);
     const expiresAtMs = clock.nowMs() + INVITATION_TTL_MS;
     if (!store.changePending(tx, row, { expiresAtMs, ...link })) throw invitationClosed();
     const renewed = getInvitation(tx, row);

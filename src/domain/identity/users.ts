@@ -4,6 +4,7 @@ import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
 import { invariant, type Problem } from "../errors.ts";
+import type { Expectation } from "../expectation.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { type Enrol, summaryOf } from "./enrol.ts";
 import {
@@ -92,10 +93,15 @@ export class Users extends UserDirectory {
    *   `user.protected`, `user.managed`, `user.last_administrator`
    * @source control-api.md section 11.2
    */
-  async update(actor: Actor, id: string, update: UserUpdate): Promise<ChangedUser> {
+  async update(
+    actor: Actor,
+    id: string,
+    { expect, ...update }: UserUpdate & { expect?: Expectation<User> | undefined },
+  ): Promise<ChangedUser> {
     const changes = readUserUpdate(update);
     return await this.dependencies.db.write((tx) => {
       const user = updatableUser(tx, actor, { id, changes });
+      expect?.(user);
       const reason = changes.status === "suspended" ? "user_suspended" : "user_changed";
       return this.#apply(tx, { actor, user, action: "user.update", reason, changes });
     }, "access");
@@ -122,9 +128,10 @@ export class Users extends UserDirectory {
    * @throws DomainError, first match: `user.not_found`, `user.own_account`, `user.protected`, `user.managed`,
    *   `user.last_administrator`
    */
-  remove(actor: Actor, id: string): Promise<void> {
+  remove(actor: Actor, id: string, expect?: Expectation<User>): Promise<void> {
     return this.dependencies.db.write((tx) => {
       const user = removableUser(tx, actor, id);
+      expect?.(user);
       if (user.status === "removed") return;
       const changes = REMOVAL;
       this.#apply(tx, { actor, user, action: "user.remove", reason: "user_removed", changes });

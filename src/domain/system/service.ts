@@ -3,6 +3,7 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { DomainError, type Problem } from "../errors.ts";
+import type { Expectation } from "../expectation.ts";
 import type { Identity } from "../identity/service.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
@@ -35,14 +36,16 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
      * Replaces both addresses; an absent, null or blank one is cleared. The same values again change nothing.
      * @throws DomainError `branding.invalid`
      */
-    async update(actor: Actor, update: BrandingUpdate): Promise<Branding> {
+    async update(actor: Actor, update: BrandingUpdate, expect?: Expectation<Branding>): Promise<Branding> {
       const problems: Problem[] = [];
       const after = readBranding(update, problems);
       if (problems.length > 0) throw invalidBranding(problems);
       const { organizationId } = actor;
-      if (isSame(store.findBranding(db.read, organizationId) ?? NONE, after)) return after;
+      if (!expect && isSame(store.findBranding(db.read, organizationId) ?? NONE, after)) return after;
       return await db.write((tx) => {
         const before = store.findBranding(tx, organizationId) ?? NONE;
+        expect?.(before);
+        if (isSame(before, after)) return after;
         store.putBranding(tx, organizationId, after);
         const summaries = { before: { ...before }, after: { ...after } };
         audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });

@@ -2,8 +2,17 @@
 import { Type } from "@sinclair/typebox";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema, toBranding } from "../../domain/system/model.ts";
 import { json } from "../answers.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import {
+  answerConditionally,
+  expectationOf,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  jsonTag,
+  type PreparedAnswer,
+  prepareAnswer,
+} from "../conditional.ts";
 import { actorOf } from "../exchange.ts";
+import { withHeaders } from "../header-parameters.ts";
 import { operation } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
@@ -36,28 +45,33 @@ export function brandingRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "branding")
     .get("/branding", ({ request }) => answerConditionally(request, current()), {
       requires: "nobody",
-      detail: operation("getBranding", "Logo and icon of the organization", {
-        tags: ["System"],
-        answers: {
-          200: { description: "Current branding", schema: BrandingSchema },
-          304: { description: "Unchanged since the ETag in If-None-Match" },
-        },
-      }),
+      detail: withHeaders(
+        operation("getBranding", "Logo and icon of the organization", {
+          tags: ["System"],
+          answers: { 200: { description: "Current branding", schema: BrandingSchema } },
+        }),
+        IF_NONE_MATCH,
+      ),
     })
     .put(
       "/admin/branding",
       async ({ request, body }) => {
         const update = { logoUrl: body.logo_url, faviconUrl: body.favicon_url };
-        return json(toBranding(await branding.update(actorOf(request), update)));
+        const expect = expectationOf(request, toBranding);
+        const saved = toBranding(await branding.update(actorOf(request), update, expect));
+        return json(saved, { headers: { etag: jsonTag(saved) } });
       },
       {
         requires: "administrator",
         accepts: "json",
         body: BrandingUpdate,
-        detail: operation("updateBranding", "Replace the branding", {
-          tags: ["Administration"],
-          answers: { 200: { description: "Saved branding", schema: BrandingSchema } },
-        }),
+        detail: withHeaders(
+          operation("updateBranding", "Replace the branding", {
+            tags: ["Administration"],
+            answers: { 200: { description: "Saved branding", schema: BrandingSchema } },
+          }),
+          IF_MATCH,
+        ),
       },
     );
 }

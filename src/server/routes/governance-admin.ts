@@ -14,8 +14,11 @@ import {
 } from "../../domain/governance/admin-view.ts";
 import { type Revision, readHarnessKey } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses.ts";
-import { json, jsonBytes } from "../answers.ts";
+import { jsonBytes } from "../answers.ts";
+import { publishOnBase } from "../base-revision.ts";
+import { IF_MATCH, IF_NONE_MATCH, jsonConditionally, unchanged } from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
+import { withHeaders } from "../header-parameters.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
@@ -37,6 +40,8 @@ const read = {
       "The input is refused; `document.too_slow`: a document takes more than 2 s of processor time to read as YAML and is read at once as JSON",
   },
 };
+const reading: typeof documented = (...text) => withHeaders(documented(...text), IF_NONE_MATCH);
+const changing: typeof documented = (...text) => withHeaders(documented(...text), IF_MATCH);
 const absent = { 404: { description: "No policy is published" } };
 const stale = { ...absent, 409: { description: "The policy has changed since the base revision" } };
 const published = {
@@ -46,19 +51,19 @@ const published = {
 const harnessSettings = { 200: { description: "Settings", schema: HarnessManagedConfig } };
 
 const described = {
-  read: documented("getAdminGovernanceConfig", "Current policy, unpersonalised", {
+  read: reading("getAdminGovernanceConfig", "Current policy, unpersonalised", {
     200: { description: "Current revision", schema: AdminConfig },
     ...absent,
     ...waiting,
   }),
-  publish: documented("updateAdminGovernanceConfig", "Validate and publish a new policy revision", {
+  publish: changing("updateAdminGovernanceConfig", "Validate and publish a new policy revision", {
     ...published,
     ...stale,
   }),
-  revisions: documented("listGovernanceRevisions", "Newest revisions", {
+  revisions: reading("listGovernanceRevisions", "Newest revisions", {
     200: { description: "Newest first", schema: Type.Array(GovernanceRevision) },
   }),
-  publishExtensions: documented(
+  publishExtensions: changing(
     "updateGovernanceExtensions",
     "Publish packages, audiences, overrides and MCP servers",
     {
@@ -66,11 +71,11 @@ const described = {
       ...stale,
     },
   ),
-  readHarness: documented("getHarnessManagedConfig", "One agent's managed settings as YAML", {
+  readHarness: reading("getHarnessManagedConfig", "One agent's managed settings as YAML", {
     ...harnessSettings,
     ...waiting,
   }),
-  publishHarness: documented(
+  publishHarness: changing(
     "updateHarnessManagedConfig",
     "Replace one agent's managed settings and version range",
     {
@@ -79,7 +84,7 @@ const described = {
       ...read,
     },
   ),
-  harnesses: documented(
+  harnesses: reading(
     "listHarnessManagedConfigs",
     "Managed settings of every supported agent from one revision",
     {
@@ -100,36 +105,58 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
   const { governance } = domain;
   const { publishing, views } = governance;
   const inForce = inForceOf(governance);
-  const answer = async (revision: Revision): Promise<Response> =>
-    jsonBytes(await views.adminConfig(revision));
+  const tagOf = (revision: Revision): string => `"${views.adminVersion(revision)}"`;
+  const answer = async (revision: Revision): Promise<Response> => {
+    const etag = tagOf(revision);
+    return jsonBytes(await views.adminConfig(revision), { etag });
+  };
+  const publish = async (
+    request: Request,
+    stated: string | undefined,
+    change: (baseRevision: string) => Promise<Revision>,
+  ): Promise<Response> =>
+    await answer(await publishOnBase(request, { stated, current: () => inForce(request), tagOf }, change));
 
   return createRouter(guard, "governance-admin")
-    .get("/admin/governance-config", async ({ request }) => await answer(inForce(request)), {
-      requires: "administrator",
-      detail: described.read,
-    })
+    .get(
+      "/admin/governance-config",
+      async ({ request }) => {
+        const revision = inForce(request);
+        return unchanged(request, tagOf(revision)) ?? (await answer(revision));
+      },
+      {
+        requires: "administrator",
+        detail: described.read,
+      },
+    )
     .put(
       "/admin/governance-config",
       async ({ request, body }) => {
-        const { base_revision: baseRevision, managed_yaml: managedYaml, comment } = body;
-        return await answer(
-          await publishing.publishPolicy(actorOf(request), { baseRevision, managedYaml, comment }),
+        const { base_revision: stated, managed_yaml: managedYaml, comment } = body;
+        return await publish(request, stated, (baseRevision) =>
+          publishing.publishPolicy(actorOf(request), { baseRevision, managedYaml, comment }),
         );
       },
       { requires: "administrator", accepts: "json", body: UpdateAdminConfig, detail: described.publish },
     )
     .get(
       "/admin/governance-config/revisions",
-      ({ request }) => json(governance.list(principalOf(request).organizationId).map(toGovernanceRevision)),
+      ({ request }) =>
+        jsonConditionally(
+          request,
+          governance.list(principalOf(request).organizationId).map(toGovernanceRevision),
+        ),
       { requires: "administrator", detail: described.revisions },
     )
     .put(
       "/admin/governance-extensions",
       async ({ request, body }) => {
-        const { base_revision: baseRevision, packages, mcp, comment } = body;
+        const { base_revision: stated, packages, mcp, comment } = body;
         const { package_audiences: packageAudiences, package_overrides: packageOverrides } = body;
-        const publication = { baseRevision, packages, packageAudiences, packageOverrides, mcp, comment };
-        return await answer(await publishing.publishExtensions(actorOf(request), publication));
+        const publication = { packages, packageAudiences, packageOverrides, mcp, comment };
+        return await publish(request, stated, (baseRevision) =>
+          publishing.publishExtensions(actorOf(request), { baseRevision, ...publication }),
+        );
       },
       {
         requires: "administrator",
@@ -149,11 +176,16 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
 export function harnessAdminRoutes({ guard, domain: { governance } }: RouteContext) {
   const { views } = governance;
   const inForce = inForceOf(governance);
+  const tagOf = ({ id }: Revision): string => `"${id}"`;
 
   return createRouter(guard, "harness-admin")
     .get(
       "/admin/harnesses/managed-configs",
-      async ({ request }) => jsonBytes(await views.harnessConfigs(inForce(request))),
+      async ({ request }) => {
+        const revision = inForce(request);
+        const etag = tagOf(revision);
+        return unchanged(request, etag) ?? jsonBytes(await views.harnessConfigs(revision), { etag });
+      },
       {
         requires: "administrator",
         detail: described.harnesses,
@@ -163,22 +195,28 @@ export function harnessAdminRoutes({ guard, domain: { governance } }: RouteConte
       "/admin/harnesses/:harness/managed-config",
       async ({ request, params }) => {
         const harness = readHarnessKey(params.harness);
-        return jsonBytes(await views.harnessConfig(inForce(request), harness));
+        const revision = inForce(request);
+        const etag = tagOf(revision);
+        return unchanged(request, etag) ?? jsonBytes(await views.harnessConfig(revision, harness), { etag });
       },
       { requires: "administrator", params: HarnessPath, detail: described.readHarness },
     )
     .put(
       "/admin/harnesses/:harness/managed-config",
       async ({ request, params, body }) => {
-        const revision = await governance.publishing.publishHarness(actorOf(request), {
-          harness: params.harness,
-          baseRevision: body.base_revision,
-          managedConfigYaml: body.managed_config_yaml,
-          versionRequirement: body.version_requirement,
-          allowUnverifiedVersions: body.allow_unverified_versions,
-          comment: body.comment,
-        });
-        return jsonBytes(await views.harnessConfig(revision, readHarnessKey(params.harness)));
+        const authored = { stated: body.base_revision, current: () => inForce(request), tagOf };
+        const revision = await publishOnBase(request, authored, (baseRevision) =>
+          governance.publishing.publishHarness(actorOf(request), {
+            harness: params.harness,
+            baseRevision,
+            managedConfigYaml: body.managed_config_yaml,
+            versionRequirement: body.version_requirement,
+            allowUnverifiedVersions: body.allow_unverified_versions,
+            comment: body.comment,
+          }),
+        );
+        const bytes = await views.harnessConfig(revision, readHarnessKey(params.harness));
+        return jsonBytes(bytes, { etag: tagOf(revision) });
       },
       {
         requires: "administrator",

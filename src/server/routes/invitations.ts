@@ -12,7 +12,9 @@ import {
 } from "../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../domain/page.ts";
 import { json, noContent } from "../answers.ts";
+import { expectationOf, IF_MATCH, IF_NONE_MATCH, jsonConditionally, jsonTag } from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
+import { withHeaders } from "../header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../idempotency.ts";
 import { operationsOf } from "../openapi.ts";
 import { PageParameters, parameter, toPageQuery } from "../paging.ts";
@@ -40,35 +42,44 @@ const limited = { 429: { description: "The administrator sent too many invitatio
 const documented = operationsOf("User management");
 
 const described = {
-  listInvitations: documented("listInvitations", "Invitations of the organization, newest first", {
-    200: { description: "Numbered page", schema: AdminInvitationPage },
-  }),
-  createInvitation: {
-    ...documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
+  listInvitations: withHeaders(
+    documented("listInvitations", "Invitations of the organization, newest first", {
+      200: { description: "Numbered page", schema: AdminInvitationPage },
+    }),
+    IF_NONE_MATCH,
+  ),
+  createInvitation: withHeaders(
+    documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
       201: { description: "Created", schema: InvitationWithLink },
       409: { description: "A user or invited already, or an identity provider manages sign-in" },
       ...limited,
     }),
-    "x-headers": [IDEMPOTENCY_KEY],
-  },
-  getInvitation: documented("getInvitation", "One invitation", oneInvitation),
-  cancelInvitation: documented("cancelInvitation", "Cancel a pending or expired invitation", {
-    204: { description: "Canceled, now or before" },
-    409: { description: "Already accepted" },
-  }),
-  resendInvitation: documented("resendInvitation", "Renew an invitation for 24 hours under the same link", {
-    ...oneInvitation,
-    ...closed,
-  }),
-  regenerateInvitation: {
-    ...documented("regenerateInvitation", "Renew an invitation for 24 hours under a new link", {
+    IDEMPOTENCY_KEY,
+  ),
+  getInvitation: withHeaders(documented("getInvitation", "One invitation", oneInvitation), IF_NONE_MATCH),
+  cancelInvitation: withHeaders(
+    documented("cancelInvitation", "Cancel a pending or expired invitation", {
+      204: { description: "Canceled, now or before" },
+      409: { description: "Already accepted" },
+    }),
+    IF_MATCH,
+  ),
+  resendInvitation: withHeaders(
+    documented("resendInvitation", "Renew an invitation for 24 hours under the same link", {
+      ...oneInvitation,
+      ...closed,
+    }),
+    IF_MATCH,
+  ),
+  regenerateInvitation: withHeaders(
+    documented("regenerateInvitation", "Renew an invitation for 24 hours under a new link", {
       200: { description: "Renewed; the old link no longer works", schema: InvitationWithLink },
       ...closed,
       ...limited,
-      422: { description: "The Idempotency-Key was used for another request" },
     }),
-    "x-headers": [IDEMPOTENCY_KEY],
-  },
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+  ),
 };
 
 /** @returns the operations on invitations (openapi.yaml, User management; control-api.md section 19) */
@@ -85,7 +96,10 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
       "/admin/invitations",
       ({ request, query }) => {
         const wanted = { ...toPageQuery(query), role: query.role, status: query.status };
-        return json(toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire));
+        return jsonConditionally(
+          request,
+          toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire),
+        );
       },
       { requires: "administrator", query: InvitationParameters, detail: described.listInvitations },
     )
@@ -99,27 +113,35 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
     )
     .get(
       "/admin/invitations/:id",
-      ({ request, params }) => json(onWire(invitations.show(principalOf(request).organizationId, params.id))),
+      ({ request, params }) =>
+        jsonConditionally(request, onWire(invitations.show(principalOf(request).organizationId, params.id))),
       { requires: "administrator", detail: described.getInvitation },
     )
     .delete(
       "/admin/invitations/:id",
       async ({ request, params }) => {
-        await invitations.cancel(actorOf(request), params.id);
+        await invitations.cancel(actorOf(request), params.id, expectationOf(request, onWire));
         return noContent();
       },
       { requires: "administrator", accepts: "nothing", detail: described.cancelInvitation },
     )
     .post(
       "/admin/invitations/:id/resend",
-      async ({ request, params }) => json(onWire(await invitations.resend(actorOf(request), params.id))),
+      async ({ request, params }) => {
+        const expect = expectationOf(request, onWire);
+        const renewed = onWire(await invitations.resend(actorOf(request), params.id, expect));
+        return json(renewed, { headers: { etag: jsonTag(renewed) } });
+      },
       { requires: "administrator", accepts: "nothing", detail: described.resendInvitation },
     )
     .post(
       "/admin/invitations/:id/regenerate",
       async ({ request, params }) => {
-        const key = idempotencyKeyOf(request);
-        return json(withLink(await invitations.regenerate(actorOf(request), params.id, key)));
+        const options = {
+          idempotencyKey: idempotencyKeyOf(request),
+          expect: expectationOf(request, onWire),
+        };
+        return json(withLink(await invitations.regenerate(actorOf(request), params.id, options)));
       },
       { requires: "administrator", accepts: "nothing", detail: described.regenerateInvitation },
     );

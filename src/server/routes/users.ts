@@ -14,7 +14,9 @@ import {
 } from "../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../domain/page.ts";
 import { json, noContent } from "../answers.ts";
+import { expectationOf, IF_MATCH, IF_NONE_MATCH, jsonConditionally, jsonTag } from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
+import { withHeaders } from "../header-parameters.ts";
 import { operationsOf } from "../openapi.ts";
 import { PageParameters, parameter, toPageQuery } from "../paging.ts";
 import { createRouter, type RouteContext } from "../router.ts";
@@ -56,9 +58,12 @@ const guarded = {
 const documented = operationsOf("User management");
 
 const described = {
-  listUsers: documented("listUsers", "Users of the organization, removed ones included", {
-    200: { description: "Numbered page", schema: AdminUserPage },
-  }),
+  listUsers: withHeaders(
+    documented("listUsers", "Users of the organization, removed ones included", {
+      200: { description: "Numbered page", schema: AdminUserPage },
+    }),
+    IF_NONE_MATCH,
+  ),
   listUserOptions: documented("listUserOptions", "All users that are not removed", {
     200: { description: "Users", schema: Type.Array(AdminUser) },
   }),
@@ -69,16 +74,22 @@ const described = {
       200: { description: "Matches", schema: Type.Array(AdminUser, { maxItems: USER_SEARCH_MAX }) },
     },
   ),
-  getUser: documented("getUser", "One user of the organization", oneUser),
-  updateUser: documented(
-    "updateUser",
-    "Change role, or suspend or resume; ends every login of the user, and cancels the pending invitations from one who is no administrator any more",
-    { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
+  getUser: withHeaders(documented("getUser", "One user of the organization", oneUser), IF_NONE_MATCH),
+  updateUser: withHeaders(
+    documented(
+      "updateUser",
+      "Change role, or suspend or resume; ends every login of the user, and cancels the pending invitations from one who is no administrator any more",
+      { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
+    ),
+    IF_MATCH,
   ),
-  deleteUser: documented("deleteUser", "Remove a user's access and pending invitations, keeping history", {
-    204: { description: "Removed, now or before" },
-    ...guarded,
-  }),
+  deleteUser: withHeaders(
+    documented("deleteUser", "Remove a user's access and pending invitations, keeping history", {
+      204: { description: "Removed, now or before" },
+      ...guarded,
+    }),
+    IF_MATCH,
+  ),
   revokeUserSessions: documented("revokeUserSessions", "End every login of a user", {
     204: { description: "Ended" },
     409: { description: "The user is removed" },
@@ -95,7 +106,10 @@ export function userRoutes({ guard, domain }: RouteContext) {
       ({ request, query }) => {
         const { role, status, provisioning_source: provisioningSource } = query;
         const wanted = { ...toPageQuery(query), role, status, provisioningSource };
-        return json(toPageEnvelope(users.list(principalOf(request).organizationId, wanted), toAdminUser));
+        return jsonConditionally(
+          request,
+          toPageEnvelope(users.list(principalOf(request).organizationId, wanted), toAdminUser),
+        );
       },
       { requires: "administrator", query: UserParameters, detail: described.listUsers },
     )
@@ -114,13 +128,17 @@ export function userRoutes({ guard, domain }: RouteContext) {
     )
     .get(
       "/admin/users/:id",
-      ({ request, params }) => json(toAdminUser(users.show(principalOf(request).organizationId, params.id))),
+      ({ request, params }) =>
+        jsonConditionally(request, toAdminUser(users.show(principalOf(request).organizationId, params.id))),
       { requires: "administrator", params: UserPath, detail: described.getUser },
     )
     .patch(
       "/admin/users/:id",
-      async ({ request, params, body }) =>
-        json(toChangedAdminUser(await users.update(actorOf(request), params.id, body))),
+      async ({ request, params, body }) => {
+        const expect = expectationOf(request, toAdminUser);
+        const changed = await users.update(actorOf(request), params.id, { ...body, expect });
+        return json(toChangedAdminUser(changed), { headers: { etag: jsonTag(toAdminUser(changed)) } });
+      },
       {
         requires: "administrator",
         accepts: "json",
@@ -132,7 +150,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
     .delete(
       "/admin/users/:id",
       async ({ request, params }) => {
-        await users.remove(actorOf(request), params.id);
+        await users.remove(actorOf(request), params.id, expectationOf(request, toAdminUser));
         return noContent();
       },
       { requires: "administrator", accepts: "nothing", params: UserPath, detail: described.deleteUser },
