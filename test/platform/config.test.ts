@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { Option } from "commander";
+import { runDocumentTask } from "../../src/document-tasks.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { PROBLEMS_MAX } from "../../src/domain/problem-list.ts";
 import { YAML_VALUES_MAX } from "../../src/domain/yaml-scan.ts";
@@ -22,6 +23,7 @@ import { type Config, describe, loadConfig } from "../../src/platform/config/con
 import {
   CONFIG_FILE_BYTES_MAX,
   configurationLines,
+  type RunConfigTask,
   SYNTAX_PROBLEMS_MAX,
 } from "../../src/platform/config/content.ts";
 import { SECRET_FILE_BYTES_MAX } from "../../src/platform/config/sources.ts";
@@ -781,6 +783,53 @@ suite("sections that are handed on", () => {
     expect(load({}).content).toBeUndefined();
     const empty = load({ yaml: "governance:\npackage_catalog:\n" });
     expect(sectionsOf(empty)).toEqual({ governance: undefined, hasCatalog: false });
+  });
+});
+
+suite("a file that is read again", () => {
+  const texts = (level: string) => `log: {level: ${level}}\ngovernance: {name: ${level}}\n`;
+  const counting = () => {
+    const names: string[] = [];
+    const run: RunConfigTask = async (name, request) => {
+      names.push(name);
+      return runDocumentTask(name, request);
+    };
+    return { names, run };
+  };
+
+  test("is read once for all who ask, and changes nothing that is in force", async () => {
+    const config = load({ yaml: texts("info") });
+    write(CONFIG, texts("debug"));
+    const { names, run } = counting();
+    const reading = await config.readFileAgain(run);
+    write(CONFIG, texts("error"));
+    expect(config.valueIn(reading, "log.level")).toBe("debug");
+    expect(config.reloadedFrom(reading).get("log.level")).toBe("debug");
+    expect(config.fileIn(reading)?.governance).toBe('{"name":"debug"}');
+    expect(config.get("log.level")).toBe("info");
+    expect(names).toEqual(["readConfiguration"]);
+  });
+
+  test("is refused where it is missing or malformed, also where its folder only was named", async () => {
+    write("etc/quartermaster.yaml", texts("info"));
+    const found = load({ env: { CONFIGURATION_DIRECTORY: join(cwd, "etc") } });
+    const named = load({ yaml: texts("info") });
+    rmSync(join(cwd, "etc/quartermaster.yaml"));
+    write(CONFIG, "- a\n");
+    for (const config of [found, named]) {
+      const reading = await config.readFileAgain(counting().run);
+      for (const use of [
+        () => config.fileIn(reading),
+        () => config.valueIn(reading, "log.level"),
+        () => config.reloadedFrom(reading),
+      ])
+        expect(use).toThrow("The configuration has one problem");
+    }
+  });
+
+  test("is no file where the service runs without one", async () => {
+    const config = load({});
+    expect(config.fileIn(await config.readFileAgain(counting().run))).toBeUndefined();
   });
 });
 

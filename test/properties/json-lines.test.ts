@@ -1,0 +1,35 @@
+// Lines found by scanning a JSON text are those that reading it as YAML finds, whatever the text holds.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { pointerOf } from "../../src/domain/errors.ts";
+import { jsonLines } from "../../src/domain/json-lines.ts";
+import { ProblemList } from "../../src/domain/problem-list.ts";
+import { readYamlText } from "../../src/domain/yaml-text.ts";
+
+const BOUNDS = { bytesMax: 1_000_000, tokensMax: 1_000_000 };
+/** a comment makes the text YAML that is not JSON */
+const COMMENT = " # no JSON";
+
+function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return [
+    ...(path.length === 0 ? [] : [path]),
+    [...path, "absent"],
+    ...members.flatMap(([name, member]) => pathsIn(member, [...path, name])),
+  ];
+}
+
+test("lines of JSON are those of the same text as YAML", () => {
+  const documents = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
+  const indents = fc.constantFrom(0, 1, "\t");
+  fc.assert(
+    fc.property(documents, indents, (document, indent) => {
+      const text = JSON.stringify(document, null, indent);
+      const paths = pathsIn(document);
+      const problems = new ProblemList();
+      const { linesOf } = readYamlText(Buffer.from(text + COMMENT), problems, BOUNDS);
+      fc.pre(problems.count === 0);
+      expect(jsonLines(text, paths)).toEqual(linesOf(paths.map(pointerOf)).map((line) => line ?? 1));
+    }),
+  );
+});
