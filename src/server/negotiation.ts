@@ -64,11 +64,17 @@ function tooOld(
   document: GovernanceConfig,
   { spoken, missing }: { spoken: number; missing: readonly string[] },
 ): HttpError {
-  const needed = document.contract_version;
+  const { contract_version: needed, required_client_version: version } = document;
   const lacks = [
     ...(spoken < needed ? [`contract ${needed}, while this client speaks ${spoken}`] : []),
     ...missing,
   ];
-  const message = `update this client: the policy needs ${lacks.join("; ")}`;
-  return new HttpError(426, "governance.client_too_old", message, { headers: pinOf(document) });
+  const update = version === undefined ? "update this client" : `update this client to version ${version}`;
+  const message = `${update}: the policy needs ${lacks.join("; ")}`;
+  const members = {
+    ...(version !== undefined && { required_client_version: version }),
+    required_contract_version: needed,
+    missing_capabilities: missing,
+  };
+  return new HttpError(426, "governance.client_too_old", message, { headers: pinOf(document), members });
 }

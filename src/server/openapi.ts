@@ -116,6 +116,13 @@ const problemSchema = {
     error: { type: "string" },
     reason: { type: "string" },
     request_id: { type: "string" },
+    required_client_version: { type: "string", description: "With 426: the version to update to, if any" },
+    required_contract_version: { type: "integer", description: "With 426: what the client must speak" },
+    missing_capabilities: {
+      type: "array",
+      items: { type: "string" },
+      description: "With 426: what the client must be capable of",
+    },
     errors: {
       type: "array",
       items: {

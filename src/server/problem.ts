@@ -46,13 +46,22 @@ const TITLES: Record<number, string> = {
   507: "Insufficient Storage",
 };
 
+/** What programs read of a problem beside the standard members (RFC 9457 section 3.2). */
+export type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
+
+interface HttpErrorDetails {
+  problems?: readonly Problem[];
+  headers?: Readonly<Record<string, string>>;
+  members?: ProblemMembers;
+}
+
 /** A refusal that only HTTP knows: the services never see a method, a media type or a body size. */
 export class HttpError extends Error {
   constructor(
     readonly status: number,
     readonly reason: string,
     message: string,
-    readonly details: { problems?: readonly Problem[]; headers?: Readonly<Record<string, string>> } = {},
+    readonly details: HttpErrorDetails = {},
   ) {
     super(message);
     this.name = "HttpError";
@@ -66,6 +75,7 @@ export interface Failure {
   message: string;
   problems: readonly Problem[];
   headers: Readonly<Record<string, string>>;
+  members?: ProblemMembers | undefined;
 }
 
 /** @returns the failure as the caller may know it, or undefined for a bug */
@@ -77,7 +87,8 @@ export function failureOf(error: unknown): Failure | undefined {
 function wholeFailureOf(error: unknown): Failure | undefined {
   if (error instanceof HttpError) {
     const { status, reason, message, details } = error;
-    return { status, reason, message, problems: details.problems ?? [], headers: details.headers ?? {} };
+    const { problems = [], headers = {}, members } = details;
+    return { status, reason, message, problems, headers, members };
   }
   if (!(error instanceof DomainError)) return undefined;
   const status = error.reason === "storage.full" ? 507 : STATUS_OF_KIND[error.kind];
@@ -126,6 +137,7 @@ export function problemResponse(
     error: message, // the workstation client shows this member
     reason,
     request_id: requestId,
+    ...failure.members,
     ...members,
   };
   const errors = problems.length > 0 ? { errors: withRoomFor(problems, body) } : {};

@@ -193,6 +193,24 @@ describe("a client", () => {
     );
   });
 
+  test("is told the version that it needs, in the text and in members for programs", async () => {
+    await publishFirst(site, { ...ranged, required_client_version: "1.4.2" });
+    const response = await get(ana, { ...version("3"), ...capable(...ALL.slice(1)) });
+    const { detail, error, ...members } = await response.json();
+    expect(detail).toBe(
+      "update this client to version 1.4.2: the policy needs adapter_intervals; tenant_client_version_pin",
+    );
+    expect(error).toBe(detail);
+    expect(response.headers.get("x-blue-required-client-version")).toBe("1.4.2");
+    expect(members).toMatchObject({
+      required_client_version: "1.4.2",
+      required_contract_version: 3,
+      missing_capabilities: ["adapter_intervals", "tenant_client_version_pin"],
+    });
+    await publishFirst(site, ranged);
+    expect(await (await get()).json()).not.toHaveProperty("required_client_version");
+  });
+
   test("is told so although it has the very document already", async () => {
     await publishFirst(site, ranged);
     expect((await get(ana, { "if-none-match": "*" })).status).toBe(426);
