@@ -314,3 +314,39 @@ test("ending all logins ends every one of the person, and says how many were in 
   expect(world.sessions.find(eve.sessionToken)).toBeDefined();
   expect(audited(world, "user.revoke_logins")).toHaveLength(1);
 });
+
+/** One login of every kind for a user: a browser, a workstation it approved, a device login that waits. */
+async function logInEverywhere(world: LoginWorld, browser: Browser) {
+  const workstation = await requestLogin(world);
+  await decide(world, workstation, { browser, decision: "approve" });
+  await redeem(world, workstation.deviceCode);
+  const waiting = await requestLogin(world);
+  await world.deviceLogins.claim(browser.actor, waiting.linkToken);
+  return { browser, waiting };
+}
+
+test("the logins that are counted are the person's own and in use, of every kind", async () => {
+  await using world = await createOwnWorld();
+  const { browser } = await logInEverywhere(world, await signIn(world));
+  const none = { loginSessions: 0, grants: 0, deviceLogins: 0 };
+  const one = { loginSessions: 1, grants: 1, deviceLogins: 1 };
+  expect(world.own.count(browser.actor)).toEqual(one);
+  const eve = await signIn(world, await addUser(world, "eve@example.com"));
+  expect(world.own.count(eve.actor)).toEqual({ ...none, loginSessions: 1 });
+  const ended = await logInEverywhere(world, await signIn(world));
+  const approved = () => [...world.own.countApproved([ended.browser.loginSessionId])];
+  expect(approved()).toEqual([[ended.browser.loginSessionId, 1]]);
+  const { loginSessionId } = ended.browser;
+  await world.deviceLogins.decide(browser.actor, {
+    linkToken: ended.waiting.linkToken,
+    loginSessionId,
+    decision: "refuse",
+  });
+  await world.logins.revoke(browser.actor, loginSessionId);
+  expect(world.own.count(browser.actor)).toEqual(one);
+  expect(approved()).toEqual([]);
+  const { browserSessionTtlSeconds, refreshTokenTtlSeconds } = world.settings;
+  afterSeconds(world, Math.max(browserSessionTtlSeconds, refreshTokenTtlSeconds));
+  expect(world.own.count(browser.actor)).toEqual(none);
+  expect([...world.own.countApproved([browser.loginSessionId])]).toEqual([]);
+});
