@@ -47,8 +47,9 @@ export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).macro({
     requires: (requirement: Requirement) => {
       const address: Address = { check: () => {} };
+      const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
       return {
-        detail: describeRequirement(requirement),
+        detail,
         introspect(route: Schemas) {
           address.check = createAddressCheck(route);
         },
@@ -245,14 +246,16 @@ export function refuseForeignPage(request: Request, baseUrl: string): void {
   throw new DomainError("forbidden", "access.foreign_origin", "this request came from another site's page");
 }
 
-/** What the OpenAPI document says about the caller. */
-function describeRequirement(requirement: Requirement) {
-  if (requirement === "nobody") return { security: [], "x-requires": requirement };
-  if (requirement === "session") return { security: [{ browserSession: [] }], "x-requires": requirement };
-  if (requirement === "scim") return { security: [{ scimBearer: [] }], "x-requires": requirement };
-  if (requirement === "proxy") return { security: [{ proxyBearer: [] }], "x-requires": requirement };
-  if (requirement === "workstation")
-    return { security: [{ oauthDevice: [WORKSTATION_SCOPE] }], "x-requires": requirement };
+/**
+ * Not part of the route's `detail`: the framework appends the lists of a macro to each other, once for each time it is used.
+ * @returns what the OpenAPI document says about the caller
+ */
+export function securityOf(requirement: Requirement): object[] {
+  if (requirement === "nobody") return [];
+  if (requirement === "session") return [{ browserSession: [] }];
+  if (requirement === "scim") return [{ scimBearer: [] }];
+  if (requirement === "proxy") return [{ proxyBearer: [] }];
+  if (requirement === "workstation") return [{ oauthDevice: [WORKSTATION_SCOPE] }];
   const scopes = USER_SCOPES.filter((scope) => scope === requirement);
-  return { security: [{ oauthDevice: scopes }, { browserSession: [] }], "x-requires": requirement };
+  return [{ oauthDevice: scopes }, { browserSession: [] }];
 }

@@ -5,7 +5,7 @@ import { SCIM_ERROR } from "../domain/scim/wire.ts";
 import type { Accepted } from "./body.ts";
 import { sessionCookieName } from "./cookies.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
-import type { Requirement } from "./guard.ts";
+import { type Requirement, securityOf } from "./guard.ts";
 import { type HeaderParameter, headerParameter } from "./header-parameters.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
@@ -52,7 +52,6 @@ export interface RouteDetail {
   operationId?: string;
   summary?: string;
   tags?: string[];
-  security?: unknown;
   "x-requires"?: Requirement;
   "x-accepts"?: Accepted;
   "x-answers"?: Readonly<Record<number, Answer>>;
@@ -220,6 +219,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
   const schema = isScim ? { type: "object" } : withoutMark(hooks.body);
   return {
     ...detail,
+    ...(requires && { security: securityOf(requires) }),
     parameters: [
       ...pathParameters(path, hooks.params),
       ...queryParameters(query),

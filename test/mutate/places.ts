@@ -7,6 +7,7 @@ export interface Place {
 }
 
 const gateway = (name: string) => `src/domain/gateway/${name}.ts`;
+const server = (name: string) => `src/server/${name}.ts`;
 const catalog = (name: string) => `src/domain/catalog/${name}.ts`;
 
 export const PLACES: Readonly<Record<string, Place>> = {
@@ -46,10 +47,25 @@ export const PLACES: Readonly<Record<string, Place>> = {
     tests: ["test/domain/access/*.test.ts", "test/server/oauth.test.ts"],
   },
   guard: {
-    files: ["src/server/guard.ts", "src/server/cookies.ts", "src/server/conditional.ts"],
+    files: ["guard", "cookies", "conditional"].map(server),
     tests: ["authorization", "session", "oauth", "catalog", "governance-delivery"].map(
       (name) => `test/server/${name}.test.ts`,
     ),
+  },
+  bodies: {
+    files: ["src/domain/json-*.ts", ...["validation", "json-text", "body-end"].map(server)],
+    tests: [
+      "test/properties/json-structure.test.ts",
+      ...["json-text", "errors", "body-end"].map((name) => `test/server/${name}.test.ts`),
+    ],
+  },
+  callers: {
+    files: ["peer-address", "refusal*"].map(server),
+    tests: ["peer-address", "refusal-log"].map((name) => `test/server/${name}.test.ts`),
+  },
+  passwords: {
+    files: ["src/platform/crypto/password-queue.ts"],
+    tests: ["test/platform/password-queue.test.ts"],
   },
   backup: {
     files: ["src/domain/backup/*.ts", "src/backup/*.ts", "src/platform/database/copy.ts"],

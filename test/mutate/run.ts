@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { EQUIVALENT } from "./equivalent.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
 import { PLACES, type Place } from "./places.ts";
-import { filesOf, ROOT, Workplace } from "./workplace.ts";
+import { closeWorkplacesAtExit, filesOf, ROOT, Workplace } from "./workplace.ts";
 
 const OPTIONS = { seed: 1, count: 60, jobs: 1, goal: 95 };
 
@@ -122,6 +122,7 @@ async function tryAll(sample: readonly Candidate[], jobs: number): Promise<numbe
   return caught;
 }
 
+closeWorkplacesAtExit();
 const { placeNames, jobs, goal, ...options } = readArguments(process.argv.slice(2));
 const candidates = candidatesIn(placeNames);
 const sample = sampleOf(candidates, options);

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { Glob } from "bun";
+import { Glob, type Subprocess } from "bun";
 import type { Mutation } from "./mutations.ts";
 import type { Place } from "./places.ts";
 
@@ -27,10 +27,24 @@ const TEST_TIMEOUT_MS = 20_000;
 export const filesOf = (globs: readonly string[]): string[] =>
   globs.flatMap((glob) => [...new Glob(glob).scanSync(ROOT)].sort());
 
+/** Workplaces whose copy is there and whose tests may run. */
+const open = new Set<Workplace>();
+
+/** Without this, an interrupted run, or one that ends itself, would leave its copies and its tests behind. */
+export function closeWorkplacesAtExit(): void {
+  process.on("exit", () => {
+    for (const workplace of open) workplace[Symbol.dispose]();
+  });
+  process.on("SIGINT", () => process.exit(130));
+  process.on("SIGTERM", () => process.exit(143));
+}
+
 export class Workplace implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "quartermaster-mutate-"));
+  #child: Subprocess | undefined;
 
   constructor() {
+    open.add(this);
     for (const name of COPIED) cpSync(join(ROOT, name), join(this.#folder, name), { recursive: true });
     mkdirSync(join(this.#folder, "dist"));
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
@@ -65,10 +79,13 @@ export class Workplace implements Disposable {
         killSignal: "SIGKILL",
       },
     );
+    this.#child = child;
     return (await child.exited) === 0;
   }
 
   [Symbol.dispose](): void {
+    open.delete(this);
+    this.#child?.kill("SIGKILL");
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

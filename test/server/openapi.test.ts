@@ -103,6 +103,30 @@ test("every route is in the document, with its parameters, body and refusals", a
   }
 });
 
+/** What the document says of a caller, by what the guard requires. */
+const SECURITY: Record<string, unknown[]> = {
+  nobody: [],
+  session: [{ browserSession: [] }],
+  scim: [{ scimBearer: [] }],
+  proxy: [{ proxyBearer: [] }],
+  workstation: [{ oauthDevice: ["governance:read"] }],
+};
+const eitherCaller = (scopes: string[]) => [{ oauthDevice: scopes }, { browserSession: [] }];
+const NO_SCOPE = new Set(["anyone", "administrator", "metrics"]);
+
+test("every route names the credential that its guard asks for", async () => {
+  await using face = await createTestServer();
+  const document = await documentOf(face);
+  const seen = new Set<string>();
+  for (const route of face.server.routes.filter(isShown)) {
+    const requires = String(route.hooks.detail?.["x-requires"]);
+    const expected = SECURITY[requires] ?? eitherCaller(NO_SCOPE.has(requires) ? [] : [requires]);
+    expect([route.path, operationOf(document, route)?.security]).toEqual([route.path, expected]);
+    seen.add(requires);
+  }
+  expect([...seen]).toEqual(expect.arrayContaining([...Object.keys(SECURITY), "anyone", "administrator"]));
+});
+
 test("the document says where it is valid, what lists take, and nothing of how it was made", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
