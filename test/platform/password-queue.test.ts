@@ -97,6 +97,23 @@ test("over a local socket accounts take turns", async () => {
   expect(bench.started).toEqual(["running 1", "running 2", "guess 1", "bob"]);
 });
 
+test("an address that nobody waits for is forgotten: its next caller waits no longer than a new one", async () => {
+  const bench = createBench();
+  bench.ask("running 1");
+  bench.ask("running 2");
+  bench.ask("ada before", asker("ada", "192.0.2.1"));
+  await bench.end("running 1");
+  await bench.end("ada before");
+  bench.ask("running 3");
+  bench.ask("bob", asker("bob", "192.0.2.2"));
+  bench.ask("ada", asker("ada", "192.0.2.1"));
+  bench.ask("eve", asker("eve", "192.0.2.3"));
+  await bench.end("running 2");
+  await bench.end("bob");
+  await bench.end("ada");
+  expect(bench.started.slice(3)).toEqual(["running 3", "bob", "ada", "eve"]);
+});
+
 type AskerAt = (at: number) => Asker | undefined;
 
 const CAPACITIES: [string, AskerAt, running: number, waiting: number, reason: string][] = [

@@ -107,6 +107,42 @@ describe("a header is believed", () => {
   });
 });
 
+test.each([PROXY, "::ffff:127.0.0.1", "fd00::1"])(
+  "the trusted peer %s counts itself where it forwards nobody",
+  (peer) => {
+    const addresses = createPeerAddresses({ trustedProxies, forwardedHeader: "x-forwarded-for" });
+    expect(addresses.addressOf(new Headers(), peer)).toBe(peer.replace("::ffff:", ""));
+  },
+);
+
+describe("a peer that forwards without being trusted", () => {
+  const untrusted = (headers: Record<string, string>, peer: string | null, proxies = trustedProxies) =>
+    createPeerAddresses({ trustedProxies: proxies, forwardedHeader: "forwarded" }).untrusted(
+      new Headers(headers),
+      peer,
+    );
+  const sent = "203.0.113.7";
+
+  test.each<[ForwardedHeader, string, string]>([
+    ["x-forwarded-for", "192.0.2.1", "192.0.2.1"],
+    ["forwarded", "::ffff:192.0.2.1", "192.0.2.1"],
+    ["forwarded", "2001:db8::1", "2001:db8::1"],
+  ])("is told with its header: %s of %s", (header, peer, plain) => {
+    expect(untrusted({ [header]: sent }, peer)).toEqual({ peer: plain, header });
+  });
+
+  test("is told on a Unix socket only where no proxy is trusted", () => {
+    expect(untrusted({ forwarded: sent }, null)).toBeUndefined();
+    expect(untrusted({ forwarded: sent }, null, [])).toEqual({ peer: null, header: "forwarded" });
+  });
+
+  test("is none without a header, and none that is trusted", () => {
+    expect(untrusted({}, "192.0.2.1")).toBeUndefined();
+    for (const peer of [PROXY, "::ffff:10.1.2.3", "fd00::1"])
+      expect(untrusted({ "x-forwarded-for": sent }, peer)).toBeUndefined();
+  });
+});
+
 test("a long header of quotes and commas is read in linear time", () => {
   for (const piece of ['","', ',"', '\\"', "for=10.0.0.1,", "10.0.0.1,"])
     for (const header of ["forwarded", "x-forwarded-for"] as const) {

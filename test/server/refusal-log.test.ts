@@ -1,6 +1,6 @@
 // What the log says of refused callers: one line with the request id for each, counts in a flood, and no e-mail address; and that
 // the example filter of fail2ban reads these lines.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { FAIL_EXPRESSIONS, fail2banFilter } from "../../src/monitoring/fail2ban.ts";
 import { createLog, type LogFormat } from "../../src/platform/log.ts";
 import {
@@ -169,6 +169,34 @@ describe("in a flood", () => {
     bench.refusals.flush();
     expect(bench.of("http.refusals_counted")).toHaveLength(1);
   });
+});
+
+test("counts that were written before their time take their timer with them", () => {
+  jest.useFakeTimers();
+  try {
+    const events: string[] = [];
+    const clock = { nowMs: () => 0 };
+    const write = (line: string) => void events.push(JSON.parse(line).event);
+    const refusals = createRefusalLog({
+      log: createLog({ level: "info", format: "json", clock, write }),
+      clock,
+    });
+    const countOne = () => {
+      while (refusals.note({ ...REFUSED, address: "192.0.2.9" }));
+      events.length = 0;
+    };
+    countOne();
+    jest.advanceTimersByTime(REFUSAL_COUNT_MS / 2);
+    refusals.flush();
+    expect(events).toEqual(["http.refusals_counted"]);
+    countOne();
+    jest.advanceTimersByTime(REFUSAL_COUNT_MS - 1);
+    expect(events).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(events).toEqual(["http.refusals_counted"]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe("the filter of fail2ban", () => {
