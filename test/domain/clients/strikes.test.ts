@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/caps.ts";
+import { clientReports } from "../../../src/domain/clients/tables.ts";
+import { organizations } from "../../../src/domain/identity/tables.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
 import type { Caller } from "../../support/server.ts";
 import { type ClientsWorld, createClientsWorld, reporterOf } from "./clients-world.ts";
@@ -142,6 +144,27 @@ describe("those not seen for long", () => {
     expect(await unseen(clients, "remove")).toBe(0);
     expect(audited(clients, "client.remove")).toHaveLength(1);
   });
+
+  test.each(["remove", "revoke", "forget"] as const)(
+    "are the organization's own: those of another one stay (%s)",
+    async (act) => {
+      await using clients = await createClientsWorld();
+      await clients.report({ instance_id: "theirs" });
+      const { db, system, clock } = clients.world;
+      await db.write((tx) => {
+        tx.insert(organizations).values({ id: "other", name: "Other", createdAtMs: 0 }).run();
+        tx.update(clientReports).set({ organizationId: "other" }).run();
+      }, "clients");
+      await clients.report({ instance_id: "ours" });
+      clock.advance(2 * DAY_MS);
+      const forgetting = { retentionDays: 1, signal: new AbortController().signal };
+      const struck =
+        act === "forget" ? clients.domain.clients.forgetUnseen(system, forgetting) : unseen(clients, act, 1);
+      expect(await struck).toBe(1);
+      const left = db.read.select({ organizationId: clientReports.organizationId }).from(clientReports).all();
+      expect(left).toEqual([{ organizationId: "other" }]);
+    },
+  );
 
   test("keep their logins when removed and lose them when revoked", async () => {
     await using clients = await createClientsWorld();
