@@ -48,9 +48,15 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   guard: {
     files: ["guard", "cookies", "conditional"].map(server),
-    tests: ["authorization", "session", "oauth", "catalog", "governance-delivery"].map(
-      (name) => `test/server/${name}.test.ts`,
-    ),
+    tests: [
+      "cookies",
+      "conditional",
+      "openapi",
+      "authorization",
+      "session",
+      "oauth",
+      "governance-delivery",
+    ].map((name) => `test/server/${name}.test.ts`),
   },
   bodies: {
     files: ["src/domain/json-*.ts", ...["validation", "json-text", "body-end"].map(server)],
@@ -61,7 +67,9 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   callers: {
     files: ["peer-address", "refusal*"].map(server),
-    tests: ["peer-address", "refusal-log"].map((name) => `test/server/${name}.test.ts`),
+    tests: ["peer-address", "refusal-log", "dialect", "oauth", "errors"].map(
+      (name) => `test/server/${name}.test.ts`,
+    ),
   },
   passwords: {
     files: ["src/platform/crypto/password-queue.ts"],

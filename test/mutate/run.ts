@@ -49,9 +49,10 @@ const squeezed = (text: string): string => text.replace(/\s+/g, " ");
 
 const isEquivalent = ({ file, mutation, before, lineText }: Candidate): boolean =>
   EQUIVALENT.some(
-    ({ file: of, kind = mutation.kind, contains }) =>
+    ({ file: of, kind = mutation.kind, contains, drops }) =>
       of === file &&
       kind === mutation.kind &&
+      !(drops && squeezed(mutation.text).includes(drops)) &&
       [before, lineText].some((text) => squeezed(text).includes(contains)),
   );
 
