@@ -50,6 +50,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     files: ["guard", "cookies", "conditional"].map(server),
     tests: [
       "cookies",
+      "prepared-answers",
       "conditional",
       "openapi",
       "authorization",
