@@ -15,11 +15,18 @@ import type { Config } from "./platform/config/config.ts";
 import type { Values } from "./platform/config/table.ts";
 import { createPasswords } from "./platform/crypto/passwords.ts";
 import { openSealing } from "./platform/crypto/sealing.ts";
-import { type DataDirectory, isServerRunning, openDataDirectory } from "./platform/data-directory.ts";
-import { settleSwap } from "./platform/database/data-swap.ts";
-import { type Db, openDatabase } from "./platform/database/database.ts";
+import {
+  type DataDirectory,
+  enterDataDirectory,
+  isServerRunning,
+  openDataDirectory,
+} from "./platform/data-directory.ts";
+import { isSwapPending, settleSwap } from "./platform/database/data-swap.ts";
+import { type Db, openDatabase, openUntouchedDatabase } from "./platform/database/database.ts";
 import { type MigrateResult, migrate } from "./platform/database/migrate.ts";
+import { programSchema, schemaIn } from "./platform/database/schema.ts";
 import { openSnapshot } from "./platform/database/snapshot.ts";
+import { fileSizeOf } from "./platform/disk.ts";
 import type { Ids } from "./platform/ids.ts";
 import { createOutbound } from "./platform/outbound/outbound.ts";
 import { isThere } from "./platform/owner.ts";
@@ -59,8 +66,7 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, ids, baseUrl, beforeChange, runTask = runAtOnce, runCatalogTask } = options;
-  const { observeProvisioner = () => {} } = options;
+  const { config, clock, beforeChange } = options;
   const replicated = config.get("database.replicated");
   const schema = migrate(directory.database, {
     clock,
@@ -70,6 +76,17 @@ export async function openInstallation(
     ...(beforeChange && { beforeChange }),
   });
   const db = openDatabase(directory.database, { replicated });
+  return await joinDomain({ directory, schema, db }, options);
+}
+
+/** Puts a domain over an opened database. */
+async function joinDomain(
+  opened: Pick<Installation, "directory" | "schema" | "db">,
+  options: InstallationOptions,
+): Promise<Installation> {
+  const { directory, schema, db } = opened;
+  const { config, clock, ids, baseUrl, runTask = runAtOnce, runCatalogTask } = options;
+  const { observeProvisioner = () => {} } = options;
   const sealing = openSealing({
     directory: directory.keys,
     ids,
@@ -125,6 +142,63 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
   await installation.close();
   throw emptyDirectory(directory.path);
 }
+
+/**
+ * Opens an installation to look at it: nothing on the disk changes, and what would change the database fails.
+ * @param directory holds a sealing key, if the configuration has none, and the folder of artifacts
+ * @throws DomainError `schema.older` where its schema is not this program's; `data_dir.empty`, `schema.*`, `sealing.*`, `storage.*`
+ */
+export async function openUntouched(
+  directory: DataDirectory,
+  options: InstallationOptions,
+): Promise<ExistingInstallation> {
+  const schema = schemaIn(directory.database, { untouched: true });
+  if (schema !== programSchema())
+    throw new DomainError("conflict", "schema.older", "its schema is older than that of this program", {
+      hint: "start the service, or run `quartermaster migrate up`; then ask again",
+    });
+  const db = openUntouchedDatabase(directory.database);
+  try {
+    const installation = await joinDomain(
+      { directory, schema: { from: schema, to: schema, backup: undefined }, db },
+      options,
+    );
+    const organization = installation.domain.identity.findOrganization(db.read);
+    if (!organization) throw emptyDirectory(directory.path);
+    return { ...installation, organizationId: organization.id };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/**
+ * `existingDirectory` for a look that changes nothing. A restore that was cut short is refused.
+ * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
+ */
+export function directoryToExamine({
+  config,
+  clock,
+}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
+  const path = config.get("data_dir");
+  if (!isThere(path)) throw emptyDirectory(path);
+  const directory = enterDataDirectory(path);
+  if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
+  // A look at the rows, which tells a database without an organization, would make -wal and -shm.
+  if (fileSizeOf(directory.database) === 0) refuseLostDatabase(directory, { config, clock });
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
+}
+
+const unfinishedRestore = (path: string) =>
+  new DomainError(
+    "unavailable",
+    "data_dir.restore_unfinished",
+    `a restore of ${path} was cut short or is under way`,
+    {
+      hint: "finish it with any other command: quartermaster status; then ask again",
+    },
+  );
 
 /**
  * @returns the data directory of the settings, which has a database; that is not opened. A restore that was cut short is

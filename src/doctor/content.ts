@@ -1,10 +1,11 @@
 // Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, artifacts, gateway keys, and
 // with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
 import type { Domain } from "../domain/domain.ts";
-import { isOverdue } from "../domain/system/jobs.ts";
+import { isOverdue, type JobView } from "../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../domain/system/untrusted-proxies.ts";
 import { toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
+import { RESTORE_KEY } from "../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../platform/disk.ts";
 import { trustIn } from "../server/peer-address.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -34,7 +35,7 @@ export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
   const named = missing.map(({ id, total }) => `${id} (${total} secrets lie under it)`).join(", ");
   return check.failed(
     `not at hand: ${named}`,
-    "put the key files back into the keys directory, or name the configuration of the service with --config",
+    `name the configuration of the service with --config, or ${RESTORE_KEY}`,
   );
 }
 
@@ -61,12 +62,10 @@ export function checkPolicy(check: Check, { domain, organizationId }: Examined):
 export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding[] {
   const jobs = domain.jobs.list();
   const wrong = jobs.flatMap((job) => {
-    const { name, outcome, error, paused, nextRunAtMs } = job;
+    const { name, outcome, error, paused } = job;
     const remedy = `see the log of the service, then: quartermaster jobs run ${name}`;
     return [
-      ...(isServiceRunning && isOverdue(job, nowMs)
-        ? [check.failed(`${name} was due at ${toRfc3339(nextRunAtMs)}`, "restart the service")]
-        : []),
+      ...overdueFindings(check, job, { nowMs, isServiceRunning }),
       ...(outcome === "failed" || outcome === "timed_out"
         ? [check.failed(`${name} ${outcome.replace("_", " ")}: ${error ?? "no reason given"}`, remedy)]
         : []),
@@ -74,6 +73,22 @@ export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Exa
     ];
   });
   return wrong.length === 0 ? [check.ok(`${jobs.length} jobs, none failed`)] : wrong;
+}
+
+function overdueFindings(
+  check: Check,
+  job: JobView,
+  { nowMs, isServiceRunning }: Pick<Examined, "nowMs" | "isServiceRunning">,
+): Finding[] {
+  const text = `${job.name} was due at ${toRfc3339(job.nextRunAtMs)}`;
+  if (isServiceRunning)
+    return isOverdue(job, nowMs) ? [check.failed(text, "see the log of the service, then restart it")] : [];
+  // Nobody runs the job, whatever lease a dead process left.
+  const state = job.state === "running" && !job.paused ? "due" : job.state;
+  const remedy = "start the service, which runs it at once";
+  return isOverdue({ ...job, state }, nowMs)
+    ? [check.warning(`${text}, and no service runs it`, remedy)]
+    : [];
 }
 
 /** A proxy that the settings of this command do not trust. */
@@ -133,7 +148,7 @@ export async function checkArtifacts(
   const named = broken.slice(0, DIGESTS_TOLD_MAX).join(", ");
   return check.failed(
     `${broken.length} of ${count} are not: ${named}`,
-    "see which packages need them: quartermaster catalog verify",
+    "see which packages need them: quartermaster catalog verify; store the same bytes again (quartermaster catalog seed or import), or restore the last backup",
   );
 }
 

@@ -12,7 +12,7 @@ import type { Check, Finding } from "./finding.ts";
 
 /** @throws DomainError `schema.newer`, `schema.altered`, `storage.*` */
 export function checkSchema(check: Check, file: string): Finding {
-  const [found, program] = [schemaIn(file), programSchema()];
+  const [found, program] = [schemaIn(file, { untouched: true }), programSchema()];
   if (found === program) return check.ok(`${found}, as this program has it`);
   return check.warning(
     `the database has schema ${found}, and this program has ${program}`,
@@ -22,7 +22,7 @@ export function checkSchema(check: Check, file: string): Finding {
 
 /** A trigger or a view of somebody else may change rows, or hide them. */
 export const checkObjects = (check: Check, file: string): Finding => {
-  const schema = schemaIn(file);
+  const schema = schemaIn(file, { untouched: true });
   return inFile(file, (connection) => {
     const differences = differencesIn(connection, schema);
     return differences.length === 0
@@ -70,7 +70,7 @@ const amountOf = ({ length }: readonly unknown[]): string =>
   length >= FAULTS_MAX ? `${FAULTS_MAX} or more` : String(length);
 
 function inFile<T>(file: string, work: (connection: Database) => T): T {
-  const connection = openConnection(file, { readonly: true });
+  const connection = openConnection(file, { readonly: true, untouched: true });
   try {
     return work(connection);
   } catch (error) {

@@ -1,15 +1,15 @@
 // All checks in their order (operator-experience.md OBS-5, DAT-9): first those that need nothing but the machine, then those that
 // need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
-import { type ExistingInstallation, existingDirectory, openExisting } from "../installation.ts";
+import { directoryToExamine, type ExistingInstallation, openUntouched } from "../installation.ts";
 import { configuredOrigin } from "../origin.ts";
 import { askOutside } from "../outside.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
-import { SealingKeyFiles } from "../platform/crypto/sealing-keys.ts";
-import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
-import { settleSwap } from "../platform/database/data-swap.ts";
+import { RESTORE_KEY, SealingKeyFiles } from "../platform/crypto/sealing-keys.ts";
+import { type DataDirectory, isServerRunning, refuseInaccessible } from "../platform/data-directory.ts";
 import { replicationOf } from "../platform/database/replication.ts";
 import { RESTORE } from "../platform/database/storage-errors.ts";
 import { roomOf } from "../platform/disk.ts";
@@ -19,8 +19,9 @@ import { refuseProblems, SETTINGS_CHECKS } from "../service/start-checks.ts";
 import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
-import { type Check, examine, type Finding } from "./finding.ts";
+import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
 import * as machine from "./machine.ts";
+import { readingOf } from "./reading.ts";
 
 export interface DiagnoseOptions {
   config: Config;
@@ -32,17 +33,17 @@ export interface DiagnoseOptions {
 }
 
 /**
- * Finishes a restore that was cut short, as every command does, and examines what is there then.
+ * Examines what is there, and changes nothing on the disk.
  * @returns what every check found, in their order
  * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
-  const directory = existingDirectory(options);
-  settleSwap(directory, options.clock);
+  const directory = directoryToExamine(options);
+  using reading = readingOf(directory);
   return [
     ...(await machineFindings(directory, options)),
-    ...(await databaseFindings(directory, options)),
-    ...(await contentFindings(directory, options)),
+    ...(await databaseFindings(reading.directory, options)),
+    ...(await contentFindings(reading.directory, options)),
     ...(await outsideFindings(options.config)),
   ];
 }
@@ -67,22 +68,28 @@ function checkSettings(check: Check, config: Config): Finding | Finding[] {
 }
 
 const databaseFindings = (
-  { database }: DataDirectory,
+  directory: DataDirectory,
   { config, deep }: DiagnoseOptions,
-): Promise<Finding[]> =>
-  inOrder([
-    examine("schema", (check) => checkSchema(check, database), RESTORE),
-    examine("schema_objects", (check) => checkObjects(check, database), RESTORE),
+): Promise<Finding[]> => {
+  const { database } = directory;
+  const look = (name: string, find: (check: Check, file: string) => Finding) =>
+    examine(
+      name,
+      (check) => {
+        refuseInaccessible(directory);
+        return find(check, database);
+      },
+      RESTORE,
+    );
+  return inOrder([
+    look("schema", checkSchema),
+    look("schema_objects", checkObjects),
     ...(config.get("database.replicated")
       ? [examine("replication", (check) => checkReplication(check, replicationOf(database)))]
       : []),
-    ...(deep
-      ? [
-          examine("integrity", (check) => checkIntegrity(check, database), RESTORE),
-          examine("foreign_keys", (check) => checkForeignKeys(check, database), RESTORE),
-        ]
-      : []),
+    ...(deep ? [look("integrity", checkIntegrity), look("foreign_keys", checkForeignKeys)] : []),
   ]);
+};
 
 type Look = (
   check: Check,
@@ -126,11 +133,12 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   const { domain, organizationId } = installation;
   const isServiceRunning = isServerRunning(directory);
   const examined = { domain, config, organizationId, nowMs: clock.nowMs(), isServiceRunning };
-  const findings = [...opening];
+  const findings: Finding[] = [];
+  const damage = new DamageCollector();
   try {
     for (const [name, look] of looks) // one after the other: two bars at once could not be read
-      findings.push(...(await examine(name, (check) => look(check, examined, startWatch))));
-    return findings;
+      findings.push(...(await damage.examine(name, (check) => look(check, examined, startWatch))));
+    return [...damage.judge(opening), ...findings];
   } finally {
     await installation.close();
   }
@@ -142,9 +150,10 @@ async function open(
   { config, clock, ids, opened }: DiagnoseOptions & { opened: ExistingInstallation[] },
   check: Check,
 ): Promise<Finding> {
+  refuseInaccessible(directory);
   refuseMissing(directory, { config, ids });
   const baseUrl = () => configuredOrigin(config) ?? "";
-  opened.push(await openExisting({ config, clock, ids, baseUrl, beforeChange: refuseUpgrade }));
+  opened.push(await openUntouched(directory, { config, clock, ids, baseUrl }));
   return check.ok("it opens");
 }
 
@@ -155,22 +164,16 @@ function refuseMissing(
 ): void {
   const isGiven = config.get("keys.sealing_key") !== undefined;
   if (!isGiven && new SealingKeyFiles(keys, ids).look().length === 0)
-    throw incomplete(
-      `there is no sealing key in ${keys}`,
-      "put the key files back, or give the key with keys.sealing_key",
-    );
-  if (!existsSync(artifacts))
+    throw incomplete(`there is no sealing key in ${keys}`, `${RESTORE_KEY}; ${CREDENTIAL_HINT}`);
+  if (!existsSync(join(artifacts, "sha256")))
     throw incomplete(`the folder ${artifacts} is gone`, "put it back from the last backup");
 }
 
+const CREDENTIAL_HINT =
+  "where systemd passes the key to the service, name its folder: CREDENTIALS_DIRECTORY=/run/credentials/quartermaster.service";
+
 const incomplete = (message: string, hint: string): DomainError =>
   new DomainError("unavailable", "data_dir.incomplete", message, { hint });
-
-function refuseUpgrade(): never {
-  throw new DomainError("conflict", "schema.older", "its schema is older than that of this program", {
-    hint: "start the service, or run `quartermaster migrate up`; then ask again",
-  });
-}
 
 async function outsideFindings(config: Config): Promise<Finding[]> {
   const services = await askOutside(config);

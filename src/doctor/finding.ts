@@ -1,5 +1,6 @@
 // What a check of `doctor` found, in one shape for all of them. A check that cannot be made has failed; why is its detail.
 import { DomainError } from "../domain/errors.ts";
+import { asStorageError, RESTORE } from "../platform/database/storage-errors.ts";
 
 export type Result = "ok" | "warning" | "failed" | "skipped";
 
@@ -47,6 +48,37 @@ export async function examine(
     return [await look(check)].flat();
   } catch (error) {
     return [check.failed(reasonOf(error), (error instanceof DomainError && error.hint) || remedy)];
+  }
+}
+
+/**
+ * Pages of a damaged database are noticed by whichever check reads them. That check says nothing about its own subject then, and
+ * the damage is told once, of the database.
+ */
+export class DamageCollector {
+  #first: { check: string; error: DomainError } | undefined;
+
+  /** `examine`, except that damage of the database is kept for `judge` */
+  examine(name: string, look: (check: Check) => Found | Promise<Found>): Promise<Finding[]> {
+    return examine(name, async (check) => {
+      try {
+        return await look(check);
+      } catch (thrown) {
+        const error = asStorageError(thrown);
+        if (!(error instanceof DomainError) || error.reason !== "storage.damaged") throw error;
+        this.#first ??= { check: name, error };
+        return check.skipped("could not be read: see the check database");
+      }
+    });
+  }
+
+  /** @param opening findings of the check that opened the database @returns the same, or the damage that was met since */
+  judge(opening: Finding[]): Finding[] {
+    if (!this.#first) return opening;
+    const { check, error } = this.#first;
+    return [
+      checkOf("database").failed(`${error.message}, noticed by the check ${check}`, error.hint ?? RESTORE),
+    ];
   }
 }
 

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../platform/clock.ts";
 import type { Listen } from "../platform/config/addresses.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../platform/crypto/signing.ts";
-import { type DataDirectory, findServer } from "../platform/data-directory.ts";
+import {
+  type DataDirectory,
+  findServer,
+  permissionRemedy,
+  refuseInaccessible,
+} from "../platform/data-directory.ts";
 import { bytesText, type Room } from "../platform/disk.ts";
 import { connectTo } from "../platform/unix-socket.ts";
 import { BUILD_TIME } from "../platform/version.ts";
@@ -23,6 +28,8 @@ const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 /** Files that are told by name. */
 export const FILES_TOLD_MAX = 5;
 const OTHERS = 0o077;
+const OWNER_ENTERS = 0o700;
+const OWNER_READS = 0o400;
 
 /** @returns whether a server runs, and listens where it should if that is a socket; commands work without one */
 export async function checkService(check: Check, directory: DataDirectory, listen: Listen): Promise<Finding> {
@@ -42,18 +49,23 @@ export async function checkService(check: Check, directory: DataDirectory, liste
   return check.ok(`process ${server.processId} runs since ${toRfc3339(server.sinceMs)}`);
 }
 
-/** Every file belongs to the owner of the data directory, and nobody else may look into it (SVC-6, CLI-20). */
-export function checkFiles(check: Check, { path, keys, backups }: DataDirectory): Finding {
+/**
+ * Every file belongs to the owner of the data directory, and nobody else may look into it (SVC-6, CLI-20).
+ * @throws DomainError `data_dir.not_permitted`
+ */
+export function checkFiles(check: Check, directory: DataDirectory): Finding {
+  const { path, keys, backups, artifacts } = directory;
   const owner = statSync(path).uid;
-  const files = [path, ...[path, keys, backups].flatMap(entriesOf)];
+  const files = [path, ...[path, keys, backups, artifacts].flatMap(entriesOf)];
   const wrong = files.filter((file) => isExposed(file, owner));
+  if (wrong.length === 0) refuseInaccessible(directory);
   if (wrong.length === 0)
     return check.ok(`${files.length} files and folders, all for user id ${owner} alone`);
   const named = wrong.slice(0, FILES_TOLD_MAX).join(", ");
   const more = wrong.length > FILES_TOLD_MAX ? `, and ${wrong.length - FILES_TOLD_MAX} more` : "";
   return check.failed(
-    `others may look into, or own: ${named}${more}`,
-    `chown -R ${owner} '${path}' && chmod -R go= '${path}'`,
+    `others own them or may look in, or their owner may not: ${named}${more}`,
+    permissionRemedy(path, owner),
   );
 }
 
@@ -71,7 +83,8 @@ function entriesOf(folder: string): string[] {
 function isExposed(file: string, owner: number): boolean {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found || !(found.isFile() || found.isDirectory())) return false;
-  return found.uid !== owner || (found.mode & OTHERS) !== 0;
+  const needed = found.isDirectory() ? OWNER_ENTERS : OWNER_READS;
+  return found.uid !== owner || (found.mode & OTHERS) !== 0 || (found.mode & needed) !== needed;
 }
 
 /** @returns whether there is room for what comes */

@@ -214,7 +214,7 @@ export function findServer(directory: DataDirectory): ServerHolder | "unknown" |
 /** @returns whether a server runs on this directory now */
 export function isServerRunning(directory: DataDirectory): boolean {
   if (!existsSync(directory.lock)) return false;
-  const connection = openLockFile(directory);
+  const connection = openLockToLook(directory);
   try {
     connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two that ask do not hinder each other
     return false;
@@ -223,6 +223,14 @@ export function isServerRunning(directory: DataDirectory): boolean {
     throw asStorageError(error);
   } finally {
     connection.close();
+  }
+}
+
+function openLockToLook({ lock }: DataDirectory): Database {
+  try {
+    return new Database(lock, { readonly: true, strict: true });
+  } catch (error) {
+    throw asStorageError(error);
   }
 }
 

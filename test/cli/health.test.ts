@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -25,6 +26,7 @@ import {
   ROOM_BYTES_MIN,
   ROOM_SHARE_MIN,
 } from "../../src/doctor/machine.ts";
+import { JOB_OVERDUE_MS } from "../../src/domain/system/jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -32,8 +34,9 @@ import { programSchema } from "../../src/platform/database/schema.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { readCertificate } from "../../src/server/tls.ts";
 import { startService } from "../../src/service/service.ts";
+import { isRoot, NOBODY } from "../support/child.ts";
 import { expectGolden, type Step } from "../support/golden.ts";
-import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed-gateway.ts";
 import { runJobsOn } from "../support/installed-jobs.ts";
@@ -199,14 +202,17 @@ describe("doctor finds", () => {
     connection.close();
   };
   /** Wipes the end of the first page of an index of the table. */
-  const damage = (file: string, table: string): void => {
+  const damage = (file: string, table: string, type = "index"): void => {
     const connection = openConnection(file, {});
-    const sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?";
-    const { rootpage } = connection.query<{ rootpage: number }, [string]>(sql).get(table) ?? { rootpage: 0 };
+    const sql = "SELECT rootpage FROM sqlite_schema WHERE type = ? AND tbl_name = ?";
+    const { rootpage } = connection.query<{ rootpage: number }, [string, string]>(sql).get(type, table) ?? {
+      rootpage: 0,
+    };
     connection.close();
     const pages = readFileSync(file);
     const pageBytes = pages.readUInt16BE(16);
-    writeFileSync(file, pages.fill(0, rootpage * pageBytes - 16, rootpage * pageBytes));
+    const from = type === "index" ? rootpage * pageBytes - 16 : (rootpage - 1) * pageBytes;
+    writeFileSync(file, pages.fill(0, from, rootpage * pageBytes));
   };
   const withArtifact = async (bench: Bench): Promise<string> => {
     cpSync(EXAMPLE, bench.folder, { recursive: true });
@@ -220,13 +226,57 @@ describe("doctor finds", () => {
       on: ({ data }) => chmodSync(join(data, "quartermaster.db"), 0o640),
       check: "files",
       detail: /quartermaster\.db/,
-      remedy: "chmod -R go=",
+      remedy: "rwX,go=",
     },
     "a lost key": {
       on: ({ data }) => rmSync(join(data, "keys"), { recursive: true }),
       check: "database",
       detail: /there is no sealing key/,
-      remedy: "put the key files back",
+      remedy: "put the same key back: from the .qmk file",
+    },
+    "a damaged key": {
+      on: ({ data }) => writeFileSync(join(data, "keys/0001.sealing-key"), "c2hvcnQ=\n"),
+      check: "database",
+      detail: /the sealing key in .*0001\.sealing-key is not 32 bytes/,
+      remedy: "put the same key back: from the .qmk file",
+    },
+    "a key that others can read": {
+      on: ({ data }) => chmodSync(join(data, "keys/0001.sealing-key"), 0o644),
+      check: "database",
+      detail: /0001\.sealing-key can be read by other users/,
+      remedy: "chmod 600",
+    },
+    "a folder that its owner may not enter": {
+      on: ({ data }) => chmodSync(join(data, "artifacts"), 0o200),
+      check: "files",
+      detail: /their owner may not: .*artifacts/,
+      remedy: "rwX,go=",
+    },
+    "a damaged page, of the database and not of the clock": {
+      on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries", "table"),
+      check: "database",
+      detail: /the database file is damaged, noticed by the check clock/,
+      remedy: "backup restore",
+    },
+    "an artifact that is missing, with --deep": {
+      on: async (bench) => rmSync(await withArtifact(bench)),
+      check: "artifacts",
+      detail: /1 of 1 are not: missing sha256:fb5c2dea/,
+      remedy: "catalog verify; store the same bytes again",
+      options: " --deep",
+    },
+    "a certificate that expired": {
+      on({ clock, folder }) {
+        for (const name of ["localhost.crt", "localhost.key"])
+          writeFileSync(join(folder, name), readFileSync(join(import.meta.dir, "fixtures", name)), {
+            mode: 0o600,
+          });
+        clock.advance(101 * 365 * DAY_MS);
+      },
+      check: "certificate",
+      detail: /it expired at/,
+      remedy: "localhost.crt, then have the service read it",
+      options: " --server-tls-cert localhost.crt --server-tls-key localhost.key",
     },
     "a key that is not the one under which secrets lie": {
       on({ data }) {
@@ -235,7 +285,7 @@ describe("doctor finds", () => {
       },
       check: "sealing_keys",
       detail: /not at hand: [0-9a-f]{12} \(\d+ secrets/,
-      remedy: "put the key files back",
+      remedy: "put the same key back",
     },
     "a folder of artifacts that is gone": {
       on: ({ data }) => rmSync(join(data, "artifacts"), { recursive: true }),
@@ -329,16 +379,35 @@ describe("doctor finds", () => {
     },
   };
 
-  test.each(Object.entries(FAULTS))("%s", async (_, { on, check, detail, remedy = ".", options = "" }) => {
-    using bench = await createInstallation();
-    expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
-    await on(bench);
-    expect(await found(bench, check, options)).toEqual(failed(detail, remedy));
-    expect(await bench.run(`doctor${options}`)).toMatchObject({
-      exitCode: 7,
-      stderr: expect.stringContaining("checks failed"),
-    });
-  });
+  /** Only root can give files away. */
+  const GIVEN_AWAY: Readonly<Record<string, Fault>> = {
+    "a file of another owner": {
+      on: ({ data }) => chownSync(join(data, "quartermaster.db"), NOBODY, NOBODY),
+      check: "files",
+      detail: /others own them .*quartermaster\.db/,
+      remedy: "chown -R",
+    },
+    "a folder of another owner": {
+      on: ({ data }) => chownSync(join(data, "artifacts"), NOBODY, NOBODY),
+      check: "files",
+      detail: /others own them .*artifacts/,
+      remedy: "chown -R",
+    },
+  };
+
+  test.each(Object.entries({ ...FAULTS, ...(isRoot && GIVEN_AWAY) }))(
+    "%s",
+    async (_, { on, check, detail, remedy = ".", options = "" }) => {
+      using bench = await createInstallation();
+      expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
+      await on(bench);
+      expect(await found(bench, check, options)).toEqual(failed(detail, remedy));
+      expect(await bench.run(`doctor${options}`)).toMatchObject({
+        exitCode: 7,
+        stderr: expect.stringContaining("checks failed"),
+      });
+    },
+  );
 });
 
 test("replication is told where the settings say so, with the time of its last progress", async () => {
@@ -383,6 +452,23 @@ test("a backup from the future, and one that was deleted, are warned of beside t
     { result: "ok" },
     { result: "warning", detail: expect.stringContaining("1 from the future") },
   ]);
+});
+
+test("a job that is overdue is told, also where a dead process left its lease", async () => {
+  using bench = await createInstallation();
+  const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+  const nowMs = bench.clock.nowMs();
+  const sql = "INSERT INTO jobs (name, next_run_at_ms, lease_owner, lease_until_ms) VALUES (?, ?, ?, ?)";
+  connection.run(sql, ["at-the-limit", nowMs - JOB_OVERDUE_MS, null, null]);
+  connection.run(sql, ["left-behind", nowMs - JOB_OVERDUE_MS - 1, "dead", nowMs + HOUR_MS]);
+  connection.run(sql, ["waiting", nowMs - JOB_OVERDUE_MS - 1, null, null]);
+  connection.close();
+  const overdue = (name: string) => ({
+    result: "warning",
+    detail: `${name} was due at 2025-12-31T23:54:59.999Z, and no service runs it`,
+    remedy: "start the service, which runs it at once",
+  });
+  expect(await found(bench, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
 });
 
 test("a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
@@ -463,17 +549,77 @@ describe("limits of doctor", () => {
   });
 });
 
-test("neither touches a file, and doctor makes no key in place of a lost one", async () => {
-  using bench = await createInstallation();
-  const stateOf = () => {
-    const names = readdirSync(bench.data, { recursive: true }).map(String);
-    const files = names.filter((name) => !/\.db(?:-\w+)?$|server\.lock$/.test(name)).sort();
-    return files.map((name) => [name, statSync(join(bench.data, name)).mtimeMs]);
+describe("doctor changes nothing in the data directory", () => {
+  /** Names, sizes, modes, times of change and content of everything, -wal and -shm included. */
+  const stateOf = ({ data }: Bench) => {
+    const names = readdirSync(data, { recursive: true }).map(String).sort();
+    return ["", ...names].map((name) => {
+      const path = join(data, name);
+      const { size, mode, mtimeMs } = statSync(path);
+      const bytes = statSync(path).isFile() ? Bun.hash(readFileSync(path)) : 0n;
+      return [name, size, mode, mtimeMs, bytes].join(" ");
+    });
   };
-  const before = stateOf();
-  for (const line of ["status", "doctor", "doctor --deep"]) await bench.run(line);
-  expect(stateOf()).toEqual(before);
-  renameSync(join(bench.data, "keys"), join(bench.folder, "away"));
-  await bench.run("doctor --deep");
-  expect(existsSync(join(bench.data, "keys"))).toBe(false);
+  const expectUnchanged = async (bench: Bench) => {
+    const before = stateOf(bench);
+    for (const line of ["doctor", "doctor --deep"]) await bench.run(line);
+    expect(stateOf(bench)).toEqual(before);
+  };
+
+  test("after a service that ended", async () => {
+    using bench = await createInstallation();
+    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    connection.close(true); // the last to close the database removes its log
+    expect(existsSync(join(bench.data, "quartermaster.db-wal"))).toBe(false);
+    await expectUnchanged(bench);
+    rmSync(join(bench.data, "server.lock"), { force: true });
+    await expectUnchanged(bench);
+  });
+
+  test("after a process that was killed, whose last commits it sees", async () => {
+    using bench = await createInstallation();
+    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    connection.run("INSERT INTO jobs (name, next_run_at_ms, paused) VALUES ('killed', 0, 1)");
+    using killed = createBench();
+    cpSync(bench.data, killed.data, { recursive: true });
+    connection.close();
+    expect(statSync(join(killed.data, "quartermaster.db-wal")).size).toBeGreaterThan(0);
+    await expectUnchanged(killed);
+    expect(await found(killed, "jobs")).toMatchObject([{ result: "warning", detail: "killed is paused" }]);
+  });
+
+  test("without its keys or its artifacts", async () => {
+    using bench = await createInstallation();
+    rmSync(join(bench.data, "keys"), { recursive: true });
+    rmSync(join(bench.data, "artifacts"), { recursive: true });
+    await expectUnchanged(bench);
+  });
+
+  test("while a restore that was cut short waits to be finished, which it says", async () => {
+    using bench = await createInstallation();
+    writeFileSync(join(bench.data, "restore.json"), "{}", { mode: 0o600 });
+    await expectUnchanged(bench);
+    expect(await bench.run("doctor")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining("was cut short or is under way"),
+    });
+  });
+});
+
+test("doctor reads a key that systemd passes as a credential, as serve does", async () => {
+  using bench = await createInstallation();
+  const credentials = join(bench.folder, "credentials");
+  mkdirSync(credentials);
+  renameSync(join(bench.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
+  expect(await found(bench, "database")).toEqual(
+    failed("there is no sealing key", "CREDENTIALS_DIRECTORY=/run/credentials"),
+  );
+  const { stdout } = await runHere(["doctor", "--json", "--data-dir", bench.data], {
+    cwd: bench.folder,
+    clock: bench.clock,
+    ids: bench.ids,
+    env: { CREDENTIALS_DIRECTORY: credentials },
+  });
+  expect(JSON.parse(stdout).healthy).toBe(true);
 });

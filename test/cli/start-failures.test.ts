@@ -4,11 +4,10 @@ import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { isRoot } from "../support/child.ts";
+import { isRoot, NOBODY } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { type Bench, createInstallation, runHere } from "../support/in-process.ts";
 
-const NOBODY = 65_534;
 const keyOf = ({ data }: Bench): string => join(data, "keys/0001.sealing-key");
 const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
 

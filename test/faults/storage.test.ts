@@ -189,6 +189,7 @@ describe.if(canMount)("a service whose disk fails", () => {
       `head -c 100m /dev/zero 2>/dev/null >'${place}/ballast'`,
       `"$@" serve --data-dir '${data}' --server-listen 127.0.0.1:0`,
       "echo $?",
+      `"$@" doctor --data-dir '${data}' | sed -n '/^FAILED/,/->/p' >'${directory}/findings'`,
       `rm '${place}/ballast'`,
       `"$@" users list --data-dir '${data}' --json`,
     ].join("; ");
@@ -198,6 +199,9 @@ describe.if(canMount)("a service whose disk fails", () => {
       encoding: "utf8",
     });
     expect(stderr).toContain("error: the disk is full");
+    expect(readFileSync(join(directory, "findings"), "utf8")).toMatch(
+      /^FAILED {3}disk .*0 B free.*\n +-> make room/m,
+    );
     const [exitCode, ...users] = stdout.trim().split("\n");
     expect(exitCode).toBe("1");
     expect(users.join("")).toContain("admin@example.com");

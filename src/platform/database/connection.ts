@@ -1,7 +1,8 @@
 // One connection to the database file, with the pragmas that every connection of ours has. Who writes over which is for
 // database.ts.
-import { Database } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 /** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   /** makes a missing file, readable by its owner only */
   create?: true;
   readonly?: true;
+  /** with `readonly`: makes no -wal and no -shm where nobody has the database open */
+  untouched?: true;
   /** instead of BUSY_TIMEOUT_MS */
   busyTimeoutMs?: number;
   /** instead of PAGE_CACHE_KIB */
@@ -48,13 +51,14 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     replicated,
     mapped,
     tempInMemory,
+    untouched,
     ...flags
   } = options;
   let connection: Database | undefined;
   try {
     if (flags.create) makeOwnerOnly(file);
     if (flags.readonly) rollBackInterrupted(file);
-    connection = new Database(file, { ...flags, strict: true });
+    connection = untouched ? openUntouched(file) : new Database(file, { ...flags, strict: true });
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
@@ -68,6 +72,16 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     connection?.close();
     throw asStorageError(error);
   }
+}
+
+/**
+ * A reader in write-ahead mode makes -wal and -shm where they are missing. Without a log nobody has the database open and the file
+ * alone is the database, so SQLite may take it as one that nobody changes.
+ */
+function openUntouched(file: string): Database {
+  if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+  return new Database(`${pathToFileURL(file).href}?mode=ro&immutable=1`, flags);
 }
 
 /** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */

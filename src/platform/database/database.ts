@@ -83,6 +83,15 @@ export function openDatabase(
 }
 
 /**
+ * Opens an existing database and leaves no trace of that on the disk; its writes fail.
+ * @throws DomainError `storage.*` when the file cannot be opened
+ */
+export function openUntouchedDatabase(file: string): Db {
+  const open = () => openConnection(file, { readonly: true, untouched: true });
+  return new GroupedDatabase(open(), open());
+}
+
+/**
  * Compiles a statement once for each connection: drizzle's builder costs ten times the query.
  * @returns a function that gives the compiled statement of a connection
  */

@@ -7,7 +7,7 @@ import { migrations as embedded, type Migration } from "../../../migrations/inde
 import { DomainError } from "../../domain/errors.ts";
 import { fromStamp, toStamp } from "../clock.ts";
 import { sha256Hex } from "../ids.ts";
-import { openConnection } from "./connection.ts";
+import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 /** A row of the journal. */
@@ -50,8 +50,8 @@ export function schemaOf(connection: Database, known: readonly Migration[] = emb
  * @returns the schema number of a database file that this program can use or bring up to date, without changing it
  * @throws DomainError `schema.*`, `storage.*`
  */
-export function schemaIn(file: string): number {
-  const connection = openConnection(file, { readonly: true });
+export function schemaIn(file: string, options: Pick<ConnectionOptions, "untouched"> = {}): number {
+  const connection = openConnection(file, { readonly: true, ...options });
   try {
     return checkedSchema(appliedMigrations(connection), {
       known: embedded,
