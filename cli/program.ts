@@ -18,6 +18,7 @@ import * as keys from "./commands/keys.ts";
 import * as logins from "./commands/logins.ts";
 import * as manual from "./commands/manual.ts";
 import * as migrate from "./commands/migrate.ts";
+import * as organization from "./commands/organization.ts";
 import * as policy from "./commands/policy.ts";
 import * as scim from "./commands/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys.ts";
@@ -47,6 +48,7 @@ const NOUNS: readonly Noun[] = [
   doctor,
   config,
   catalog,
+  organization,
   users,
   groups,
   invitations,

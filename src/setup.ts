@@ -103,6 +103,7 @@ function missingIn({ directory, domain }: Installation, config: Config): string[
   return [
     ...(needs.organization ? [`make the organization ${config.get("bootstrap.organization_name")}`] : []),
     ...(needs.administrator ? [administratorStep(config)] : []),
+    ...needs.released.map((email) => `stop protecting ${email}, whom bootstrap.admin_email does not name`),
     ...(needs.password ? [passwordStep(config)] : []),
     ...(hasKey ? [] : [KEY_STEP]),
     ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),
@@ -130,7 +131,8 @@ function schemaIn({ database }: DataDirectory): number {
   }
 }
 
-const bootstrapRequest = (config: Config): BootstrapRequest => ({
+/** @returns what the settings say of the first start */
+export const bootstrapRequest = (config: Config): BootstrapRequest => ({
   organizationName: config.get("bootstrap.organization_name"),
   adminEmail: config.get("bootstrap.admin_email"),
   adminPassword: config.get("bootstrap.admin_password"),

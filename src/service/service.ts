@@ -38,6 +38,7 @@ import { refuseBadStart } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
 import type { Vitals } from "./supervision.ts";
 import { tellUntrusted } from "./untrusted-proxy.ts";
+import { tellUnusedBootstrap } from "./unused-bootstrap.ts";
 import { vitalsOf } from "./vitals.ts";
 
 export interface ServiceOptions {
@@ -136,6 +137,7 @@ async function startBehind(
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
+  await tellUnusedBootstrap(installation, { config, log });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
   const file = config.content;
   const seeded = await seedFromFile(installation, { config, file, actor, log });

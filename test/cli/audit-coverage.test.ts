@@ -142,6 +142,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["user.unlock"],
   },
+  "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
   "users invite": {
     rest: () => `${ADA} --role member --server-public-url https://qm.example.org`,
@@ -223,6 +224,7 @@ const READS: Readonly<Record<string, string>> = {
   "catalog verify": "",
   "users list": "",
   "users show": "root@example.org",
+  "organization show": "",
   "groups list": "",
   "groups show": "GROUP",
   "invitations list": "",

@@ -75,7 +75,7 @@ describe("what fits at the cursor", () => {
 });
 
 /** Arguments that only the operator knows. */
-const FREE = ["email", "label", "words"];
+const FREE = ["email", "label", "new-name", "words"];
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 const wordsOf = (command: Command): string[] =>

@@ -287,6 +287,22 @@ test("users", async () => {
   expectGolden("users", steps, replacements(bench));
 });
 
+test("organization", async () => {
+  using bench = await createInstallation();
+  const steps = await transcript(bench, [
+    "organization show",
+    "organization show --json",
+    "organization rename Example",
+    "organization rename Example --dry-run",
+    "organization rename Example --yes",
+    "organization rename Example",
+    "organization rename Example --json",
+    "organization rename Other --yes --json",
+    `organization rename ${"n".repeat(201)}`,
+  ]);
+  expectGolden("organization", steps, replacements(bench));
+});
+
 test("invitations", async () => {
   using bench = await createInstallation();
   const origin = "--server-public-url https://qm.example.org";

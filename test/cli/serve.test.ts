@@ -306,6 +306,25 @@ describe("a running service", () => {
     });
   });
 
+  test("tells in the log of a bootstrap password and an organization name that it does not use", async () => {
+    const start = (password: string, name: string) => {
+      writeFileSync(folder("bootstrap-password"), password, { mode: 0o600 });
+      const args = ["--bootstrap-admin-password-file", folder("bootstrap-password")];
+      return startService({
+        args: ["--data-dir", folder("unused"), "--bootstrap-organization-name", name, ...args],
+      });
+    };
+    for (const name of ["First", "First", "Second"]) {
+      await using service = await start(`a password of the ${name.toLowerCase()}`, name);
+      await service.logged("service.started");
+      const told = service.stderr().match(/bootstrap\.\w+_unused/g);
+      expect(told).toEqual(
+        name === "First" ? null : ["bootstrap.organization_name_unused", "bootstrap.admin_password_unused"],
+      );
+      expect(service.stderr()).not.toContain("a password of the");
+    }
+  });
+
   test("DAT-6 tells in the log of an upgrade, and where the copy is that was made before", async () => {
     makeOlder(folder("older"), systemClock);
     await using service = await startService({ args: ["--data-dir", folder("older")] });

@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "login_session.revoke",
   "logins.revoke_all",
   "organization.create",
+  "organization.rename",
   "policy.apply",
   "policy.bootstrap",
   "policy.deploy",

@@ -1,5 +1,6 @@
 // The first start makes the organization and its protected administrator; every later start sees to it that the
-// configured address is an active, protected administrator (control-api.md section 11.2). Passwords are never replaced.
+// configured address is an active, protected administrator (control-api.md section 11.2), and the only protected one.
+// Passwords are never replaced.
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Actor } from "../actor.ts";
@@ -10,9 +11,9 @@ import { bootstrapPasswordMissing, refuseInvalid } from "./errors.ts";
 import {
   emailKey,
   isActiveAdministrator,
-  ORGANIZATION_NAME_LENGTH_MAX,
   type Organization,
   readEmail,
+  readOrganizationName,
   type SignInUser,
   type User,
 } from "./model.ts";
@@ -41,11 +42,21 @@ export interface BootstrapNeeds {
   organization: boolean;
   administrator: boolean;
   password: boolean;
+  /** addresses of former configured administrators, who are not protected any more */
+  released: readonly string[];
+}
+
+/** What a later start does not do, although the settings say otherwise than what is in force. */
+export interface BootstrapDifferences {
+  organizationName: boolean;
+  adminPassword: boolean;
 }
 
 interface State {
   organization: Organization | undefined;
   admin: SignInUser | undefined;
+  /** protected, and not the configured administrator */
+  former: readonly User[];
 }
 
 interface Wanted {
@@ -87,9 +98,28 @@ export class Bootstrap {
     const state = readState(this.dependencies.db.read, readRequest(request).email);
     return {
       organization: state.organization === undefined,
-      administrator: !isSettled(state),
+      administrator: !isReady(state.admin),
       password:
         !hasPassword(state.admin) && (request.generatePassword || request.adminPassword !== undefined),
+      released: state.former.map(({ email }) => email),
+    };
+  }
+
+  /**
+   * Compares the settings with what is in force after a start.
+   * @throws DomainError `identity.invalid`
+   */
+  async differences(request: BootstrapRequest): Promise<BootstrapDifferences> {
+    const { name, email } = readRequest(request);
+    const { db, passwords } = this.dependencies;
+    const { organization, admin } = readState(db.read, email);
+    const { adminPassword } = request;
+    return {
+      organizationName: organization !== undefined && organization.name !== name,
+      adminPassword:
+        adminPassword !== undefined &&
+        hasPassword(admin) &&
+        !(await passwords.verify(adminPassword, admin?.passwordHash)),
     };
   }
 
@@ -102,11 +132,20 @@ export class Bootstrap {
     const state = readState(tx, email);
     const organization = state.organization ?? this.#makeOrganization(tx, name);
     const actor = bootstrapActor(organization.id);
-    const admin = isPresent(state.admin)
-      ? this.#promote(tx, state.admin, passwordHash)
-      : this.enrol(tx, { actor, email, role: "admin", passwordHash, isProtected: true });
+    const admin = this.#settleAdmin(tx, state.admin, { actor, email, passwordHash });
+    for (const user of store.otherProtected(tx, admin)) this.#update(tx, user, { protected: false });
     const created = state.organization === undefined;
     return { organization, admin, created, passwordWasSet: !hasPassword(state.admin) };
+  }
+
+  #settleAdmin(
+    tx: Tx,
+    admin: SignInUser | undefined,
+    { actor, email, passwordHash }: { actor: Actor } & Omit<Wanted, "name">,
+  ): User {
+    if (!isPresent(admin))
+      return this.enrol(tx, { actor, email, role: "admin", passwordHash, isProtected: true });
+    return isReady(admin) && hasPassword(admin) ? admin : this.#promote(tx, admin, passwordHash);
   }
 
   #makeOrganization(tx: Tx, name: string): Organization {
@@ -120,16 +159,18 @@ export class Bootstrap {
 
   /** Logins of a user whose rights change end, as with every other change of rights. */
   #promote(tx: Tx, { passwordHash: before, ...user }: SignInUser, passwordHash: string | null): User {
-    const { audit, clock, endLogins } = this.dependencies;
-    const nowMs = clock.nowMs();
+    const { clock, endLogins } = this.dependencies;
     const changes = { role: "admin", status: "active", protected: true } as const;
-    const after = store.updateUser(tx, user, {
-      ...changes,
-      passwordHash: before ?? passwordHash,
-      updatedAtMs: nowMs,
-    });
+    const after = this.#update(tx, user, { ...changes, passwordHash: before ?? passwordHash });
+    if (!isActiveAdministrator(user))
+      endLogins(tx, { userId: user.id, reason: "user_changed", nowMs: clock.nowMs() });
+    return after;
+  }
+
+  #update(tx: Tx, user: User, changes: store.UserChanges): User {
+    const { audit, clock } = this.dependencies;
+    const after = store.updateUser(tx, user, { ...changes, updatedAtMs: clock.nowMs() });
     invariant(after, "a user found in this transaction is still there");
-    if (!isActiveAdministrator(user)) endLogins(tx, { userId: user.id, reason: "user_changed", nowMs });
     const actor = bootstrapActor(user.organizationId);
     const summaries = { before: summaryOf(user), after: summaryOf(after) };
     audit.record(tx, { actor, action: "user.update", target: user.id, ...summaries });
@@ -146,11 +187,7 @@ const bootstrapActor = (organizationId: string): Actor => ({
 
 function readRequest({ organizationName, adminEmail, adminPassword }: BootstrapRequest) {
   const problems: Problem[] = [];
-  const name = organizationName.trim();
-  if (name === "" || name.length > ORGANIZATION_NAME_LENGTH_MAX) {
-    const detail = `the name must have 1 to ${ORGANIZATION_NAME_LENGTH_MAX} characters`;
-    problems.push({ pointer: "/bootstrap/organization_name", detail });
-  }
+  const name = readOrganizationName(organizationName, problems, "/bootstrap/organization_name");
   const email = readEmail(adminEmail, problems, "/bootstrap/admin_email");
   if (adminPassword) checkPassword(adminPassword, problems, "/bootstrap/admin_password");
   refuseInvalid(problems);
@@ -159,9 +196,11 @@ function readRequest({ organizationName, adminEmail, adminPassword }: BootstrapR
 
 function readState(connection: Connection, email: string): State {
   const organization = store.firstOrganization(connection);
-  if (!organization) return { organization, admin: undefined };
+  if (!organization) return { organization, admin: undefined, former: [] };
   const key = { organizationId: organization.id, emailKey: emailKey(email) };
-  return { organization, admin: store.userOfEmail(connection, key) };
+  const admin = store.userOfEmail(connection, key);
+  const former = store.otherProtected(connection, { organizationId: organization.id, id: admin?.id ?? "" });
+  return { organization, admin, former };
 }
 
 const isPresent = (admin: SignInUser | undefined): admin is SignInUser =>
@@ -170,8 +209,11 @@ const isPresent = (admin: SignInUser | undefined): admin is SignInUser =>
 const hasPassword = (admin: SignInUser | undefined): boolean =>
   isPresent(admin) && admin.passwordHash !== null;
 
-const isSettled = (state: State): state is { organization: Organization; admin: SignInUser } =>
-  state.admin?.protected === true && isActiveAdministrator(state.admin);
+const isSettled = (state: State): state is State & { organization: Organization; admin: SignInUser } =>
+  isReady(state.admin) && state.former.length === 0;
+
+const isReady = (admin: SignInUser | undefined): boolean =>
+  admin?.protected === true && isActiveAdministrator(admin);
 
 const resultOf = (
   { organization, admin }: { organization: Organization; admin: User },

@@ -71,6 +71,16 @@ export interface Invitation {
   createdAtMs: number;
 }
 
+/** @returns the name without white space around it; a problem where it is empty or longer than ORGANIZATION_NAME_LENGTH_MAX */
+export function readOrganizationName(given: string, problems: Problem[], pointer = "/name"): string {
+  const name = given.trim();
+  if (name === "" || name.length > ORGANIZATION_NAME_LENGTH_MAX) {
+    const detail = `the name must have 1 to ${ORGANIZATION_NAME_LENGTH_MAX} characters`;
+    problems.push({ pointer, detail });
+  }
+  return name;
+}
+
 /** @returns the address under which a user is looked up, whatever the case and Unicode form it was typed in */
 export const emailKey = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 

@@ -4,17 +4,24 @@ import type { Static } from "@sinclair/typebox";
 import type { Asker } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { Bootstrap, type BootstrapNeeds, type BootstrapRequest, type BootstrapResult } from "./bootstrap.ts";
+import {
+  Bootstrap,
+  type BootstrapDifferences,
+  type BootstrapNeeds,
+  type BootstrapRequest,
+  type BootstrapResult,
+} from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
 import { Invitations } from "./invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
+import { checkOrganizationName, createRename } from "./organization.ts";
 import { createOwnPasswords } from "./own-password.ts";
 import { ProvisionedUsers } from "./provisioned.ts";
 import * as store from "./store.ts";
 import { Users } from "./users.ts";
 
-export type { BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
+export type { BootstrapDifferences, BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type {
   EndLogins,
   IdentityDependencies,
@@ -41,6 +48,15 @@ export function createIdentity(dependencies: IdentityDependencies) {
 
     /** Run at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),
+
+    /** What a later start leaves as it is: see Bootstrap.differences. */
+    bootstrapDifferences: (request: BootstrapRequest): Promise<BootstrapDifferences> =>
+      bootstrap.differences(request),
+
+    renameOrganization: createRename(dependencies),
+
+    /** @throws DomainError `identity.invalid`, as renameOrganization does */
+    checkOrganizationName,
 
     /** Looks what `bootstrap` would do: see Bootstrap.needs. */
     bootstrapNeeds: (request: BootstrapRequest): BootstrapNeeds => bootstrap.needs(request),

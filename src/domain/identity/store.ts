@@ -87,6 +87,21 @@ export const userOfEmail = (
 export const userIn = (connection: Connection, row: RowId): User | undefined =>
   connection.select(shown).from(users).where(isRow(row)).limit(1).get();
 
+/** Users whose protection one start takes away; the others wait for the next. */
+const PROTECTED_MAX = 100;
+
+/** @returns protected users beside one, at most PROTECTED_MAX */
+export const otherProtected = (connection: Connection, { organizationId, id }: RowId): User[] =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(and(eq(users.organizationId, organizationId), eq(users.protected, true), ne(users.id, id)))
+    .limit(PROTECTED_MAX)
+    .all();
+
+export const renameOrganization = (tx: Tx, { id, name }: Organization): void =>
+  void tx.update(organizations).set({ name }).where(eq(organizations.id, id)).run();
+
 const oldestOrganization = statement((connection) =>
   connection
     .select({ id: organizations.id, name: organizations.name })

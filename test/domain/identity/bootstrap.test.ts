@@ -78,12 +78,68 @@ test("a later start makes the configured user an active protected administrator 
   expect(world.audited()).toEqual(["user.create", "user.update"]);
 });
 
-test("a start that names somebody else leaves the former one protected", async () => {
+test("a start that names somebody else releases the former one, who can be removed then", async () => {
   await using world = await createEmptyWorld();
   await world.identity.bootstrap(REQUEST);
-  const second = await world.identity.bootstrap({ ...REQUEST, adminEmail: "second@example.com" });
-  expect(second.created).toBe(false);
-  expect(adminOf(world)).toMatchObject({ protected: true, role: "admin" });
+  const former = adminOf(world)?.id ?? "";
+  const operator = { ...world.operator, organizationId: world.identity.organization()?.id ?? "" };
+  const remove = () => world.identity.users.remove(operator, former);
+  expect(await reasonOf(remove)).toBe("user.protected");
+  const second = { ...REQUEST, adminEmail: "second@example.com" };
+  expect(world.identity.bootstrapNeeds(second)).toMatchObject({
+    administrator: true,
+    released: ["root@example.com"],
+  });
+  expect((await world.identity.bootstrap(second)).created).toBe(false);
+  expect(adminOf(world)).toMatchObject({ protected: false, role: "admin" });
+  expect(world.endings).toEqual([]);
+  expect(world.audited()).toEqual(["organization.create", "user.create", "user.create", "user.update"]);
+  await remove();
+  expect(adminOf(world)).toMatchObject({ status: "removed" });
+});
+
+test("a start releases a former administrator of an older version", async () => {
+  await using world = await createEmptyWorld();
+  await world.identity.bootstrap(REQUEST);
+  const operator = { ...world.operator, organizationId: world.identity.organization()?.id ?? "" };
+  const { user } = await world.identity.users.create(operator, { email: "old@example.com", role: "admin" });
+  await world.setUser(user.id, { protected: true });
+  expect(world.identity.bootstrapNeeds(REQUEST)).toEqual({
+    ...{ organization: false, administrator: false, password: false },
+    released: ["old@example.com"],
+  });
+  await world.identity.bootstrap(REQUEST);
+  expect(world.identity.bootstrapNeeds(REQUEST).released).toEqual([]);
+  expect(adminOf(world)).toMatchObject({ protected: true });
+  expect(world.audited().at(-1)).toBe("user.update");
+});
+
+test("a name and a password that a later start does not use are told apart from those in force", async () => {
+  await using world = await createEmptyWorld();
+  await world.identity.bootstrap(REQUEST);
+  const differences = (changed: object) => world.identity.bootstrapDifferences({ ...REQUEST, ...changed });
+  expect(await differences({})).toEqual({ organizationName: false, adminPassword: false });
+  expect(await differences({ organizationName: "Other", adminPassword: undefined })).toEqual({
+    organizationName: true,
+    adminPassword: false,
+  });
+  expect(await differences({ adminPassword: new Secret("another long password") })).toEqual({
+    organizationName: false,
+    adminPassword: true,
+  });
+});
+
+test("the organization gets another name once, and the log has both", async () => {
+  await using world = await createIdentityWorld();
+  const { renameOrganization, organization } = world.identity;
+  const before = organization()?.name ?? "";
+  const longest = "n".repeat(ORGANIZATION_NAME_LENGTH_MAX);
+  expect(await renameOrganization(world.operator, ` ${longest} `)).toBe(before);
+  expect(organization()?.name).toBe(longest);
+  expect(await renameOrganization(world.operator, longest)).toBe(longest);
+  expect(world.audited()).toEqual(["organization.rename"]);
+  for (const refused of [" ", `${longest}n`])
+    expect(() => renameOrganization(world.operator, refused)).toThrow("1 to");
 });
 
 test("a removed administrator comes back under a new subject with a new password", async () => {
@@ -165,11 +221,11 @@ test("the status names mode and provisioning, not the secret", async () => {
 test("what a start would make is told beforehand, and there is nothing to tell exactly when a start would only read", async () => {
   await using world = await createEmptyWorld();
   const { identity } = world;
-  const all = { organization: true, administrator: true, password: true };
+  const all = { organization: true, administrator: true, password: true, released: [] };
   expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(all);
   expect(world.audited()).toEqual([]);
   await identity.bootstrap(WITHOUT_PASSWORD);
-  const none = { organization: false, administrator: false, password: false };
+  const none = { organization: false, administrator: false, password: false, released: [] };
   expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(none);
   const admin = adminOf(world);
   await world.setUser(admin?.id ?? "", { role: "member" });
