@@ -2,6 +2,7 @@
 // Which errors exist is for the domain; what a command prints on success is for output.ts.
 import { styleText } from "node:util";
 import { DomainError, type ErrorKind, type Problem } from "../src/domain/errors.ts";
+import { memoryLimits } from "../src/platform/memory-limits.ts";
 import { printable, printableJson } from "./printable.ts";
 
 /** operator-experience.md section 1.1 */
@@ -137,6 +138,13 @@ function told(error: unknown): Told {
     return { message: error.message, reason: error.message, exitCode: error.exitCode };
   if (error instanceof SomeFailed)
     return { message: error.message, reason: "some_failed", exitCode: EXIT.someFailed };
+  if (isOutOfMemory(error))
+    return {
+      message: "out of memory",
+      reason: "memory.exhausted",
+      hint: memoryHint(),
+      exitCode: EXIT.unexpected,
+    };
   return {
     message: `unexpected failure: ${error instanceof Error ? error.message : String(error)}`,
     reason: "unexpected",
@@ -144,6 +152,13 @@ function told(error: unknown): Told {
     exitCode: EXIT.unexpected,
   };
 }
+
+/** The engine throws a RangeError, the system calls say ENOMEM. */
+const isOutOfMemory = (error: unknown): boolean =>
+  Object(error).code === "ENOMEM" || (error instanceof RangeError && /out of memory/i.test(error.message));
+
+const memoryHint = (): string =>
+  `the memory limit is ${memoryLimits().join(", ") || "that of the machine"}; raise it, or work with smaller files`;
 
 function expected({ message, reason, kind, hint, problems, retryAfterSeconds }: DomainError): Told {
   const wait = retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`;

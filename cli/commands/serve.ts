@@ -1,6 +1,6 @@
 // `quartermaster serve`: runs the service until it is told to stop, and says in a few lines what it is.
 // Starting and stopping in order is src/service/service.ts.
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DomainError } from "../../src/domain/errors.ts";
 import type { Config } from "../../src/platform/config/config.ts";
@@ -149,7 +149,8 @@ const passwordTeller =
       return;
     }
     const path = join(directory.path, PASSWORD_FILE);
-    writeFileSync(path, `${generatedPassword.reveal()}\n`, { mode: 0o600, flush: true });
+    rmSync(path, { force: true }); // a link in its place must not be followed
+    writeFileSync(path, `${generatedPassword.reveal()}\n`, { mode: 0o600, flush: true, flag: "wx" });
     log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
   };
 

@@ -8,6 +8,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -56,7 +57,15 @@ export function enterDataDirectory(path: string): DataDirectory {
   makeDirectory(absolute);
   refuseForeignOwner(absolute);
   refuseReadOnly(absolute);
-  return placesIn(absolute);
+  const places = placesIn(absolute);
+  for (const file of [places.database, places.marker, places.lock]) refuseLink(file);
+  return places;
+}
+
+/** @returns the permissions of a data directory that others may use, as `0777`; undefined where its owner alone may */
+export function openMode({ path }: DataDirectory): string | undefined {
+  const mode = statSync(path).mode & 0o777;
+  return (mode & 0o077) === 0 ? undefined : `0${mode.toString(8)}`;
 }
 
 /** @returns where everything is in a data directory, whether or not it is there */
@@ -179,7 +188,7 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ServerLoc
     connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
     connection.run("BEGIN EXCLUSIVE");
     const note = `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`;
-    writeFileSync(holderFile(directory), note, { mode: 0o600 });
+    writeWholeFile(holderFile(directory), note);
   } catch (error) {
     connection.close();
     throw isBusy(error) ? inUse(directory, error) : asDirectoryError(asStorageError(error), directory.path);
@@ -244,6 +253,14 @@ function openLockFile({ lock }: DataDirectory): Database {
   }
 }
 
+/** Whoever may write into the directory could lead its owner to any file. */
+function refuseLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  throw new DomainError("forbidden", "data_dir.link", `${path} is a symbolic link`, {
+    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
+  });
+}
+
 const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
 
 /** Written by the holder of the lock, for people; the lock alone decides. */
@@ -273,7 +290,8 @@ export function flushToDisk(path: string): void {
 /** Writes a file of ours that is there as a whole or not at all, also after a power failure; one writer at a time. */
 export function writeWholeFile(path: string, text: string): void {
   const partial = `${path}.partial`;
-  writeFileSync(partial, text, { mode: 0o600, flush: true });
+  rmSync(partial, { force: true }); // a killed writer's, or somebody's link, which must not be followed
+  writeFileSync(partial, text, { mode: 0o600, flush: true, flag: "wx" });
   renameSync(partial, path);
   flushToDisk(dirname(path));
 }

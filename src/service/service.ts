@@ -16,7 +16,7 @@ import { openForStart, refuseLostDatabase } from "../lost-database.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigFile } from "../platform/config/file.ts";
-import { type DataDirectory, lockForServer } from "../platform/data-directory.ts";
+import { type DataDirectory, lockForServer, openMode } from "../platform/data-directory.ts";
 import { finishSwap } from "../platform/database/data-swap.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { AdjustableLog, Log } from "../platform/log.ts";
@@ -79,6 +79,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
   forgetServiceState(directory);
+  const mode = openMode(directory);
+  if (mode !== undefined)
+    log.warning("data_dir.open", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   refuseLostDatabase(directory, options);
   const door = await openDoor(config, log);

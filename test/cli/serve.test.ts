@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -304,6 +305,26 @@ describe("a running service", () => {
       result: "failed",
       detail: expect.stringContaining(socket),
     });
+  });
+
+  test("refuses a data directory whose database is a link, and leaves the file that it leads to", async () => {
+    mkdirSync(folder("linked"));
+    writeFileSync(folder("target"), "");
+    symlinkSync(folder("target"), join(folder("linked"), "quartermaster.db"));
+    const { exitCode, stderr } = await runCli(["serve", "--data-dir", folder("linked")]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 5,
+      stderr: expect.stringContaining("is a symbolic link"),
+    });
+    expect(statSync(folder("target")).size).toBe(0);
+  });
+
+  test("warns in the log of a data directory that others may use", async () => {
+    mkdirSync(folder("open"));
+    chmodSync(folder("open"), 0o777);
+    await using service = await startService({ args: ["--data-dir", folder("open")] });
+    await service.logged("data_dir.open");
+    expect(service.stderr()).toContain("mode=0777");
   });
 
   test("tells in the log of a bootstrap password and an organization name that it does not use", async () => {
