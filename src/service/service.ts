@@ -32,6 +32,7 @@ import { startingResponse } from "../server/refusal.ts";
 import { createServer, type Server } from "../server/server.ts";
 import { beginInstallation } from "../setup.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
+import { registerInvitationJob } from "./invitation-work.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
 import { refuseBadStart } from "./start-checks.ts";
@@ -152,6 +153,7 @@ async function startBehind(
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
   registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
+  registerInvitationJob(scheduler, installation.domain, { actor, log, config });
   registerBackupJob(scheduler, installation, { actor, clock, config, log });
   registerReplacedJob(scheduler, installation, { actor, clock, config, log });
   addBackupFigures(metrics, installation.domain);

@@ -1108,6 +1108,7 @@ suite("the table", () => {
       "database.replicated": "false",
       "catalog.file": "unset",
       "clients.retention_days": "365",
+      "invitations.retention_days": "365",
       "scim.token": "unset",
       "scim.group_role_mappings": "{}",
       "scim.link_existing": "by_address",

@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "invitation.accept",
   "invitation.cancel",
   "invitation.create",
+  "invitation.forget",
   "invitation.regenerate",
   "invitation.resend",
   "job.pause",

@@ -1,5 +1,20 @@
 // SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
-import { and, count, desc, eq, exists, gt, inArray, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  count,
+  desc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Invitation, Role } from "./model.ts";
 import { contains, type RowId } from "./store.ts";
@@ -134,6 +149,24 @@ export const cancelPending = (
     .returning({ id: invitations.id })
     .all()
     .map(({ id }) => id);
+
+/** @returns how many invitations that expired before a time were removed, `limit` at most */
+export function removeExpired(
+  tx: Tx,
+  {
+    organizationId,
+    expiredBeforeMs,
+    limit,
+  }: { organizationId: string; expiredBeforeMs: number; limit: number },
+): number {
+  const expired = tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.organizationId, organizationId), lt(invitations.expiresAtMs, expiredBeforeMs)))
+    .limit(limit);
+  const isExpired = inArray(invitations.id, expired);
+  return tx.delete(invitations).where(isExpired).returning({ id: invitations.id }).all().length;
+}
 
 /** @returns how many invitations of an inviter are pending, expired ones included */
 export const countPendingFrom = (connection: Connection, { organizationId, id }: RowId): number =>

@@ -13,6 +13,7 @@ import {
 } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
+import { forgetInvitations } from "./invitation-retention.ts";
 import { Invitations } from "./invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
 import { checkOrganizationName, createRename } from "./organization.ts";
@@ -45,6 +46,9 @@ export function createIdentity(dependencies: IdentityDependencies) {
     invitations: new Invitations(dependencies, enrol),
     provisioned: new ProvisionedUsers(dependencies),
     ownPasswords: createOwnPasswords(dependencies),
+
+    /** Removes invitations long after their time; a job of the service: see invitation-retention.ts. */
+    forgetInvitations: forgetInvitations.bind(undefined, dependencies),
 
     /** Run at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),

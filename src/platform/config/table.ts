@@ -41,6 +41,7 @@ export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
 /** a year by default: longer than any leave, and as long as yearly reviews look back; who comes back is listed anew */
 export const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
+export const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
 /** attempts that one window may allow */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
@@ -166,6 +167,11 @@ export const SETTINGS = {
     integer(CLIENT_RETENTION_DAYS),
     "365",
     "days after its last report at which a workstation leaves the inventory",
+  ),
+  "invitations.retention_days": always(
+    integer(INVITATION_RETENTION_DAYS),
+    "365",
+    "days after its link expired at which an invitation is removed: accepted, canceled or unused",
   ),
   "scim.token": sealed("scim-token", "bearer token of the identity provider that pushes users"),
   "scim.group_role_mappings": always(
