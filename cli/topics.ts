@@ -2,6 +2,7 @@
 // src/platform/config/table.ts.
 
 import { HELP_WIDTH } from "./command.ts";
+import type { Topic } from "./topic.ts";
 
 /** A word and what it means. */
 export type Definition = readonly [term: string, meaning: string];
@@ -111,8 +112,8 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Topic by name, each a text without a line break at its end; made when it is asked for. */
-export const TOPICS: Readonly<Record<string, () => string | Promise<string>>> = {
+/** Topic by name, each made when it is asked for; a text alone has no command blocks. */
+export const TOPICS: Readonly<Record<string, () => string | Promise<string | Topic>>> = {
   environment: () => textOf(PROSE.environment),
   "exit-codes": () => textOf(PROSE["exit-codes"]),
   files: () => textOf(PROSE.files),

@@ -2,6 +2,7 @@
 // it. Names and numbers are those that the program uses.
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
 import { settingOf } from "../../src/platform/config/table.ts";
+import { commands, type Topic, topic, yaml } from "../topic.ts";
 
 const everyHours = settingOf("backup.every_hours").default;
 const keep = settingOf("backup.keep").default;
@@ -9,7 +10,7 @@ const keepReplaced = settingOf("backup.keep_replaced").default;
 
 /** @returns the topic, without a line break at its end */
 export const backupsTopic =
-  (): string => `The service makes a backup every ${everyHours} h (backup.every_hours) and keeps ${keep} (backup.keep). They go to
+  (): Topic => topic`The service makes a backup every ${everyHours} h (backup.every_hours) and keeps ${keep} (backup.keep). They go to
 backups/ in the data directory, or to backup.directory: another disk is where they belong. That folder is
 never made, since a missing one may be a disk that is not mounted. Under
 systemd that folder needs ReadWritePaths= in a drop-in. \`backup create\` makes one at any time; those it makes are
@@ -28,9 +29,12 @@ ${SEAL_NAME}    the digest of the manifest: sha256sum -c ${SEAL_NAME}
 Keys are not in it. Keep a copy of keys/ apart, or of the .qmk file that \`backup create --with-keys\`
 encrypts under a passphrase. Whoever has both can read every secret, so keep them in two places.
 
-  quartermaster backup verify FILE             do all that a restore does, beside the live data
-  quartermaster backup restore FILE --dry-run  what would be replaced, and which keys are missing
-  quartermaster backup restore FILE            with the service stopped
+${commands(
+  "run",
+  "quartermaster backup verify FILE             # do all that a restore does, beside the live data",
+  "quartermaster backup restore FILE --dry-run  # what would be replaced, and which keys are missing",
+  "quartermaster backup restore FILE            # with the service stopped",
+)}
 
 Where the database is lost, serve and setup begin no other one: installation.json in the data directory,
 or a backup, says that there was one. They print the command that restores the newest backup.
@@ -50,22 +54,27 @@ that copy. Restore it with the older executable: a newer one upgrades it again, 
 Litestream, or other software that replicates the write-ahead log, may run all the while. Say so in
 the configuration, so that nobody else puts the log into the database file:
 
-  database:
-    replicated: true
+${yaml("check", "database:", "  replicated: true")}
 
 and have it follow the file, in /etc/litestream.yml (tried with Litestream 0.3.13 and 0.5):
 
-  dbs:
-    - path: /var/lib/quartermaster/${DATABASE_NAME}
-      replicas:
-        - path: /mnt/replica/quartermaster
+${yaml(
+  "manual: Litestream reads it; `bun run test:litestream` starts Litestream with it",
+  "dbs:",
+  `  - path: /var/lib/quartermaster/${DATABASE_NAME}`,
+  "    replicas:",
+  "      - path: /mnt/replica/quartermaster",
+)}
 
 \`status\` and \`doctor\` then say when it last copied a piece of the log. Whether that reached the replica
 only its own log says.
 
 To return to a replica: stop the service and the replication, then
 
-  litestream restore -o /tmp/replica.db file:///mnt/replica/quartermaster
-  quartermaster backup restore /tmp/replica.db --data-dir /var/lib/quartermaster --confirm quartermaster
+${commands(
+  "manual: needs Litestream; `bun run test:litestream` runs it",
+  "litestream restore -o /tmp/replica.db file:///mnt/replica/quartermaster",
+  "quartermaster backup restore /tmp/replica.db --data-dir /var/lib/quartermaster --confirm quartermaster",
+)}
 
 A replica has the database alone: artifacts/ and keys/ are copied by other means.`;

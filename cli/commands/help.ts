@@ -2,6 +2,7 @@
 import { DomainError } from "../../src/domain/errors.ts";
 import { CliCommand, HELP_WIDTH } from "../command.ts";
 import type { Context } from "../context.ts";
+import type { Topic } from "../topic.ts";
 import { TOPICS, wrapped } from "../topics.ts";
 
 /** Adds the command to the tree (operator-experience.md CLI-14, CLI-16). */
@@ -15,10 +16,12 @@ export function register(program: CliCommand, { stdout }: Context): void {
     .argument("[words...]", `a command, or one of ${topics}`)
     .action(async (words: readonly string[]) => {
       const topic = words.length === 1 ? TOPICS[words[0] ?? ""] : undefined;
-      if (topic !== undefined) stdout.write(`${await topic()}\n`);
+      if (topic !== undefined) stdout.write(`${textOf(await topic())}\n`);
       else (await commandAt(program, words)).outputHelp();
     });
 }
+
+const textOf = (topic: string | Topic): string => (typeof topic === "string" ? topic : topic.text);
 
 const topicsText = (topics: string): string =>
   `\nTopics of help:\n  ${wrapped(topics, HELP_WIDTH - 2).join("\n  ")}`;

@@ -10,7 +10,7 @@ export function register(program: CliCommand, context: Context): void {
     .command("unit")
     .description("Prints the hardened systemd unit of the service, and the user it runs as.")
     .examples(
-      "quartermaster unit --sysusers > /etc/sysusers.d/quartermaster.conf",
+      "quartermaster unit --sysusers | install -D -m 644 /dev/stdin /etc/sysusers.d/quartermaster.conf",
       "quartermaster unit > /etc/systemd/system/quartermaster.service",
       "quartermaster help service",
     )

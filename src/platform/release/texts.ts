@@ -23,7 +23,7 @@ Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 1. Who signed it. \`release-key.pub\` lies here for convenience and proves nothing by itself: anybody can put a key beside a
    file. Compare its digest with the one you have from another source than this archive.
 
-   \`\`\`sh
+   \`\`\`sh run
    openssl pkey -pubin -in release-key.pub -outform DER | sha256sum
    \`\`\`
 
@@ -31,25 +31,25 @@ Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 
 2. Whether that signer made this list of files.
 
-   \`\`\`sh
+   \`\`\`sh run
    openssl pkeyutl -verify -pubin -inkey release-key.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
    \`\`\`
 
 3. Whether the files are those of the list: executable, bill of materials and all others.
 
-   \`\`\`sh
+   \`\`\`sh run
    sha256sum --check --strict SHA256SUMS
    \`\`\`
 
 4. Whether the sources give this executable: releases are reproducible. In a clone of them, with Bun ${runtime}:
 
-   \`\`\`sh
+   \`\`\`sh manual: takes minutes; bun run build has its own test
    git checkout ${commit} && bun run build && sha256sum dist/quartermaster
    \`\`\`
 
 # Installing it
 
-\`\`\`sh
+\`\`\`sh run
 install -m 0755 quartermaster /usr/local/bin/quartermaster
 install -D -m 0644 quartermaster.sysusers.conf /etc/sysusers.d/quartermaster.conf
 systemd-sysusers
