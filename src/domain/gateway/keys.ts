@@ -192,7 +192,6 @@ async function within(limitMs: number, work: Promise<Outcome>): Promise<Outcome 
     return await Promise.race([work, patience.promise]);
   } finally {
     clearTimeout(timer);
-    work.catch(() => {}); // nobody may be waiting any more
   }
 }
 

@@ -1,5 +1,6 @@
 // The life of a gateway key: made, looked after, lost, replaced, taken away. The gateway is test/domain/gateway/upstream.ts.
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import { DomainError } from "../../../src/domain/errors.ts";
 import {
   ATTEMPT_LEASE_MS,
   REPLACEMENT_WINDOW_MS,
@@ -275,6 +276,18 @@ test("keeps an odd number of milliseconds of life without breaking the row", asy
   expect(status).toMatchObject({ status: "ready", error: null });
   const dueAtMs = store.findKey(world.db.read, user.id)?.nextAttemptAtMs;
   expect(dueAtMs).toBe(world.clock.nowMs() + HOUR_MS);
+});
+
+test("a failure of the storage ends reconciling as what it is, and is no bug of one key", async () => {
+  await using world = await createGatewayWorld();
+  const { reconciler, keys } = world.gateway;
+  if (!reconciler || !keys.attempts) throw new Error("gateway mode is on");
+  await ensure(world, await world.addUser("ana@example.org"));
+  world.clock.advance(DAY_MS);
+  const full = new DomainError("unavailable", "storage.full", "the disk is full");
+  const failing = spyOn(keys.attempts, "run").mockRejectedValue(full);
+  await expect(reconciler.run(new AbortController().signal)).rejects.toBe(full);
+  expect(failing).toHaveBeenCalledTimes(1);
 });
 
 test("a bug with the key of one user keeps no other user from a key", async () => {
