@@ -21,11 +21,11 @@ const ARCHIVES = [tarGzOf(tarFile("a", "one")), tarGzOf(tarFile("b", "two"))].ma
   sizeBytes: bytes.length,
 }));
 
-async function written(): Promise<Buffer> {
-  const manifest = manifestOf({ packages: [], archives: ARCHIVES, signer, exportedAtMs: 0 });
+async function written(archives = ARCHIVES): Promise<Buffer> {
+  const manifest = manifestOf({ packages: [], archives, signer, exportedAtMs: 0 });
   const read = (sha256: string) =>
-    chunksOf(ARCHIVES.find((archive) => archive.sha256 === sha256)?.bytes ?? new Uint8Array());
-  return Buffer.concat(await Array.fromAsync(bundleBytes(manifest, ARCHIVES, { blobs: { read }, signer })));
+    chunksOf(archives.find((archive) => archive.sha256 === sha256)?.bytes ?? new Uint8Array());
+  return Buffer.concat(await Array.fromAsync(bundleBytes(manifest, archives, { blobs: { read }, signer })));
 }
 
 const inMemory = (bytes: Uint8Array): BundleFile => ({
@@ -77,6 +77,37 @@ describe("a bundle", () => {
     bundle.set(tarHeader({ name: MANIFEST_NAME, ...change }, length));
     expect(await outcomeOf(bundle)).toBe("unverified bundle.tampered");
   });
+});
+
+test.each([
+  ["is whole", (bytes: Buffer) => bytes],
+  ["ends early", (bytes: Buffer) => bytes.subarray(0, -1)],
+])("the file of a bundle that %s is closed when it has been read", async (_what, change) => {
+  const file = inMemory(change(await written()));
+  let isClosed = false;
+  async function* watched() {
+    try {
+      for (;;) yield* file.read();
+    } finally {
+      isClosed = true;
+    }
+  }
+  await readBundle({ ...file, read: watched }, { trusted }).catch(() => {});
+  expect(isClosed).toBe(true);
+});
+
+test("reading stops between the pieces of an archive when it is told to", async () => {
+  const bytes = Buffer.alloc(300_000, 7);
+  const stopping = new AbortController();
+  let pieces = 0;
+  const onProgress = () => {
+    pieces += 1;
+    stopping.abort(new Error("stopped"));
+  };
+  const file = inMemory(await written([{ bytes, sha256: sha256Hex(bytes), sizeBytes: bytes.length }]));
+  const reading = readBundle(file, { trusted, signal: stopping.signal, onProgress });
+  await expect(reading).rejects.toThrow("stopped");
+  expect(pieces).toBe(1);
 });
 
 describe("an export", () => {

@@ -295,6 +295,18 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(forged({ ...one(), signer: stranger }))).toBe("bundle.tampered unverified");
   });
 
+  test("the same where several keys are trusted", async () => {
+    const keys = [
+      readTrustedKeys(fileSigner(pem(), "third key").publicKey, "third.pub"),
+      trusted.keys,
+    ].flat();
+    const changes = { trusted: { name: "several.pub", keys } };
+    expect(await refused(forged({ ...one(), signer: stranger }), changes)).toBe("bundle.tampered unverified");
+    const bundle = forged({ ...one(), signer: stranger, manifest: { signer: stranger.keyId } });
+    expect(await refused(bundle, changes)).toBe("bundle.untrusted unverified");
+    expect((await importing(forged(one()), changes)).signer).toBe(signer.keyId);
+  });
+
   test("one in which a byte was changed that nothing signs", async () => {
     const bundle = Buffer.from(forged(one()));
     bundle[bundle.length - END.length - 1] = 1; // in the padding of the last archive
@@ -381,6 +393,13 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(forged({ manifest: { archives: [{ sha256: "../x", size_bytes: 1 }] } }))).toBe(
       "bundle.manifest unverified",
     );
+  });
+
+  test.each([1, 9, 10, 11])("a manifest with %d problems, of which it names the first ten", async (count) => {
+    const archives = Array.from({ length: count }, () => ({ sha256: "a".repeat(64), size_bytes: -1 }));
+    const { problems } = await refusal(importing(forged({ manifest: { archives } })));
+    const pointers = Array.from({ length: Math.min(10, count) }, (_, at) => `/archives/${at}/size_bytes`);
+    expect(problems.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
   test("an import that was stopped", async () => {
