@@ -337,6 +337,17 @@ test("a process that holds the directory takes over the leases of a crashed one,
   ]);
 });
 
+test("the lease of a crashed process is taken over, also beside jobs that nobody runs", async () => {
+  const { other, held, running } = await crashedRun();
+  other.scheduler.register(hourly(async () => {}, { name: "idle" }));
+  await other.scheduler.runDue();
+  expect(rowOf(other.db, "idle")?.leaseOwner).toBeNull();
+  await other.scheduler.takeOverLeases();
+  expect(rowOf(other.db)?.leaseOwner).toBeNull();
+  held.release();
+  await running;
+});
+
 test("a stale run cannot overwrite the result of a newer one", async () => {
   const { crashed, other, held, running } = await crashedRun();
   nowMs += LIMIT_MS + LEASE_GRACE_MS;
