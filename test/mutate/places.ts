@@ -26,7 +26,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       gateway,
     ),
     tests: [
-      ...["attempt-races", "keys", "ended-access", "administration", "key-rows"].map(
+      ...["attempt-races", "keys", "ended-access", "administration", "key-rows", "times"].map(
         (name) => `test/domain/gateway/${name}.test.ts`,
       ),
       "test/properties/gateway-keys.test.ts",
@@ -78,7 +78,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   backup: {
     files: ["src/domain/backup/*.ts", "src/backup/*.ts", "src/platform/database/copy.ts"],
-    tests: ["test/backup/backup.test.ts", "test/backup/restore.test.ts"],
+    tests: ["found", "backup", "restore"].map((name) => `test/backup/${name}.test.ts`),
   },
   scheduler: {
     files: ["src/platform/scheduler/*.ts"],
