@@ -3,6 +3,9 @@
 import { pointerOf } from "./errors.ts";
 import { endOfString, NameTable, stringAt } from "./json-names.ts";
 
+/** Members of one object at most, in JSON and YAML: the runtime takes long over objects with very many. */
+export const OBJECT_MEMBERS_MAX = 10_000;
+
 export interface JsonLimits {
   /** objects and lists inside each other */
   depthMax: number;
@@ -13,7 +16,11 @@ export interface JsonLimits {
 }
 
 /** `duplicate`: `at` is the index of the opening quote of the second of two equal names. */
-export type JsonFlaw = { kind: "depth" } | { kind: "values" } | { kind: "duplicate"; at: number };
+export type JsonFlaw =
+  | { kind: "depth" }
+  | { kind: "values" }
+  | { kind: "members" }
+  | { kind: "duplicate"; at: number };
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -28,6 +35,7 @@ export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined
   const { depthMax, valuesMax, foldsCase = false } = limits;
   const names = new NameTable(text, foldsCase);
   const open: number[] = []; // LIST, or the number of the object
+  const members: number[] = []; // of each open object
   let values = 0;
   let objects = 0;
   let inObject = LIST;
@@ -41,6 +49,7 @@ export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined
     }
     if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       open.pop();
+      members.pop();
       inObject = open.at(-1) ?? LIST;
       continue;
     }
@@ -50,9 +59,15 @@ export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined
       isNameNext = code === OPEN_OBJECT;
       inObject = isNameNext ? ++objects : LIST;
       open.push(inObject);
+      members.push(0);
       if (open.length > depthMax) return { kind: "depth" };
     } else if (code === QUOTE) {
-      if (isNameNext && !names.add(at, inObject)) return { kind: "duplicate", at };
+      if (isNameNext) {
+        const count = (members.pop() ?? 0) + 1;
+        if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
+        if (!names.add(at, inObject)) return { kind: "duplicate", at };
+        members.push(count);
+      }
       at = endOfString(text, at);
     } else {
       at = endOfScalar(text, at);

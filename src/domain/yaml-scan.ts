@@ -3,6 +3,7 @@
 
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { pointerOf } from "./errors.ts";
+import { OBJECT_MEMBERS_MAX } from "./json-structure.ts";
 import { PROTOTYPE_KEY } from "./members.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
@@ -91,6 +92,8 @@ class Scan {
   }
 
   #map(node: YAMLMap): Extent {
+    if (node.items.length > OBJECT_MEMBERS_MAX)
+      this.#report(node, `has ${node.items.length} members; the limit is ${OBJECT_MEMBERS_MAX}`);
     const seen = new Set<string>();
     const extents = node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : "";

@@ -2,7 +2,7 @@
 // and scim/structure.ts.
 
 import { stringAt } from "../domain/json-names.ts";
-import { findFlaw, type JsonLimits, pointerAt } from "../domain/json-structure.ts";
+import { findFlaw, type JsonLimits, OBJECT_MEMBERS_MAX, pointerAt } from "../domain/json-structure.ts";
 import { excerpt } from "./excerpt.ts";
 
 /** Objects and lists inside each other in a JSON body. */
@@ -26,6 +26,8 @@ export function structureFault(text: string, limits: JsonLimits): JsonFault | un
     return { message: `the body is nested more than ${limits.depthMax} levels deep` };
   if (flaw.kind === "values")
     return { message: `the body has more than ${limits.valuesMax} values and names of members` };
+  if (flaw.kind === "members")
+    return { message: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members` };
   const name = JSON.stringify(excerpt(stringAt(text, flaw.at)));
   const rule = limits.foldsCase ? "; letter case does not count" : "";
   return {

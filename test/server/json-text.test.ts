@@ -1,5 +1,6 @@
 // What is refused of JSON text before it is parsed, at the limits and in the words callers read.
 import { describe, expect, test } from "bun:test";
+import { OBJECT_MEMBERS_MAX } from "../../src/domain/json-structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import {
   JSON_DEPTH_MAX,
@@ -52,6 +53,16 @@ describe("values and names", () => {
   });
 });
 
+test.each([
+  [OBJECT_MEMBERS_MAX - 1, undefined],
+  [OBJECT_MEMBERS_MAX, undefined],
+  [OBJECT_MEMBERS_MAX + 1, `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`],
+])("%d members of one object: %p", (count, message) => {
+  const object = `{${Array.from({ length: count }, (_, at) => `"${at}":{}`).join(",")}}`;
+  expect(faultIn(object)?.message).toBe(message);
+  expect(faultIn(`[{"a":1},${object}]`)?.message).toBe(message);
+});
+
 describe("a name that an object has twice", () => {
   test.each([
     ['{"a":1,"a":2}', "/a"],
@@ -75,7 +86,7 @@ describe("a name that an object has twice", () => {
   });
 
   test("is found among as many names as there may be", () => {
-    const names = Array.from({ length: JSON_VALUES_MAX / 2 - 2 }, (_, at) => `"${at}":0`);
+    const names = Array.from({ length: OBJECT_MEMBERS_MAX - 1 }, (_, at) => `"${at}":0`);
     expect(faultIn(`{${names.join(",")}}`)).toBeUndefined();
     expect(faultIn(`{${names.join(",")},"7":0}`)?.pointer).toBe("/7");
   });

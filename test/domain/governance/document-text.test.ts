@@ -6,6 +6,7 @@ import { stamp } from "../../../src/domain/governance/document/stamp.ts";
 import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../src/domain/governance/document/text.ts";
 import { documentYaml, managedYaml } from "../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../src/domain/governance/model.ts";
+import { OBJECT_MEMBERS_MAX } from "../../../src/domain/json-structure.ts";
 import { YAML_VALUES_MAX } from "../../../src/domain/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../src/domain/yaml-source.ts";
 import {
@@ -97,6 +98,10 @@ function valuesText(count: number): string {
   return `a: &a [${ones}]\nb: [${rest}]\n`;
 }
 
+/** @returns text with a mapping of so many members */
+const membersText = (count: number): string =>
+  `a:\n${Array.from({ length: count }, (_, at) => `  k${at}: 1\n`).join("")}`;
+
 /** @returns text that has so many bytes when it is written as JSON, and half as many as it is */
 function jsonBytesText(count: number): string {
   const name = count % 2 === 0 ? "bb" : "b";
@@ -123,6 +128,7 @@ describe("limits: below and at pass, above is refused", () => {
   const rows: [string, number, (count: number) => string][] = [
     ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
     ["values and names", YAML_VALUES_MAX, valuesText],
+    ["members", OBJECT_MEMBERS_MAX, membersText],
     ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
     ["words and marks", DOCUMENT_TOKENS_MAX, (count) => `[] #${"\n".repeat(count - 5)}`],
   ];
