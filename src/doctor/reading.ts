@@ -1,10 +1,9 @@
 // Where `doctor` reads the database: the file itself, or a copy. A process that was killed leaves commits in the write-ahead log;
 // reading them in place would change -shm, and the last reader would put them into the file.
-import { constants, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
-import { fileSizeOf } from "../platform/disk.ts";
 
 /** The data directory with the database to read. */
 export interface Reading extends Disposable {
@@ -17,7 +16,7 @@ export interface Reading extends Disposable {
  */
 export function readingOf(directory: DataDirectory): Reading {
   const { database } = directory;
-  const isLeft = fileSizeOf(`${database}-wal`) > 0 && !isServerRunning(directory);
+  const isLeft = existsSync(`${database}-wal`) && !isServerRunning(directory); // an empty log has a -shm, too
   if (!isLeft) return { directory, [Symbol.dispose]: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // for this user alone
   const remove = () => rmSync(folder, { recursive: true, force: true });

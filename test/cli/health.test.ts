@@ -570,6 +570,10 @@ describe("doctor changes nothing in the data directory", () => {
     using bench = await createInstallation();
     const connection = openConnection(join(bench.data, "quartermaster.db"), {});
     connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    using idle = createBench();
+    cpSync(bench.data, idle.data, { recursive: true });
+    expect(statSync(join(idle.data, "quartermaster.db-wal")).size).toBe(0);
+    await expectUnchanged(idle);
     connection.close(true); // the last to close the database removes its log
     expect(existsSync(join(bench.data, "quartermaster.db-wal"))).toBe(false);
     await expectUnchanged(bench);
