@@ -11,6 +11,7 @@ import * as completion from "./commands/completion.ts";
 import * as config from "./commands/config.ts";
 import * as doctor from "./commands/doctor.ts";
 import * as groups from "./commands/groups.ts";
+import * as harnesses from "./commands/harnesses.ts";
 import * as help from "./commands/help.ts";
 import * as invitations from "./commands/invitations.ts";
 import * as jobs from "./commands/jobs.ts";
@@ -54,6 +55,7 @@ const NOUNS: readonly Noun[] = [
   invitations,
   logins,
   policy,
+  harnesses,
   clients,
   keys,
   scim,

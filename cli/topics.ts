@@ -121,6 +121,7 @@ export const TOPICS: Readonly<Record<string, () => string | Promise<string | Top
   "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
   backups: async () => (await import("./backup/topic.ts")).backupsTopic(),
   bundles: async () => (await import("./catalog/topic.ts")).bundlesTopic(),
+  harnesses: async () => (await import("./harnesses/topic.ts")).harnessesTopic(),
   service: async () => (await import("./unit/topic.ts")).serviceTopic(),
   fail2ban: async () => (await import("../src/monitoring/fail2ban.ts")).fail2banFilter(),
   "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),

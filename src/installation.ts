@@ -7,6 +7,7 @@ import { DomainError } from "./domain/errors.ts";
 import type { ProvisionerCall } from "./domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "./domain/governance/service.ts";
 import { gatewayModeOf } from "./gateway/mode.ts";
+import { readHarnessFacts } from "./harness-facts-file.ts";
 import { refuseLostDatabase } from "./lost-database.ts";
 import { destinationsOf } from "./outgoing.ts";
 import { openBlobs } from "./platform/blobs.ts";
@@ -109,6 +110,7 @@ async function joinDomain(
     observeProvisioner,
     runTask,
     runCatalogTask,
+    readHarnesses: () => readHarnessFacts(config),
     settings: settingsOf(config, { baseUrl, roles }),
     secrets: { scimToken: config.get("scim.token") },
   });

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { openBundleFile } from "../../src/catalog-file.ts";
 import { type ImportPlan, type ImportRequest, isUnchanged } from "../../src/domain/catalog/service.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { type FileSigner, fileSigner, readTrustedKeys } from "../../src/platform/crypto/file-signatures.ts";
+import { readTrustedKeys } from "../../src/platform/crypto/file-signatures.ts";
 import { findOwnSigner, makeOwnKey } from "../../src/platform/crypto/own-signing-key.ts";
 import { openDataDirectory } from "../../src/platform/data-directory.ts";
 import { readFile, replaceFile } from "../../src/platform/files.ts";
@@ -13,8 +13,8 @@ import { planDocument, planInWords, planLines, versionText } from "../plan-text.
 import { printable } from "../printable.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { isConfirmed } from "../prompt.ts";
-import { readSecretFile } from "../secret-input.ts";
 import { removalCheck } from "./remove.ts";
+import { ownSigner, signerFor } from "./signer.ts";
 
 export const KEY_FILE_BYTES_MAX = 65_536;
 
@@ -66,25 +66,6 @@ async function* watched(bytes: AsyncIterable<Uint8Array>, progress: Progress): A
     progress.advance(piece.byteLength);
     yield piece;
   }
-}
-
-function signerFor(call: Call): FileSigner {
-  const path = call.text("signingKeyFile");
-  if (path === undefined) return ownSigner(openDataDirectory(call.config.get("data_dir")).keys);
-  return fileSigner(readSecretFile(resolve(call.context.cwd, path)), path);
-}
-
-function ownSigner(keys: string): FileSigner {
-  const signer = findOwnSigner(keys);
-  if (signer) return signer;
-  throw new DomainError(
-    "conflict",
-    "bundle.no_key",
-    "this installation has no key to sign bundles with yet",
-    {
-      hint: "make it and keep its public half for the other side: quartermaster catalog bundle-key > bundle.pub",
-    },
-  );
 }
 
 /** A dry run tells what blocks as part of the plan; a real one refuses it. */

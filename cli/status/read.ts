@@ -1,5 +1,7 @@
 // Gathers what `status` shows: facts of the machine, which need no database, what is in the database, and whether outside
 // services answer. A database of another schema is told and left as it is.
+import { DomainError } from "../../src/domain/errors.ts";
+import { readHarnessFacts } from "../../src/harness-facts-file.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { askOutside, type OutsideService } from "../../src/outside.ts";
 import type { Config } from "../../src/platform/config/config.ts";
@@ -37,6 +39,16 @@ export interface Status {
   /** undefined where the schema is older than the program's */
   content: Content | undefined;
   outside: readonly OutsideService[];
+  harnesses: HarnessState;
+}
+
+/** The configured harness file. */
+export interface HarnessState {
+  /** undefined where none is configured */
+  file: string | undefined;
+  signer: string | undefined;
+  /** why the file may not be used */
+  problem: string | undefined;
 }
 
 /** Finishes a restore that was cut short, as every command does. @throws DomainError `service.down` after the report; `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
@@ -50,7 +62,13 @@ export async function status(context: Context, command: CliCommand): Promise<voi
     database === program ? contentOf(context, config) : undefined,
     askOutside(config),
   ]);
-  const all: Status = { nowMs: context.clock.nowMs(), machine, content, outside };
+  const all: Status = {
+    nowMs: context.clock.nowMs(),
+    machine,
+    content,
+    outside,
+    harnesses: harnessState(config),
+  };
   outputFor(context, command).result(statusDocument(all), statusText(all));
   if (machine.server === undefined) refuseDown(command);
 }
@@ -85,3 +103,13 @@ const contentOf = (context: Context, config: Config) =>
       untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
     }),
   );
+
+function harnessState(config: Config): HarnessState {
+  const file = config.get("harnesses.file");
+  try {
+    return { file, signer: readHarnessFacts(config).source?.signer, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { file, signer: undefined, problem: error.message };
+  }
+}

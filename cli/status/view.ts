@@ -13,10 +13,10 @@ import { COMMIT, VERSION } from "../../src/platform/version.ts";
 import { ageText } from "../age.ts";
 import { detailsText, type Fact, timeOf } from "../details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
-import type { Content, Machine, Status } from "./read.ts";
+import type { Content, HarnessState, Machine, Status } from "./read.ts";
 
 /** @returns the text, a line for each fact */
-export function statusText({ nowMs, machine, content, outside }: Status): string {
+export function statusText({ nowMs, machine, content, outside, harnesses }: Status): string {
   return detailsText([
     ["service", serviceText(machine, nowMs)],
     ["version", `${VERSION}, schema ${schemaText(machine)}`],
@@ -26,6 +26,7 @@ export function statusText({ nowMs, machine, content, outside }: Status): string
     ...replicationFacts(machine, nowMs),
     ...(content?.untrustedProxy ? proxyFacts(content.untrustedProxy) : []),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
+    ...harnessFacts(harnesses),
     ...outside.flatMap(outsideFacts),
   ]);
 }
@@ -125,13 +126,21 @@ function jobFacts(job: JobView, { nowMs, machine }: Beside): Fact[] {
   ];
 }
 
+const harnessFacts = ({ file, signer, problem }: HarnessState): Fact[] =>
+  file === undefined
+    ? []
+    : [
+        ["harness file", signer === undefined ? file : `${file}, signed by ${signer}`],
+        ...(problem === undefined ? [] : [fact(`not usable: ${problem}`)]),
+      ];
+
 const outsideFacts = ({ name, origin, state, reason, affects }: OutsideService): Fact[] => [
   [name, `${origin} ${state === "not_asked" ? "may be reached" : `is ${state}`}`],
   ...(reason === null ? [] : [fact(reason), fact(`what waits: ${affects}`)]),
 ];
 
 /** @returns the document; what is in the database is null where its schema is older than the program's */
-export function statusDocument({ nowMs, machine, content, outside }: Status): object {
+export function statusDocument({ nowMs, machine, content, outside, harnesses }: Status): object {
   return {
     service: serviceDocument(machine, nowMs),
     version: VERSION,
@@ -153,6 +162,11 @@ export function statusDocument({ nowMs, machine, content, outside }: Status): ob
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
     untrusted_proxy: content?.untrustedProxy ? proxyDocument(content.untrustedProxy) : null,
+    harnesses: {
+      file: harnesses.file ?? null,
+      signer: harnesses.signer ?? null,
+      problem: harnesses.problem ?? null,
+    },
     outside,
   };
 }

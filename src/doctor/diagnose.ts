@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
+import { readHarnessFacts } from "../harness-facts-file.ts";
 import { directoryToExamine, type ExistingInstallation, openUntouched } from "../installation.ts";
 import { configuredOrigin } from "../origin.ts";
 import { askOutside } from "../outside.ts";
@@ -55,6 +56,7 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
   inOrder([
     examine("service", (check) => machine.checkService(check, directory, config.get("server.listen"))),
     examine("settings", (check) => checkSettings(check, config)),
+    examine("harnesses", (check) => checkHarnesses(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),
     examine("disk", (check) => machine.checkRoom(check, roomOf(directory.path))),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
@@ -65,6 +67,14 @@ function checkSettings(check: Check, config: Config): Finding | Finding[] {
   refuseProblems(SETTINGS_CHECKS.flatMap((find) => find(config)));
   if (config.warnings.length === 0) return check.ok(config.file ?? "no file; defaults and environment");
   return config.warnings.map((warning) => check.warning(warning, "see: quartermaster config show"));
+}
+
+/** @throws DomainError why the harness file may not be used */
+function checkHarnesses(check: Check, config: Config): Finding {
+  const { source } = readHarnessFacts(config);
+  return check.ok(
+    source ? `${source.file}, signed by ${source.signer}` : "no file; the facts of the program",
+  );
 }
 
 const databaseFindings = (

@@ -30,6 +30,7 @@ import { ArtifactLinks } from "./governance/artifact-links.ts";
 import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
 import { createGovernance, type RunTask } from "./governance/service.ts";
+import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harness-facts.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
@@ -55,6 +56,8 @@ export interface DomainOptions {
   runTask: RunTask;
   /** the same for catalog files: catalog/work.ts */
   runCatalogTask?: RunCatalogTask | undefined;
+  /** reads the configured harness file; only the program's facts hold where it is left out */
+  readHarnesses?: (() => HarnessesInForce) | undefined;
   settings: DomainSettings;
   secrets: DomainSecrets;
 }
@@ -84,6 +87,12 @@ export function openDomain({
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
+  const auditLog = new AuditLog(machine);
+  const harnesses = new HarnessFacts({
+    ...shared,
+    auditLog,
+    read: machine.readHarnesses ?? (() => BUILT_IN),
+  });
   const idempotency = new Idempotency(machine);
   const identity = createIdentity({
     ...shared,
@@ -106,6 +115,7 @@ export function openDomain({
     ...shared,
     identity,
     catalog,
+    harnesses,
     settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
   });
   const inference = createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin });
@@ -128,7 +138,8 @@ export function openDomain({
       ...shared,
       identity,
       governance,
-      checkVersion,
+      harnesses: () => harnesses.harnesses(),
+      checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
       endLogin: { session: endLoginSession, grant: endGrant },
     }),
     branding: createBranding({ ...shared, identity }),
@@ -142,7 +153,8 @@ export function openDomain({
     }),
     gateway,
     inference,
-    auditLog: new AuditLog(machine),
+    auditLog,
+    harnesses,
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),

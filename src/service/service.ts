@@ -32,6 +32,7 @@ import { startingResponse } from "../server/refusal.ts";
 import { createServer, type Server } from "../server/server.ts";
 import { beginInstallation } from "../setup.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
+import { beginHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { registerInvitationJob } from "./invitation-work.ts";
 import { beginProvisioning, reloadMapping } from "./provisioning-start.ts";
 import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
@@ -143,6 +144,7 @@ async function startBehind(
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await tellUnusedBootstrap(installation, { config, log });
   await beginProvisioning(installation, { actor, log, baseUrl: baseUrl() });
+  await beginHarnesses(installation, { actor, log });
   const file = config.content;
   const seeded = await seedFromFile(installation, { config, file, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
@@ -173,6 +175,7 @@ async function startBehind(
   const reload = async () => {
     const reading = config.readFileAgain(runTask);
     await reloadSettings({ config, log, reading, listener });
+    await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });
     await reloadGovernance(installation, { config, actor, log, reading, runTask });
     await reloadMapping(installation, { config, actor, log, reading });

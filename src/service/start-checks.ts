@@ -2,6 +2,7 @@
 // `doctor`. No check binds an address, opens the data directory, or changes anything.
 import { DomainError } from "../domain/errors.ts";
 import { refuseUnfitExecutable } from "../gateway/mode.ts";
+import { readHarnessFacts } from "../harness-facts-file.ts";
 import { isLoopback } from "../origin.ts";
 import { type Clock, DAY_MS, toRfc3339 } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
@@ -43,6 +44,7 @@ export function refuseBadStart(config: Config, clock: Clock): void {
     ...found(() => refuseEarlyClock(clock, BUILD_TIME)),
     ...SETTINGS_CHECKS.flatMap((find) => find(config)),
     ...certificateProblems(config),
+    ...found(() => void readHarnessFacts(config)),
   ]);
 }
 

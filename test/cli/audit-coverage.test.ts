@@ -1,11 +1,13 @@
 // Runs every command once on an installation, and says which actions it must leave in the audit log. A command that
 // leaves nothing may change nothing. A new command has to be listed here.
 import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
+import { HARNESS_FILE_FORMAT } from "../../src/domain/harness-file.ts";
 import { inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { reportOn } from "../support/installed-clients.ts";
@@ -76,6 +78,14 @@ const withClient = async (bench: Bench): Promise<string> => {
 const withCatalog = (bench: Bench): string => {
   cpSync(EXAMPLE, bench.folder, { recursive: true });
   return "catalog.yaml";
+};
+
+/** A harness file and a key that signs it. */
+const withHarnessFile = ({ folder }: Bench): void => {
+  const head = `format: ${HARNESS_FILE_FORMAT}`;
+  writeFileSync(join(folder, "harnesses.yaml"), `${head}\nharnesses: {codex: {verified_before: 9.0.0-0}}\n`);
+  const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+  writeFileSync(join(folder, "signer.pem"), pem, { mode: 0o600 });
 };
 
 /** Of another installation, with the key that signed it. */
@@ -236,6 +246,9 @@ const READS: Readonly<Record<string, string>> = {
   "policy diff": "1 1",
   "policy check": "policy.yaml",
   "policy explain": "--user root@example.org --harness codex",
+  "harnesses list": "",
+  "harnesses check": "harnesses.yaml",
+  "harnesses sign": "harnesses.yaml --signing-key-file signer.pem",
   "clients list": "",
   "clients show": "lab-1",
   "keys list": WITH_GATEWAY,
@@ -281,6 +294,7 @@ test("a command that only reads changes nothing", async () => {
   await bench.json(`catalog seed ${withCatalog(bench)}`);
   await withPolicy(bench);
   await withClient(bench);
+  withHarnessFile(bench);
   const names = new Map([
     ["GROUP", await withGroup(bench)],
     ["INVITATION", await withInvitation(bench)],

@@ -88,6 +88,7 @@ const BEGINNERS = [
   "config explain",
   "backup list",
   "backup restore",
+  "harnesses list",
 ];
 
 describe("where nothing was set up", () => {

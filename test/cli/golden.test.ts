@@ -151,6 +151,29 @@ test("catalog", async () => {
   expectGolden("catalog", steps, replacements(bench));
 });
 
+test("harnesses", async () => {
+  using bench = await createInstallation();
+  const head = "format: quartermaster-harnesses/1\nharnesses:\n";
+  writeFileSync(join(bench.folder, "agents.yaml"), `${head}  codex: {verified_before: 9.0.0-0}\n`);
+  writeFileSync(join(bench.folder, "bad.yaml"), `${head}  codex: {verified_before: 0.1.0}\n  kimi: {}\n`);
+  const before = await transcript(bench, ["harnesses sign agents.yaml"]);
+  const key = await bench.run("catalog bundle-key");
+  writeFileSync(join(bench.folder, "home.pub"), key.stdout);
+  const settings = "--harnesses-file agents.yaml --harnesses-trust home.pub";
+  const steps = await transcript(bench, [
+    "harnesses sign agents.yaml",
+    "harnesses sign agents.yaml --json",
+    "harnesses check agents.yaml",
+    "harnesses check agents.yaml --trust home.pub --json",
+    "harnesses check bad.yaml",
+    "harnesses list",
+    `harnesses list ${settings}`,
+    "harnesses list --json",
+  ]);
+  const signers = replacements(bench).set(/\b[0-9a-f]{64}\b/g, "<digest>");
+  expectGolden("harnesses", [...before, ...steps], signers);
+});
+
 test("catalog bundles", async () => {
   using bench = await createInstallation();
   using other = await createInstallation();

@@ -19,7 +19,7 @@ const base = JSON.stringify({
   harnesses: {},
   packages: [],
 });
-const frame = { gateway: false, serverVersion: "1.0.0", revision: "b" };
+const frame = { gateway: false, serverVersion: "1.0.0", revision: "b", extension: {} };
 
 /** A policy as YAML with many words. @param characters of the whole task */
 function policyOf(characters: number) {
@@ -93,6 +93,17 @@ test("reads a small configuration file at once, and a large one in a thread", as
   expect(await refusalOf(() => read(INLINE_CHARACTERS_MAX + 1))).toMatchObject({
     reason: "document.too_slow",
   });
+});
+
+test("judges by the harness facts of the task in a thread, too", async () => {
+  const rest = 'allowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: ">=0.155.0"}}\n';
+  const task = { ...large, text: large.text.replace("allowed_harnesses: []\n", rest) };
+  const run = createDocumentThreads();
+  expect((await run("policy", task)).problems).toMatchObject([
+    { pointer: "/harnesses/codex/version_requirement" },
+  ]);
+  const extension = { codex: { verified_before: "0.160.0-0", generations: [] } };
+  expect((await run("policy", { ...task, frame: { ...frame, extension } })).problems).toEqual([]);
 });
 
 describe("limits", () => {

@@ -1107,6 +1107,8 @@ suite("the table", () => {
       "backup.directory": "unset",
       "database.replicated": "false",
       "catalog.file": "unset",
+      "harnesses.file": "unset",
+      "harnesses.trust": "unset",
       "clients.retention_days": "365",
       "invitations.retention_days": "365",
       "scim.token": "unset",

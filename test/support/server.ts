@@ -6,6 +6,7 @@ import type { Actor } from "../../src/domain/actor.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
 import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
+import type { HarnessesInForce } from "../../src/domain/harness-facts.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import { openBlobs } from "../../src/platform/blobs.ts";
@@ -66,6 +67,8 @@ const SCIM: ScimSettings = {
 };
 
 export interface TestServerOptions {
+  /** in place of a harness file */
+  readHarnesses?: () => HarnessesInForce;
   /** disposed with the server; made when left out */
   world?: World;
   access?: Partial<AccessSettings>;
@@ -181,6 +184,7 @@ async function joinDomain(
   const { db, clock, ids, directory } = world;
   return openDomain({
     runTask: runAtOnce,
+    readHarnesses: options.readHarnesses,
     db,
     clock,
     ids,

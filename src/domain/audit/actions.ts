@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "gateway_signing_key.rotate",
   "grant.create",
   "grant.revoke",
+  "harnesses.change",
   "invitation.accept",
   "invitation.cancel",
   "invitation.create",

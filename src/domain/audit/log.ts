@@ -93,6 +93,11 @@ export class AuditLog {
     return store.hasEntryOf(this.#db.read, organizationId, wanted);
   }
 
+  /** @returns what the newest entry of an action says of the state after it, as JSON */
+  lastAfter(organizationId: string, action: string): string | undefined {
+    return this.list(organizationId, { action, perPage: 1 }).items[0]?.after ?? undefined;
+  }
+
   /** @returns the id of the newest entry, as a measure of how long reading all of them will take */
   lastId(): number {
     return store.lastIdEver(this.#db.read);

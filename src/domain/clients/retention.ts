@@ -6,7 +6,7 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { BATCH_ROWS } from "./caps.ts";
-import { type Judge, RULES } from "./judging.ts";
+import type { Judge } from "./judging.ts";
 import type { Reported } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -45,33 +45,34 @@ export async function forgetUnseen(
 }
 
 /**
- * Judges reports again that other rules have judged, as after an update of the program; once all are done, there is nothing to
- * look for as long as this program runs. A report that came meanwhile keeps its own verdict.
+ * Judges reports again that other rules have judged, as after an update of the program or of the harness file; once all are done,
+ * there is nothing to look for until the rules change again. A report that came meanwhile keeps its own verdict.
  * @source control-api.md section 20.2.27
  */
 export class VerdictRenewal {
-  #isDone = false;
+  /** the rules by which all reports are judged */
+  #doneFor: string | undefined;
 
-  constructor(private readonly own: { db: Db; judge: Judge }) {}
+  constructor(private readonly own: { db: Db; judge: Judge; rules(): string }) {}
 
   /** @param signal ends the run between two batches. @returns how many reports were judged */
   async run(signal: AbortSignal): Promise<number> {
     let judged = 0;
-    while (!this.#isDone && !signal.aborted) {
-      const rows = store.listJudgedOtherwise(this.own.db.read, { rules: RULES, limit: BATCH_ROWS });
-      judged += await this.#renew(rows);
-      this.#isDone = rows.length < BATCH_ROWS;
+    for (let rules = this.own.rules(); this.#doneFor !== rules && !signal.aborted; rules = this.own.rules()) {
+      const rows = store.listJudgedOtherwise(this.own.db.read, { rules, limit: BATCH_ROWS });
+      judged += await this.#renew(rows, rules);
+      if (rows.length < BATCH_ROWS) this.#doneFor = rules;
     }
     return judged;
   }
 
-  async #renew(rows: readonly store.ReportRow[]): Promise<number> {
+  async #renew(rows: readonly store.ReportRow[], rules: string): Promise<number> {
     await setImmediate(); // others get their turn between two batches
     if (rows.length === 0) return 0;
     const renewed = rows.map((row) => ({ row, ...this.own.judge(reportedIn(row)) }));
     await this.own.db.write((tx) => {
       for (const { row, verdict, reasons } of renewed)
-        store.rejudge(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: RULES });
+        store.rejudge(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: rules });
     }, "clients");
     return rows.length;
   }

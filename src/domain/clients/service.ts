@@ -7,10 +7,11 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Governance } from "../governance/service.ts";
+import type { Harness } from "../harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { CheckVersion } from "./expectations.ts";
 import { Inventory } from "./inventory.ts";
-import { createJudge, RULES } from "./judging.ts";
+import { createJudge, rulesOf } from "./judging.ts";
 import type { ClientStatusReport, Reporter } from "./model.ts";
 import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
@@ -28,6 +29,8 @@ export interface ClientsDependencies {
   identity: Pick<Identity, "users" | "findUserById">;
   governance: Pick<Governance, "current" | "find">;
   checkVersion: CheckVersion;
+  /** in force */
+  harnesses(): readonly Harness[];
   endLogin: EndLogin;
 }
 
@@ -36,6 +39,7 @@ export type Clients = ReturnType<typeof createClients>;
 /** @returns the operations of the area; made once, in domain.ts */
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
+  const rules = () => rulesOf(dependencies.harnesses());
   const judge = createJudge({ ...dependencies, findRevision: governance.find });
   const inventory = new Inventory({
     ...dependencies,
@@ -55,7 +59,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const read = readReport(reporter, report);
       const { verdict, reasons } = judge(read);
       const nowMs = clock.nowMs();
-      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: RULES };
+      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules() };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
       await db.write((tx) => {
         if (store.put(tx, row)) store.removeSurplus(tx, row.userId);
@@ -66,7 +70,7 @@ export function createClients(dependencies: ClientsDependencies) {
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
       forgetUnseen(dependencies, actor, run),
 
-    verdictRenewal: new VerdictRenewal({ db, judge }),
+    verdictRenewal: new VerdictRenewal({ db, judge, rules }),
   };
 }
 

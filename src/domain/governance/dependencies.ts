@@ -4,6 +4,7 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Catalog } from "../catalog/service.ts";
+import type { HarnessFacts } from "../harness-facts.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Revisions } from "./revisions.ts";
@@ -23,6 +24,7 @@ export interface GovernanceDependencies {
   audit: Audit;
   identity: Identity;
   catalog: Catalog;
+  harnesses: Pick<HarnessFacts, "inForce" | "harnesses">;
   settings: GovernanceSettings;
   runTask: RunTask;
 }

@@ -1,7 +1,7 @@
 // Why one user on one harness has what they have: which revision, whether the harness and the installed version may run,
 // each managed value with its line in the policy, and each package with what becomes of it (operator-experience.md USE-7).
 import { pointerOf } from "../errors.ts";
-import type { HarnessKey } from "../harnesses.ts";
+import type { Harness, HarnessKey } from "../harnesses.ts";
 import { hiddenPackages } from "./audiences.ts";
 import { layoutFor } from "./document/layout.ts";
 import { readDocumentText } from "./document/text.ts";
@@ -46,8 +46,12 @@ export interface Question {
   version?: string | undefined;
 }
 
-/** @returns what the revision means for the user */
-export function explain(revision: Revision, question: Question): Explanation {
+/** @param harnesses in force, asked for where a version is to be judged. @returns what the revision means for the user */
+export function explain(
+  revision: Revision,
+  question: Question,
+  harnesses: () => readonly Harness[],
+): Explanation {
   const { document, id, sequence, origin, createdAtMs } = revision;
   const { harness, version } = question;
   const policy = document.harnesses[harness];
@@ -57,7 +61,7 @@ export function explain(revision: Revision, question: Question): Explanation {
     harness,
     isAllowed: document.allowed_harnesses.includes(harness),
     isRequired: document.required,
-    versionRefusal: version === undefined ? undefined : checkVersion(policy, harness, version),
+    versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
     values: policy ? valuesOf(policy, ["harnesses", harness], lineOf) : [],
     packages: packagesOf(revision, question, lineOf),
   };

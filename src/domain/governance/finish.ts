@@ -1,6 +1,7 @@
 // Stamps and judges whole documents: what every author's document goes through before it is published. Pure, because a
 // thread may do it (work.ts).
 import type { Problem } from "../errors.ts";
+import { extendHarnesses, type HarnessExtension } from "../harness-extension.ts";
 import { checkDocument, checkRanges } from "./document/read.ts";
 import { stamp, unstamped } from "./document/stamp.ts";
 import type { GovernanceConfig } from "./model.ts";
@@ -14,6 +15,8 @@ export interface Frame {
   serverVersion: string;
   /** id that a published document is to have */
   revision: string;
+  /** of the harness facts in force */
+  extension: HarnessExtension;
 }
 
 /**
@@ -28,9 +31,10 @@ export function finish(
   { base, problems, ...frame }: Frame & { base: GovernanceConfig | undefined; problems: Problem[] },
 ): GovernanceConfig {
   const stamped = finishAsIs(document, { ...frame, problems });
-  const former = base ? checkRanges(base) : [];
+  const harnesses = extendHarnesses(frame.extension);
+  const former = base ? checkRanges(base, harnesses) : [];
   const isNew = (problem: Problem) => !former.some((known) => isSame(known, problem));
-  problems.push(...checkRanges(stamped).filter(isNew));
+  problems.push(...checkRanges(stamped, harnesses).filter(isNew));
   return stamped;
 }
 
@@ -40,10 +44,10 @@ export function finish(
  */
 export function finishAsIs(
   document: GovernanceConfig,
-  { gateway, serverVersion, revision, problems }: Frame & { problems: Problem[] },
+  { gateway, serverVersion, revision, extension, problems }: Frame & { problems: Problem[] },
 ): GovernanceConfig {
   const stamped = stamp(document, { gateway, serverVersion });
-  problems.push(...checkDocument(stamped, { gateway }));
+  problems.push(...checkDocument(stamped, { gateway, harnesses: extendHarnesses(extension) }));
   return { ...stamped, revision };
 }
 

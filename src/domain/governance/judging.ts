@@ -2,6 +2,7 @@
 // values: a thread may do this work (work.ts). Documents are JSON texts here, which cross to a thread for the price of a
 // copy. What needs the database - artifacts, users, the transaction - is publishing.ts's and deployment.ts's.
 import { type Problem, pointerOf } from "../errors.ts";
+import { extendHarnesses } from "../harness-extension.ts";
 import type { HarnessKey } from "../harnesses.ts";
 import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "./artifacts.ts";
 import { readAuthored } from "./authored.ts";
@@ -242,7 +243,7 @@ export function join({ current, known, wanted, frame }: JoinRequest): Joined {
   return {
     conflicts,
     problems,
-    warnings: [...checkRanges(document), ...sourceWarningsOf(document)],
+    warnings: [...checkRanges(document, extendHarnesses(frame.extension)), ...sourceWarningsOf(document)],
     document: JSON.stringify(document),
     baseline: JSON.stringify(says),
     isChanged,

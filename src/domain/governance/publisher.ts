@@ -44,8 +44,9 @@ export class Publisher {
 
   /** @returns what the next document of an author is stamped and judged by */
   frame({ gateway }: Pick<Frame, "gateway">): Frame {
-    const { settings, ids } = this.dependencies;
-    return { gateway, serverVersion: settings.serverVersion, revision: ids.uuid() };
+    const { settings, ids, harnesses } = this.dependencies;
+    const { extension } = harnesses.inForce();
+    return { gateway, serverVersion: settings.serverVersion, revision: ids.uuid(), extension };
   }
 
   /**

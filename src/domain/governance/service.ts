@@ -87,7 +87,8 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     ): Explanation {
       const key = readHarnessKey(harness);
       if (version !== undefined && !parseVersion(version)) throw badVersion(version);
-      return explain(revisions.inForce(organizationId), { userId, harness: key, version });
+      const question = { userId, harness: key, version };
+      return explain(revisions.inForce(organizationId), question, () => dependencies.harnesses.harnesses());
     },
   };
 }

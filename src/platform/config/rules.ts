@@ -16,6 +16,7 @@ export const isGatewayDetail = (name: SettingName): boolean =>
 /** @returns a problem for each setting that others in force need and that is not there */
 export const missingBeside = (config: Config): readonly Problem[] => [
   ...missingHalf(config, ["server.tls_cert", "server.tls_key"]),
+  ...missingHalf(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
 ];
 

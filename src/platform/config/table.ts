@@ -158,6 +158,8 @@ export const SETTINGS = {
     "whether other software, such as Litestream, replicates the database file and checkpoints its log",
   ),
   "catalog.file": optional(path, "catalog of packages read at start"),
+  "harnesses.file": optional(path, "signed file that extends the certified versions of coding agents"),
+  "harnesses.trust": optional(path, "public keys in PEM whose signatures of the harness file are believed"),
   "package_sources.public": always(
     boolean,
     "no",

@@ -3,7 +3,12 @@ import type { ClientStatusReport, Reporter } from "../../../src/domain/clients/m
 import type { ClientView } from "../../../src/domain/clients/service.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../src/domain/governance/service.ts";
 import { insertRevision } from "../../../src/domain/governance/store.ts";
-import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import {
+  type Caller,
+  createTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from "../../support/server.ts";
 import { documentWith, reportWith } from "./policies.ts";
 
 export const reporterOf = ({ user, loginSessionId }: Caller): Reporter => ({
@@ -25,8 +30,8 @@ export interface ClientsWorld extends TestServer {
   listed(): readonly ClientView[];
 }
 
-export async function createClientsWorld(): Promise<ClientsWorld> {
-  const face = await createTestServer();
+export async function createClientsWorld(options: TestServerOptions = {}): Promise<ClientsWorld> {
+  const face = await createTestServer(options);
   const { world, domain } = face;
   const { organizationId } = world;
   const ana = await face.signedIn("member", { email: "ana@example.org" });

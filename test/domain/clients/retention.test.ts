@@ -1,11 +1,16 @@
 // The jobs: clients that never came back are forgotten, verdicts of earlier builds are given anew.
+
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/caps.ts";
+import { rulesOf } from "../../../src/domain/clients/judging.ts";
 import { VerdictRenewal } from "../../../src/domain/clients/retention.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
+import { BUILT_IN } from "../../../src/domain/harness-facts.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
+import { reportedHarness } from "./policies.ts";
 
 const never = () => new AbortController().signal;
 const forget = ({ domain, world }: ClientsWorld, signal = never()) =>
@@ -82,6 +87,22 @@ describe("verdicts", () => {
     expect(clients.listed()).toEqual(before);
   });
 
+  test("are given anew after the harness facts in force have changed", async () => {
+    let facts = BUILT_IN;
+    await using clients = await createClientsWorld({ readHarnesses: () => facts });
+    const revision = await clients.publish();
+    const harnesses = [reportedHarness({ version: "0.155.0" })];
+    await clients.report({ config_revision: revision, harnesses });
+    expect(clients.listed()).toMatchObject([{ reasons: [expect.stringContaining("is not certified")] }]);
+    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
+    const source = { file: "agents.yaml", sha256: "0".repeat(64), signer: "1".repeat(64) };
+    facts = { extension: { codex: { verified_before: "0.160.0-0", generations: [] } }, source };
+    clients.domain.harnesses.reload();
+    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
+    expect(clients.listed()).toMatchObject([{ reasons: [] }]);
+    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
+  });
+
   test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all given anew, %d of them", async (count) => {
     await using clients = await createClientsWorld();
     await reportMany(clients, count);
@@ -106,6 +127,7 @@ describe("verdicts", () => {
     clients.world.clock.advance(1);
     let arriving: Promise<void> | undefined;
     const renewal = new VerdictRenewal({
+      rules: () => rulesOf(HARNESSES),
       db: clients.world.db,
       judge: () => {
         arriving ??= clients.report({ config_revision: revision });

@@ -1,11 +1,12 @@
 // The verdict on a report, rule by rule of control-api.md section 10.2.
 import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../src/domain/clients/caps.ts";
-import { expectationsOf } from "../../../src/domain/clients/expectations.ts";
+import { type CheckVersion, expectationsOf } from "../../../src/domain/clients/expectations.ts";
 import type { Judgement, Reported } from "../../../src/domain/clients/model.ts";
 import { judge } from "../../../src/domain/clients/verdict.ts";
 import { checkVersion } from "../../../src/domain/governance/document/versions.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../src/domain/governance/service.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 import {
   DIGEST,
   documentWith,
@@ -19,6 +20,8 @@ import {
   USER,
 } from "./policies.ts";
 
+const checkVersionHere: CheckVersion = (...question) => checkVersion(HARNESSES, ...question);
+
 interface Policy {
   document?: Partial<GovernanceConfig>;
   audiences?: PackageAudiences;
@@ -26,7 +29,7 @@ interface Policy {
 
 function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgement {
   const revision = { document: documentWith(document), audiences };
-  return judge(reportedWith(reported), expectationsOf(revision, checkVersion));
+  return judge(reportedWith(reported), expectationsOf(revision, checkVersionHere));
 }
 
 const MATCHES: Judgement = { verdict: "matches", reasons: [] };
@@ -141,7 +144,7 @@ describe("the version of a harness", () => {
     expect(judged({}, ranged)).toEqual(wrong);
     const expectations = expectationsOf(
       { document: documentWith(ranged.document), audiences: {} },
-      checkVersion,
+      checkVersionHere,
     );
     for (let time = 0; time < 3; time++) expect(judge(reportedWith(), expectations)).toEqual(wrong);
     expect(judge(reportedWith(withHarness({ version: "0.146.0" })), expectations)).toEqual(MATCHES);

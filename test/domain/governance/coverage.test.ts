@@ -7,7 +7,7 @@ import { componentsOf, type ManagedPackage } from "../../../src/domain/catalog/s
 import { layoutFor } from "../../../src/domain/governance/document/layout.ts";
 import { checkDocument, checkRanges, readDraft } from "../../../src/domain/governance/document/read.ts";
 import { parseRequirement } from "../../../src/domain/governance/document/requirement.ts";
-import { acceptsComponents, getHarness, type HarnessKey } from "../../../src/domain/harnesses.ts";
+import { acceptsComponents, getHarness, HARNESSES, type HarnessKey } from "../../../src/domain/harnesses.ts";
 import { PROBLEMS_MAX } from "../../../src/domain/problem-list.ts";
 import {
   documentWith,
@@ -163,8 +163,8 @@ describe("one package", () => {
 
   test("a range without versions is judged of its own where there is no package, so that a start can tell it only", () => {
     const { document } = readDraft(claudeDocument({ packages: [], requirement: ">=99" }));
-    expect(checkDocument(document, { gateway: false })).toEqual([]);
-    expect(checkRanges(document).map(({ pointer }) => pointer)).toEqual([RANGE]);
+    expect(checkDocument(document, { gateway: false, harnesses: HARNESSES })).toEqual([]);
+    expect(checkRanges(document, HARNESSES).map(({ pointer }) => pointer)).toEqual([RANGE]);
   });
 });
 
@@ -235,7 +235,9 @@ test("as many packages as a list may hold, all with one command, are judged in o
   );
   expect(problems).toEqual([]);
   // None serves every version, and none meets another.
-  expect(checkDocument(document, { gateway: false }).at(-1)?.detail).toBe(`and ${count - PROBLEMS_MAX} more`);
+  expect(checkDocument(document, { gateway: false, harnesses: HARNESSES }).at(-1)?.detail).toBe(
+    `and ${count - PROBLEMS_MAX} more`,
+  );
 });
 
 describe("random packages", () => {
@@ -382,7 +384,7 @@ describe("random packages", () => {
         });
         const { document, problems } = readDraft(input);
         fc.pre(problems.length === 0);
-        const found = checkDocument(document, { gateway: false });
+        const found = checkDocument(document, { gateway: false, harnesses: HARNESSES });
         const places = found.map(({ pointer, detail }) =>
           detail.startsWith("the command") ? "twice" : pointer,
         );

@@ -1,6 +1,7 @@
 // Policy documents for tests: the smallest ones that are right, to be spoilt in one place.
 import type { Problem } from "../../../src/domain/errors.ts";
 import { readDocument } from "../../../src/domain/governance/document/read.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -31,6 +32,7 @@ export const packageWith = (adapters: Json, id = "one"): Json => ({
 });
 
 /** Everything wrong with a document, in gateway mode. */
-export const problemsOf = (input: unknown): Problem[] => readDocument(input, { gateway: true }).problems;
+export const problemsOf = (input: unknown): Problem[] =>
+  readDocument(input, { gateway: true, harnesses: HARNESSES }).problems;
 export const pointersOf = (input: unknown): string[] => problemsOf(input).map(({ pointer }) => pointer);
 export const detailOf = (input: unknown): string => problemsOf(input)[0]?.detail ?? "";

@@ -6,6 +6,7 @@ import { stamp } from "../../../src/domain/governance/document/stamp.ts";
 import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../src/domain/governance/document/text.ts";
 import { documentYaml, managedYaml } from "../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../src/domain/governance/model.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 import { OBJECT_MEMBERS_MAX } from "../../../src/domain/json-structure.ts";
 import { YAML_VALUES_MAX } from "../../../src/domain/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../src/domain/yaml-source.ts";
@@ -165,7 +166,10 @@ describe("a document as YAML", () => {
   );
 
   test("is read back as the same document", () => {
-    const { document } = readDocument(readDocumentText(documentYaml(full)).input, { gateway: true });
+    const { document } = readDocument(readDocumentText(documentYaml(full)).input, {
+      gateway: true,
+      harnesses: HARNESSES,
+    });
     expect(document).toEqual(full);
   });
 

@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { readDocument, readDraft } from "../../../src/domain/governance/document/read.ts";
 import { safeDefault } from "../../../src/domain/governance/document/safe-default.ts";
 import * as limits from "../../../src/domain/governance/model.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 import { KEY_CHARACTERS_MAX } from "../../../src/domain/members.ts";
 import { PROBLEMS_MAX } from "../../../src/domain/problem-list.ts";
 import {
@@ -20,7 +21,7 @@ const codex = (policy: Json): Json => documentWith({ harnesses: { codex: policy 
 const mcp = (...servers: unknown[]): Json => codex({ mcp: servers });
 const entries = (count: number, value: unknown): Json =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, value]));
-const read = (input: unknown) => readDocument(input, { gateway: true }).document;
+const read = (input: unknown) => readDocument(input, { gateway: true, harnesses: HARNESSES }).document;
 
 describe("documents that are right", () => {
   test("the smallest one gets every default", () => {
@@ -35,7 +36,7 @@ describe("documents that are right", () => {
   });
 
   test("the safe default lets every harness run and demands nothing", () => {
-    const { document, problems } = readDocument(safeDefault(), { gateway: false });
+    const { document, problems } = readDocument(safeDefault(), { gateway: false, harnesses: HARNESSES });
     expect(problems).toEqual([]);
     expect(document).toEqual(safeDefault());
     expect(document?.allowed_harnesses).toEqual(["codex", "claude", "kimi", "opencode"]);

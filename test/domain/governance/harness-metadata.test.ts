@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { parseVersion } from "../../../src/domain/exact-version.ts";
 import { harnessMetadata } from "../../../src/domain/governance/document/harness-metadata.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 
-const { contract_version, harnesses } = harnessMetadata();
+const { contract_version, harnesses } = harnessMetadata(HARNESSES);
 const generations = harnesses.flatMap((harness) => harness.generations);
 const every = "plugin_dir skills_dir agents_dir hooks_file plugins helpers";
 

@@ -26,7 +26,7 @@ import {
 function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings> = {}) {
   const { audit, clock, ids, file } = world.world;
   const db = openDatabase(file);
-  const { identity, catalog } = world.domain;
+  const { identity, catalog, harnesses } = world.domain;
   const governance = createGovernance({
     db,
     clock,
@@ -34,6 +34,7 @@ function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings>
     audit,
     identity,
     catalog,
+    harnesses,
     runTask: runAtOnce,
     settings: { gatewayType: undefined, serverVersion: "1.0.0", ...settings },
   });

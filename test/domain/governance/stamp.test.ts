@@ -1,11 +1,13 @@
 // What stamping writes into a document, and that nothing of it stays once its cause is gone.
+
 import { describe, expect, test } from "bun:test";
 import { checkDocument, readDraft } from "../../../src/domain/governance/document/read.ts";
 import { stamp, unstamped } from "../../../src/domain/governance/document/stamp.ts";
 import type { GovernanceConfig } from "../../../src/domain/governance/model.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 import { documentWith, type Json, packageWith, VERSION_CAPABILITIES } from "./document-builders.ts";
 
-const OFF = { gateway: false, serverVersion: "0.9.1" };
+const OFF = { gateway: false, serverVersion: "0.9.1", harnesses: HARNESSES };
 const ON = { ...OFF, gateway: true };
 const draft = (members: Json = {}): GovernanceConfig => readDraft(documentWith(members)).document;
 const ranged = { harnesses: { codex: { version_requirement: ">=0.120.0" } } };

@@ -4,6 +4,7 @@ import { layoutFor } from "../../../src/domain/governance/document/layout.ts";
 import { checkVersion } from "../../../src/domain/governance/document/versions.ts";
 import type { HarnessPolicy } from "../../../src/domain/governance/model.ts";
 import type { HarnessKey } from "../../../src/domain/harnesses.ts";
+import { HARNESSES } from "../../../src/domain/harnesses.ts";
 
 const asking = (version_requirement?: string, isOpen = false): HarnessPolicy => ({
   ...(version_requirement === undefined ? {} : { version_requirement }),
@@ -57,13 +58,13 @@ describe("a version", () => {
     ["that is empty does not", undefined, "kimi", "", "is not a full version"],
   ];
   test.each(rows)("%s", (_name, policy, harness, version, fault) => {
-    const found = checkVersion(policy, harness, version);
+    const found = checkVersion(HARNESSES, policy, harness, version);
     if (fault === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(fault);
   });
 
   test("is shown shortened and without control characters when it is none", () => {
-    const found = checkVersion(undefined, "codex", `\u001b${"x".repeat(10_000)}`) ?? "";
+    const found = checkVersion(HARNESSES, undefined, "codex", `\u001b${"x".repeat(10_000)}`) ?? "";
     expect(found.length).toBeLessThan(200);
     expect(found).not.toContain("\u001b");
   });

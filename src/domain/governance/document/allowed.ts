@@ -3,7 +3,7 @@
 
 import { compare, type SemVer } from "semver";
 import { parseVersion } from "../../exact-version.ts";
-import type { HarnessKey } from "../../harnesses.ts";
+import type { Harness, HarnessKey } from "../../harnesses.ts";
 import type { HarnessPolicy } from "../model.ts";
 import {
   generationOf,
@@ -34,15 +34,19 @@ const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] 
   ].flatMap((text) => parseVersion(text) ?? []);
 
 /** @param policy checked; absent when the document has none for the harness */
-export const allowedVersions = (policy: HarnessPolicy | undefined, key: HarnessKey): Allowed => {
+export const allowedVersions = (
+  harnesses: readonly Harness[],
+  policy: HarnessPolicy | undefined,
+  key: HarnessKey,
+): Allowed => {
   const rule = versionRuleOf(policy);
   const isAllowed = (version: SemVer): boolean => {
-    const generation = generationOf(key, version);
+    const generation = generationOf(harnesses, key, version);
     if (!generation || !isBelowCeiling(generation, rule, version)) return false;
     return rule.requirement?.isSatisfiedBy(version) ?? true;
   };
   const endpoints = rule.requirement?.endpoints() ?? [];
-  const starts = generationsOf(key).map(({ introduced }) => introduced);
+  const starts = generationsOf(harnesses, key).map(({ introduced }) => introduced);
   const known = [...starts, ...endpoints.flatMap(around)].filter(isAllowed).toSorted(compare);
   return {
     isAny: known.length > 0,

@@ -2,7 +2,7 @@
 // is draft.ts's to judge.
 
 import { pointerOf } from "../../errors.ts";
-import { HARNESS_KEYS } from "../../harnesses.ts";
+import { HARNESS_KEYS, type Harness } from "../../harnesses.ts";
 import { type ProblemList, quoted } from "../../problem-list.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../model.ts";
 import { checkCoverage } from "./coverage.ts";
@@ -11,13 +11,15 @@ import { demandsOf } from "./demands.ts";
 export interface DocumentOptions {
   /** whether the document may carry a `gateway` block: the service runs in gateway mode */
   gateway: boolean;
+  /** in force */
+  harnesses: readonly Harness[];
 }
 
 /** Reports what the document demands of clients without saying so, and what the installation does not offer. */
 export const checkDemands = (
   problems: ProblemList,
   document: GovernanceConfig,
-  { gateway }: DocumentOptions,
+  { gateway }: Pick<DocumentOptions, "gateway">,
 ): void => {
   if (document.gateway && !gateway)
     problems.add(
@@ -53,7 +55,11 @@ const checkOverrides = (problems: ProblemList, { harnesses, packages }: Governan
 };
 
 /** Reports overrides without a package, and what packages and ranges are to each other. */
-export const checkPackagesOf = (problems: ProblemList, document: GovernanceConfig): void => {
+export const checkPackagesOf = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  { harnesses }: Pick<DocumentOptions, "harnesses">,
+): void => {
   checkOverrides(problems, document);
-  checkCoverage(problems, document);
+  checkCoverage(problems, document, harnesses);
 };

@@ -5,7 +5,7 @@ import { compare, type SemVer } from "semver";
 import type { ManagedPackage } from "../../catalog/model.ts";
 import { componentsOf } from "../../catalog/service.ts";
 import { pointerOf } from "../../errors.ts";
-import { getHarness, type HarnessKey, refusalsOf } from "../../harnesses.ts";
+import { getHarness, type Harness, type HarnessKey, refusalsOf } from "../../harnesses.ts";
 import { type ProblemList, quoted } from "../../problem-list.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { type Allowed, allowedVersions } from "./allowed.ts";
@@ -20,6 +20,7 @@ interface Part {
 }
 
 interface Served {
+  readonly harnesses: readonly Harness[];
   readonly key: HarnessKey;
   readonly allowed: Allowed;
 }
@@ -50,10 +51,10 @@ interface Finding {
 }
 
 /** @returns a version that may run for every stretch and generation that has one, lowest first */
-const findingsOf = ({ stretches }: Part, { key, allowed }: Served): Finding[] =>
+const findingsOf = ({ stretches }: Part, { harnesses, key, allowed }: Served): Finding[] =>
   stretches.flatMap((stretch) => {
     const components = stretch.layout && componentsOf(stretch.layout);
-    return generationsOf(key).flatMap((generation) => {
+    return generationsOf(harnesses, key).flatMap((generation) => {
       const interval = overlapOf(stretch, generation);
       const version = interval && allowed.lowestIn(interval);
       if (!version) return [];
@@ -119,27 +120,43 @@ const checkHelpers = (problems: ProblemList, parts: readonly Part[], { key, allo
 };
 
 /** Reports a requirement that no certified version satisfies. */
-const checkReach = (problems: ProblemList, document: GovernanceConfig, { key, allowed }: Served): void => {
+const checkReach = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  { harnesses, key, allowed }: Served,
+): void => {
   if (allowed.isAny) return;
   const text = document.harnesses[key]?.version_requirement;
   problems.add(
     `/harnesses/${key}/version_requirement`,
     `no certified version of ${getHarness(key).label} satisfies ${text}; the newest are below ` +
-      `${generationsOf(key).at(-1)?.facts.verifiedBefore}, others need allow_unverified_versions`,
+      `${generationsOf(harnesses, key).at(-1)?.facts.verifiedBefore}, others need allow_unverified_versions`,
   );
 };
 
-const servedOf = (document: GovernanceConfig): Served[] =>
-  document.allowed_harnesses.map((key) => ({ key, allowed: allowedVersions(document.harnesses[key], key) }));
+const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Served[] =>
+  document.allowed_harnesses.map((key) => ({
+    harnesses,
+    key,
+    allowed: allowedVersions(harnesses, document.harnesses[key], key),
+  }));
 
 /** Reports every allowed harness whose requirement lets no version run. */
-export const checkAllReach = (problems: ProblemList, document: GovernanceConfig): void => {
-  for (const served of servedOf(document)) checkReach(problems, document, served);
+export const checkAllReach = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  harnesses: readonly Harness[],
+): void => {
+  for (const served of servedOf(document, harnesses)) checkReach(problems, document, served);
 };
 
 /** Reports what the packages of a document do not serve, or serve twice, on its allowed harnesses. */
-export const checkCoverage = (problems: ProblemList, document: GovernanceConfig): void => {
-  for (const served of servedOf(document)) {
+export const checkCoverage = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  harnesses: readonly Harness[],
+): void => {
+  for (const served of servedOf(document, harnesses)) {
     const parts = partsOf(document, served.key);
     if (parts.length > 0) checkReach(problems, document, served);
     for (const part of parts) checkServed(problems, part, served);

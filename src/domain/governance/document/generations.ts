@@ -4,7 +4,7 @@
 import { compare, type SemVer } from "semver";
 import { invariant } from "../../errors.ts";
 import { parseVersion } from "../../exact-version.ts";
-import { HARNESSES, type HarnessGeneration, type HarnessKey } from "../../harnesses.ts";
+import type { Harness, HarnessGeneration, HarnessKey } from "../../harnesses.ts";
 import type { HarnessPolicy } from "../model.ts";
 import { parseRequirement, type Requirement } from "./requirement.ts";
 
@@ -34,18 +34,31 @@ const bounded = (facts: HarnessGeneration): BoundedGeneration => ({
   verifiedBefore: knownVersion(facts.verifiedBefore),
 });
 
-const byHarness = new Map(HARNESSES.map(({ key, generations }) => [key, generations.map(bounded)]));
+const boundedIn = new WeakMap<readonly Harness[], ReadonlyMap<HarnessKey, readonly BoundedGeneration[]>>();
+
+const byHarness = (harnesses: readonly Harness[]): ReadonlyMap<HarnessKey, readonly BoundedGeneration[]> => {
+  const found = boundedIn.get(harnesses);
+  if (found) return found;
+  const made = new Map(harnesses.map(({ key, generations }) => [key, generations.map(bounded)]));
+  boundedIn.set(harnesses, made);
+  return made;
+};
 
 /** @returns whether the version lies in the interval by the order of SemVer, where a pre-release comes before its release */
 export const isWithin = ({ introduced, before }: Interval, version: SemVer): boolean =>
   compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0);
 
 /** @returns the generations of a harness, oldest first */
-export const generationsOf = (key: HarnessKey): readonly BoundedGeneration[] => byHarness.get(key) ?? [];
+export const generationsOf = (harnesses: readonly Harness[], key: HarnessKey): readonly BoundedGeneration[] =>
+  byHarness(harnesses).get(key) ?? [];
 
 /** @returns the generation the version belongs to; a pre-release of a boundary belongs to the older one */
-export const generationOf = (key: HarnessKey, version: SemVer): BoundedGeneration | undefined =>
-  generationsOf(key).find((generation) => isWithin(generation, version));
+export const generationOf = (
+  harnesses: readonly Harness[],
+  key: HarnessKey,
+  version: SemVer,
+): BoundedGeneration | undefined =>
+  generationsOf(harnesses, key).find((generation) => isWithin(generation, version));
 
 /** What a policy asks of the version of one harness. */
 export interface VersionRule {

@@ -5,7 +5,6 @@ import {
   CAPABILITIES,
   COMPONENTS,
   HARNESS_KEYS,
-  HARNESSES,
   type Harness,
   type HarnessGeneration,
 } from "../../harnesses.ts";
@@ -83,8 +82,8 @@ const published = ({ generations, ...harness }: Harness): HarnessMetadata["harne
   };
 };
 
-/** @returns the whole registry in its own order; static for a build of the program */
-export const harnessMetadata = (): HarnessMetadata => ({
+/** @param harnesses in force. @returns the whole registry in its own order */
+export const harnessMetadata = (harnesses: readonly Harness[]): HarnessMetadata => ({
   contract_version: CONTRACT_GENERATION,
-  harnesses: HARNESSES.map(published),
+  harnesses: harnesses.map(published),
 });

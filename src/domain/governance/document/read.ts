@@ -2,6 +2,7 @@
 // other in check.ts. Text is read in text.ts; what becomes of a good document is publishing's.
 
 import type { Problem } from "../../errors.ts";
+import type { Harness } from "../../harnesses.ts";
 import { ProblemList } from "../../problem-list.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkDemands, checkPackagesOf, type DocumentOptions } from "./check.ts";
@@ -19,7 +20,7 @@ export { type Draft, readDraft } from "./draft.ts";
 export const checkDocument = (document: GovernanceConfig, options: DocumentOptions): Problem[] => {
   const problems = new ProblemList();
   checkDemands(problems, document, options);
-  checkPackagesOf(problems, document);
+  checkPackagesOf(problems, document, options);
   return problems.list();
 };
 
@@ -28,9 +29,9 @@ export const checkDocument = (document: GovernanceConfig, options: DocumentOptio
  * it is only told, so that an old policy does not keep the service from starting.
  * @source control-api.md section 4.2, last paragraph
  */
-export const checkRanges = (document: GovernanceConfig): Problem[] => {
+export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harness[]): Problem[] => {
   const problems = new ProblemList();
-  checkAllReach(problems, document);
+  checkAllReach(problems, document, harnesses);
   return problems.list();
 };
 
@@ -52,8 +53,8 @@ export const readDocument = (
   checkDemands(found, document, options);
   // What could not be read is missing in the draft, and would be missed a second time here.
   if (!["/packages", "/harnesses", "/allowed_harnesses"].some(isWrong)) {
-    checkPackagesOf(found, document);
-    checkAllReach(found, document);
+    checkPackagesOf(found, document, options);
+    checkAllReach(found, document, options.harnesses);
   }
   const further = found.list().filter(({ pointer }) => pointer === "" || !isWrong(pointer));
   const all = withoutRepeats([...problems, ...further]);
