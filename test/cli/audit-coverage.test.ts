@@ -223,8 +223,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
 
 /** Each with what follows it on a line that it can answer. */
 const READS: Readonly<Record<string, string>> = {
-  status: "",
-  doctor: "",
+  status: "--offline-ok",
+  doctor: "--offline-ok",
   "config show": "",
   "config check": "",
   "config explain": "server.listen",

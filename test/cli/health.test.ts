@@ -91,8 +91,10 @@ test("status and doctor print the same from installation to installation", async
   using bench = await createInstallation();
   const fresh = await transcript(bench, [
     "status",
+    "status --offline-ok",
     "status --offline-ok --json",
     "doctor",
+    "doctor --offline-ok",
     "doctor --offline-ok --deep --json",
   ]);
   const config_revision = await publishOn(bench);

@@ -223,13 +223,13 @@ describe("setup", () => {
     rmSync(file);
   });
 
-  test("a second administrator address is made one, and the first stays", async () => {
+  test("makes another address the protected administrator, and stops protecting the one before", async () => {
     using bench = await createInstallation();
     await bench.json("setup --bootstrap-admin-email ana@example.org");
     const { items } = await bench.json("users list --role admin");
     expect(items).toMatchObject([
       { email: "ana@example.org", protected: true },
-      { email: "root@example.org", protected: true },
+      { email: "root@example.org", protected: false },
     ]);
   });
 });
