@@ -130,6 +130,13 @@ describe("help topics", () => {
     await expectBlocksTrue(blocksOf("backups"), { ...place, placeholders });
   });
 
+  test("harnesses: its commands sign and check its example", async () => {
+    const place = installedPlace();
+    const [example, ...blocks] = blocksOf("harnesses");
+    writeFileSync(join(place.directory, "agents.yaml"), example?.text ?? "");
+    await expectBlocksTrue(blocks, { ...place, placeholders: [] });
+  });
+
   test("bundles: its commands work", async () => {
     await expectBlocksTrue(blocksOf("bundles"), { ...installedPlace(), placeholders: [] });
   });
@@ -156,7 +163,8 @@ describe("help topics", () => {
   });
 
   test("every topic with blocks is tested here", () => {
-    expect(topicsWithBlocks.map(({ name }) => name).sort()).toEqual(["backups", "bundles", "service"]);
+    const names = topicsWithBlocks.map(({ name }) => name).sort();
+    expect(names).toEqual(["backups", "bundles", "harnesses", "service"]);
   });
 });
 
