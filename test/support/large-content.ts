@@ -6,9 +6,9 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 const RANGE = ">=2.1.0, <2.20.0";
 const SETTINGS_ENTRIES = 12_000;
 
-/** @returns the policy of one administrator, as text in YAML, with as much settings as allowed and comments for the rest */
-export function largePolicyYaml(bytes: number): string {
-  const entries = Array.from({ length: SETTINGS_ENTRIES }, (_, at) => `        - ${at % 10}\n`).join("");
+/** @returns the policy of one administrator, as text in YAML: `count` settings of each harness, and comments for the rest */
+export function largePolicyYaml(bytes: number, count = SETTINGS_ENTRIES): string {
+  const entries = Array.from({ length: count }, (_, at) => `        - ${at % 10}\n`).join("");
   const settings = `    managed_config:\n      notes:\n${entries}`;
   const others = ["codex", "kimi", "opencode"].map((key) => `  ${key}:\n${settings}`).join("");
   const head = `revision: x\nallowed_harnesses: [claude]\nharnesses:\n  claude:\n    version_requirement: "${RANGE}"\n`;
