@@ -1,4 +1,5 @@
-// Makes a backup of a data directory, beside the running service or without one. The bytes are written by a thread (backup-task.ts); the schema is never changed for it.
+// Makes a backup of a data directory, whether or not the service runs. A thread writes the bytes (backup-task.ts). A backup
+// never changes the schema.
 import {
   accessSync,
   constants,

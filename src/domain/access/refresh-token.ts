@@ -81,8 +81,8 @@ export interface RefreshFacts {
 }
 
 /**
- * Judges a refresh token of a known family. A usable one is rotated, a repeated one yields its successor again. Whatever a living family does not accept any more is reused, whether its row
- * is still there or not; a dead family has nothing left to take.
+ * Judges a refresh token of a known family. A usable token is rotated, and a repeated token yields its successor again.
+ * Any other token of a living family counts as reused, whether or not its row still exists. A dead family accepts none.
  * @source RFC 9700 section 4.14.2; client-and-auth.md section 3.4
  */
 export function refreshVerdict({ grant, token }: RefreshFacts, nowMs: number): RefreshVerdict {

@@ -162,8 +162,8 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Sets a new password, or generates one, ends the user's logins and forgets the wrong passwords that were tried. Only the operator may do it to a protected
-   * administrator: it is the way back in when that password is lost.
+   * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
+   * may reset a protected administrator's password, which is the way back in when it is lost.
    * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`, `user.managed`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {

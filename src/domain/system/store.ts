@@ -1,4 +1,5 @@
-// SQL of branding: one row for each organization that has any; of the last untrusted proxy, one row at most; and whether the database can be read at all.
+// SQL of the system area: branding (one row for each organization that set it), the last untrusted proxy (at most one row),
+// and a check that the database can be read.
 import { eq, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Branding } from "./model.ts";
