@@ -9,6 +9,8 @@ const SLOTS_MIN = 64;
 /** numbers of a slot: index of the name's opening quote, hash, object */
 const SLOT_SIZE = 3;
 const EMPTY = -1;
+/** stands for all objects, which are counted from 1 */
+const ANY_OBJECT = 0;
 const seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
 
 /** @returns the index of the quote that closes the string which `start` opens; the last index where none does */
@@ -32,35 +34,48 @@ export function stringAt(text: string, start: number): string {
   }
 }
 
+/** What `add` finds: a name that is new to the text, new to its object only, or in its object already. */
+export type Found = "new" | "known" | "duplicate";
+
 /** The names of all objects of one text. */
 export class NameTable {
-  #slots: Int32Array | undefined;
-  #count = 0;
+  readonly #names: PositionSet;
+  readonly #members: PositionSet;
 
   /** @param foldsCase whether letter case makes no difference */
   constructor(
     private readonly text: string,
     private readonly foldsCase: boolean,
-  ) {}
+  ) {
+    const isSame = this.#isSame.bind(this);
+    this.#names = new PositionSet(isSame);
+    this.#members = new PositionSet(isSame);
+  }
+
+  /** How many different names the objects have. */
+  get size(): number {
+    return this.#names.size;
+  }
 
   /**
    * @param start index of the opening quote
-   * @param object number of the object that has the name
-   * @returns false where the object has the name already
+   * @param object number of the object that has the name, from 1
    */
-  add(start: number, object: number): boolean {
-    const hash = this.#hashAt(start, object);
-    const slots = this.#withRoom();
-    let slot = firstSlot(slots, hash);
-    for (; slots[slot] !== EMPTY; slot = nextSlot(slots, slot)) {
-      if (slots[slot + 1] !== hash || slots[slot + 2] !== object) continue;
-      if (this.#nameAt(slots[slot] ?? 0) === this.#nameAt(start)) return false;
+  add(start: number, object: number): Found {
+    const hash = this.#hashAt(start);
+    if (!this.#members.add({ start, hash: mixed(hash, object), object })) return "duplicate";
+    return this.#names.add({ start, hash, object: ANY_OBJECT }) ? "new" : "known";
+  }
+
+  /** Compares in place: most names are short and have no escapes. */
+  #isSame(one: number, other: number): boolean {
+    const { text } = this;
+    for (let at = 1; other + at < text.length; at += 1) {
+      const code = text.charCodeAt(one + at);
+      if (code !== text.charCodeAt(other + at) || code === BACKSLASH) break;
+      if (code === QUOTE) return true;
     }
-    slots[slot] = start;
-    slots[slot + 1] = hash;
-    slots[slot + 2] = object;
-    this.#count += 1;
-    return true;
+    return this.#nameAt(one) === this.#nameAt(other);
   }
 
   #nameAt(start: number): string {
@@ -68,34 +83,58 @@ export class NameTable {
     return this.foldsCase ? name.toLowerCase() : name;
   }
 
-  #hashAt(start: number, object: number): number {
-    let hash = mixed(seed, object);
+  #hashAt(start: number): number {
+    let hash = seed;
     for (let at = start + 1; at < this.text.length; at += 1) {
       const code = this.text.charCodeAt(at);
       if (code === QUOTE) return hash;
-      if (code === BACKSLASH || (this.foldsCase && code > ASCII_MAX)) return this.#slowHash(start, object);
+      if (code === BACKSLASH || (this.foldsCase && code > ASCII_MAX)) return this.#slowHash(start);
       hash = mixed(hash, this.foldsCase && code >= UPPER_A && code <= UPPER_Z ? code + TO_LOWER : code);
     }
     return hash;
   }
 
   /** The same for a name that has to be read before it can be compared. */
-  #slowHash(start: number, object: number): number {
+  #slowHash(start: number): number {
     const name = this.#nameAt(start);
-    let hash = mixed(seed, object);
+    let hash = seed;
     for (let at = 0; at < name.length; at += 1) hash = mixed(hash, name.charCodeAt(at));
     return hash;
   }
+}
 
-  /** @returns the slots, of which at least half are empty */
-  #withRoom(): Int32Array {
+interface Position {
+  /** index of the name's opening quote */
+  start: number;
+  hash: number;
+  object: number;
+}
+
+/** A hash set of names by their positions, in one array of numbers. */
+class PositionSet {
+  size = 0;
+  #slots: Int32Array = new Int32Array(SLOTS_MIN * SLOT_SIZE).fill(EMPTY);
+
+  constructor(private readonly isSame: (start: number, otherStart: number) => boolean) {}
+
+  /** @returns false where an equal name of the same object is there already */
+  add({ start, hash, object }: Position): boolean {
+    if ((this.size + 1) * 2 * SLOT_SIZE > this.#slots.length) this.#slots = widened(this.#slots);
     const slots = this.#slots;
-    if (slots && (this.#count + 1) * 2 * SLOT_SIZE <= slots.length) return slots;
-    this.#slots = slots ? widened(slots) : new Int32Array(SLOTS_MIN * SLOT_SIZE).fill(EMPTY);
-    return this.#slots;
+    let slot = firstSlot(slots, hash);
+    for (; slots[slot] !== EMPTY; slot = nextSlot(slots, slot)) {
+      if (slots[slot + 1] !== hash || slots[slot + 2] !== object) continue;
+      if (this.isSame(slots[slot] ?? 0, start)) return false;
+    }
+    slots[slot] = start;
+    slots[slot + 1] = hash;
+    slots[slot + 2] = object;
+    this.size += 1;
+    return true;
   }
 }
 
+/** At least half of the slots are empty afterwards. */
 function widened(slots: Int32Array): Int32Array {
   const wider = new Int32Array(slots.length * 2).fill(EMPTY);
   for (let from = 0; from < slots.length; from += SLOT_SIZE) {

@@ -6,6 +6,13 @@ import { endOfString, NameTable, stringAt } from "./json-names.ts";
 /** Members of one object at most, in JSON and YAML: the runtime takes long over objects with very many. */
 export const OBJECT_MEMBERS_MAX = 10_000;
 
+/** Different names of members in one text, in JSON and YAML: the runtime takes long to make objects of very many shapes. */
+export const DIFFERENT_NAMES_MAX = 30_000;
+/** Characters of one name, as it is written, in JSON and YAML. */
+export const NAME_CHARACTERS_MAX = 4_096;
+/** Characters of a number. */
+export const NUMBER_CHARACTERS_MAX = 1_024;
+
 export interface JsonLimits {
   /** objects and lists inside each other */
   depthMax: number;
@@ -15,12 +22,13 @@ export interface JsonLimits {
   foldsCase?: boolean;
 }
 
-/** `duplicate`: `at` is the index of the opening quote of the second of two equal names. */
+/**
+ * `duplicate`: `at` is the index of the opening quote of the second of two equal names. `syntax`: `at` is the index of the
+ * character that cannot begin a value.
+ */
 export type JsonFlaw =
-  | { kind: "depth" }
-  | { kind: "values" }
-  | { kind: "members" }
-  | { kind: "duplicate"; at: number };
+  | { kind: "depth" | "values" | "members" | "names" | "name" | "number" }
+  | { kind: "duplicate" | "syntax"; at: number };
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -29,6 +37,8 @@ const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 const SPACE = 0x20;
 const LIST = 0;
+/** of numbers, `true`, `false` and `null` */
+const SCALAR_STARTS = "-0123456789tfn";
 
 /** @returns the first flaw in the order of the text; takes time in proportion to the text, whatever is in it */
 export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined {
@@ -65,21 +75,33 @@ export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined
       if (isNameNext) {
         const count = (members.pop() ?? 0) + 1;
         if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
-        if (!names.add(at, inObject)) return { kind: "duplicate", at };
         members.push(count);
+        const end = endOfString(text, at);
+        if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
+        if (names.add(at, inObject) === "duplicate") return { kind: "duplicate", at };
+        if (names.size > DIFFERENT_NAMES_MAX) return { kind: "names" };
+        at = end;
+      } else {
+        at = endOfString(text, at);
       }
-      at = endOfString(text, at);
     } else {
-      at = endOfScalar(text, at);
+      if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };
+      const end = endOfScalar(text, at);
+      if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number" };
+      at = end;
     }
   }
   return undefined;
 }
 
-/** @returns the index of the last character of a number, `true`, `false`, `null`, or of what stands in their place */
+/**
+ * @returns the index of the last character of a number, `true`, `false`, `null`, or of what stands in their place; it looks
+ *   no further than at the first character that is too many for a number
+ */
 function endOfScalar(text: string, start: number): number {
+  const limit = Math.min(text.length, start + NUMBER_CHARACTERS_MAX + 1);
   let at = start + 1;
-  while (at < text.length && !endsScalar(text.charCodeAt(at))) at += 1;
+  while (at < limit && !endsScalar(text.charCodeAt(at))) at += 1;
   return at - 1;
 }
 

@@ -3,7 +3,7 @@
 
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { pointerOf } from "./errors.ts";
-import { OBJECT_MEMBERS_MAX } from "./json-structure.ts";
+import { DIFFERENT_NAMES_MAX, NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "./json-structure.ts";
 import { PROTOTYPE_KEY } from "./members.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
@@ -26,12 +26,16 @@ interface Extent {
 /** JSON would write null in its place */
 const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 
+/** @returns how long a key is in JSON, without its quotes */
+const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;
+
 const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
 
 /** Recursion is bounded: the parser has refused deeper nesting already. */
 class Scan {
   readonly #anchors = new Map<string, Extent>();
   readonly #path: string[] = [];
+  readonly #names = new Set<string>();
   #references = 0;
 
   constructor(
@@ -51,6 +55,8 @@ class Scan {
         "",
         `has ${this.#references} anchors and aliases; the limit is ${YAML_REFERENCES_MAX}`,
       );
+    if (this.#names.size > DIFFERENT_NAMES_MAX)
+      this.problems.add("", `has ${this.#names.size} different keys; the limit is ${DIFFERENT_NAMES_MAX}`);
     if (size > this.#expandedMax)
       this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);
     else if (values > YAML_VALUES_MAX)
@@ -97,11 +103,14 @@ class Scan {
     const seen = new Set<string>();
     const extents = node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : "";
+      if (charactersAsJson(name) > NAME_CHARACTERS_MAX)
+        this.#report(key, `has a key of more than ${NAME_CHARACTERS_MAX} characters`);
       this.#path.push(name);
       if (name === PROTOTYPE_KEY) this.#report(key, "is a reserved key; choose another");
       if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
       this.#path.pop();
       seen.add(name);
+      this.#names.add(name);
       return [this.#measure(key), this.#child(name, value)];
     });
     return this.#sum(node, extents);

@@ -2,7 +2,15 @@
 // and scim/structure.ts.
 
 import { stringAt } from "../domain/json-names.ts";
-import { findFlaw, type JsonLimits, OBJECT_MEMBERS_MAX, pointerAt } from "../domain/json-structure.ts";
+import {
+  DIFFERENT_NAMES_MAX,
+  findFlaw,
+  type JsonLimits,
+  NAME_CHARACTERS_MAX,
+  NUMBER_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+  pointerAt,
+} from "../domain/json-structure.ts";
 import { excerpt } from "./excerpt.ts";
 
 /** Objects and lists inside each other in a JSON body. */
@@ -22,12 +30,9 @@ export interface JsonFault {
 export function structureFault(text: string, limits: JsonLimits): JsonFault | undefined {
   const flaw = findFlaw(text, limits);
   if (!flaw) return undefined;
-  if (flaw.kind === "depth")
-    return { message: `the body is nested more than ${limits.depthMax} levels deep` };
-  if (flaw.kind === "values")
-    return { message: `the body has more than ${limits.valuesMax} values and names of members` };
-  if (flaw.kind === "members")
-    return { message: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members` };
+  if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
+  if (flaw.kind === "syntax")
+    return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };
   const name = JSON.stringify(excerpt(stringAt(text, flaw.at)));
   const rule = limits.foldsCase ? "; letter case does not count" : "";
   return {
@@ -35,6 +40,15 @@ export function structureFault(text: string, limits: JsonLimits): JsonFault | un
     pointer: pointerAt(text, flaw.at),
   };
 }
+
+const messages = ({ depthMax, valuesMax }: JsonLimits) => ({
+  depth: `the body is nested more than ${depthMax} levels deep`,
+  values: `the body has more than ${valuesMax} values and names of members`,
+  members: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`,
+  names: `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`,
+  name: `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`,
+  number: `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`,
+});
 
 /** @param error what JSON.parse threw @returns what is wrong, with little of the text */
 export function syntaxFault(error: unknown): JsonFault {

@@ -1,6 +1,7 @@
 // Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
+import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/domain/json-structure.ts";
 import { type Accepted, bodyBytesMax } from "../../src/server/body.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import { JSON_VALUES_MAX } from "../../src/server/json-text.ts";
@@ -125,8 +126,24 @@ const valuesIn = (bytes: number, bytesOfEach: number): number =>
 
 const listOf = (count: number, value: string): string => `[${`${value},`.repeat(count - 1)}${value}]`;
 
-const namesOf = (count: number): string =>
-  `{${Array.from({ length: count }, (_, at) => `"${at.toString(36)}":0`).join(",")}}`;
+const namesOf = (count: number, radix = 36): string =>
+  `{${Array.from({ length: count }, (_, at) => `"${at.toString(radix)}":0`).join(",")}}`;
+
+/** Objects of as many members as one may have. @param radix 10 for names that the runtime keeps as the indices of a list */
+function widestObjects(bytes: number, radix: number): string {
+  const widest = namesOf(Math.min(OBJECT_MEMBERS_MAX, Math.floor(bytes / 9)), radix);
+  const count = Math.min(
+    Math.floor(JSON_VALUES_MAX / 2 / OBJECT_MEMBERS_MAX),
+    Math.floor(bytes / widest.length),
+  );
+  return listOf(Math.max(1, count), widest);
+}
+
+/** Objects of one member each, with as many different names as a body may have. */
+function smallObjects(bytes: number): string {
+  const count = Math.min(DIFFERENT_NAMES_MAX, Math.floor(bytes / 12));
+  return `[${Array.from({ length: count }, (_, at) => `{"${at.toString(36)}":0}`).join(",")}]`;
+}
 
 const jsonBodies = (bytes: number): Record<string, string> => ({
   "nested lists": "[".repeat(bytes),
@@ -134,6 +151,9 @@ const jsonBodies = (bytes: number): Record<string, string> => ({
   "a list of lists": listOf(valuesIn(bytes, 3) - 1, "[]"),
   "too many values": listOf(bytes / 2 - 1, "0"),
   "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
+  "the widest objects": widestObjects(bytes, 36),
+  "the widest objects, with numbers for names": widestObjects(bytes, 10),
+  "objects of many shapes": smallObjects(bytes),
   "a name as long as the body": `{"${"x".repeat(bytes - 6)}":0}`,
   "the same long name twice": `{"${"x".repeat(bytes / 2 - 6)}":0,"${"x".repeat(bytes / 2 - 6)}":0}`,
   "a text that never ends": `"${"x".repeat(bytes - 1)}`,

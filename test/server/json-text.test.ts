@@ -1,6 +1,11 @@
 // What is refused of JSON text before it is parsed, at the limits and in the words callers read.
 import { describe, expect, test } from "bun:test";
-import { OBJECT_MEMBERS_MAX } from "../../src/domain/json-structure.ts";
+import {
+  DIFFERENT_NAMES_MAX,
+  NAME_CHARACTERS_MAX,
+  NUMBER_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+} from "../../src/domain/json-structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import {
   JSON_DEPTH_MAX,
@@ -61,6 +66,48 @@ test.each([
   const object = `{${Array.from({ length: count }, (_, at) => `"${at}":{}`).join(",")}}`;
   expect(faultIn(object)?.message).toBe(message);
   expect(faultIn(`[{"a":1},${object}]`)?.message).toBe(message);
+});
+
+test.each([
+  [DIFFERENT_NAMES_MAX - 1, undefined],
+  [DIFFERENT_NAMES_MAX, undefined],
+  [DIFFERENT_NAMES_MAX + 1, `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`],
+])("%d different names in many objects: %p", (count, message) => {
+  const repeated = '{"0":0,"1":0}';
+  const objects = Array.from({ length: count }, (_, at) => `{"${at}":0},${repeated}`);
+  expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
+});
+
+test.each([
+  [NAME_CHARACTERS_MAX - 1, undefined],
+  [NAME_CHARACTERS_MAX, undefined],
+  [NAME_CHARACTERS_MAX + 1, `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`],
+])("a name of %d characters: %p", (count, message) => {
+  for (const name of ["x".repeat(count), `\\"${"x".repeat(count - 2)}`])
+    expect(faultIn(`{"${name}":0}`)?.message).toBe(message);
+  expect(faultIn(`{"a":"${"x".repeat(count)}"}`)).toBeUndefined();
+});
+
+test.each([
+  [NUMBER_CHARACTERS_MAX - 1, undefined],
+  [NUMBER_CHARACTERS_MAX, undefined],
+  [NUMBER_CHARACTERS_MAX + 1, `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`],
+])("a number of %d characters: %p", (count, message) => {
+  for (const after of ["", "]", ",1]", " "]) {
+    const open = after.includes("]") ? "[" : "";
+    expect(faultIn(`${open}${"1".repeat(count)}${after}`)?.message).toBe(message);
+  }
+});
+
+test.each([
+  ["word", 0],
+  ["[1, +1]", 4],
+  ['{"a":undefined}', 5],
+  ["{'a':1}", 1],
+  ["\ufeff{}", 0],
+])("%j is refused at the character that begins no value", (text, at) => {
+  expect(() => JSON.parse(text)).toThrow();
+  expect(faultIn(text)?.message).toBe(`the body is not valid JSON: unexpected character at index ${at}`);
 });
 
 describe("a name that an object has twice", () => {

@@ -7,7 +7,11 @@ import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../src/domain/gover
 import { documentYaml, managedYaml } from "../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../src/domain/governance/model.ts";
 import { HARNESSES } from "../../../src/domain/harnesses.ts";
-import { OBJECT_MEMBERS_MAX } from "../../../src/domain/json-structure.ts";
+import {
+  DIFFERENT_NAMES_MAX,
+  NAME_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+} from "../../../src/domain/json-structure.ts";
 import { YAML_VALUES_MAX } from "../../../src/domain/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../src/domain/yaml-source.ts";
 import {
@@ -103,6 +107,13 @@ function valuesText(count: number): string {
 const membersText = (count: number): string =>
   `a:\n${Array.from({ length: count }, (_, at) => `  k${at}: 1\n`).join("")}`;
 
+/** @returns text with so many keys that are all different, in mappings of 5,000 */
+const keysText = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `${at % 5_000 === 0 ? "-" : " "} k${at}: 1\n`).join("");
+
+/** @returns text with a key that has so many characters in JSON, half of them escapes */
+const keyText = (count: number): string => `? "${"\\t".repeat(100)}${"k".repeat(count - 200)}"\n: 1\n`;
+
 /** @returns text that has so many bytes when it is written as JSON, and half as many as it is */
 function jsonBytesText(count: number): string {
   const name = count % 2 === 0 ? "bb" : "b";
@@ -116,6 +127,8 @@ test("the limits of YAML are no looser than those of JSON", () => {
 
 test.each([
   ["values and names", valuesText(YAML_VALUES_MAX)],
+  ["different keys", keysText(DIFFERENT_NAMES_MAX)],
+  ["characters of a key", keyText(NAME_CHARACTERS_MAX)],
   ["bytes", jsonBytesText(DOCUMENT_BYTES_MAX)],
   ["levels", `a: ${"[".repeat(YAML_DEPTH_MAX - 1)}${"]".repeat(YAML_DEPTH_MAX - 1)}`],
 ])("what has the most %s as YAML can be read as JSON, too", (_name, text) => {
@@ -130,6 +143,8 @@ describe("limits: below and at pass, above is refused", () => {
     ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
     ["values and names", YAML_VALUES_MAX, valuesText],
     ["members", OBJECT_MEMBERS_MAX, membersText],
+    ["different keys", DIFFERENT_NAMES_MAX, keysText],
+    ["characters of a key", NAME_CHARACTERS_MAX, keyText],
     ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
     ["words and marks", DOCUMENT_TOKENS_MAX, (count) => `[] #${"\n".repeat(count - 5)}`],
   ];
