@@ -42,7 +42,13 @@ export function countedAddress(address: string | null): string {
 }
 
 /** @returns how a device login of this address is counted */
-export const countedAs = (address: string | null) => ({
+/** What the budgets and limits of a caller are counted by. */
+export interface CountedAs {
+  countedAddress: string;
+  countedNetwork: string;
+}
+
+export const countedAs = (address: string | null): CountedAs => ({
   countedAddress: countedAddress(address),
   countedNetwork: countedNetwork(address),
 });

@@ -7,7 +7,7 @@ import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import { invariant } from "../errors.ts";
 import * as budgets from "./budgets.ts";
-import { countedAddress, countedAs } from "./counted-address.ts";
+import { type CountedAs, countedAddress, countedAs } from "./counted-address.ts";
 import * as store from "./device-logins-store.ts";
 import { loginClaimed, loginUnavailable, loginUnclaimed, tooManyPendingLogins } from "./errors.ts";
 import { needClient, needResource, type RequestedResource } from "./grant-checks.ts";
@@ -78,6 +78,8 @@ export interface Decision {
   decision: "approve" | "refuse";
 }
 
+type NewLogin = Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "address"> & CountedAs;
+
 /** Device logins until they are decided; made once, in domain.ts. */
 export class DeviceLogins {
   readonly #pending = new PendingCount();
@@ -95,10 +97,12 @@ export class DeviceLogins {
     const clientId = needClient(request.clientId);
     const resource = needResource(request.resource, settings.baseUrl());
     const scope = readRequestedScope(request.scope);
+    const { address } = request;
+    const caller = countedAs(address);
     const codes = await db.write((tx) => {
-      this.#spendRequest(tx, request.address);
-      this.#pending.refuseFull(tx, { ...this.own, address: request.address });
-      return this.#insert(tx, { clientId, resource, scope, address: request.address });
+      this.#spendRequest(tx, address);
+      this.#pending.refuseFull(tx, { ...this.own, caller });
+      return this.#insert(tx, { clientId, resource, scope, address, ...caller });
     }, "unobserved");
     const { deviceCodeTtlSeconds, pollIntervalSeconds } = settings;
     return { ...codes, expiresInSeconds: deviceCodeTtlSeconds, intervalSeconds: pollIntervalSeconds };
@@ -194,7 +198,7 @@ export class DeviceLogins {
     });
   }
 
-  #insert(tx: Tx, login: Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "address">) {
+  #insert(tx: Tx, login: NewLogin) {
     const { clock, ids, settings } = this.own;
     const createdAtMs = clock.nowMs();
     const expiresAtMs = createdAtMs + settings.deviceCodeTtlSeconds * SECOND_MS;
@@ -203,9 +207,9 @@ export class DeviceLogins {
       const linkToken = randomToken(ids);
       const deviceCode = deviceCodeOf(id, randomToken(ids));
       const codes = { deviceCode, linkToken, userCode: userCodeOf(linkToken) };
-      const row = { ...login, ...countedAs(login.address), ...hashesOf(codes), id, createdAtMs, expiresAtMs };
+      const row = { ...login, ...hashesOf(codes), id, createdAtMs, expiresAtMs };
       if (!store.insert(tx, row)) continue;
-      this.#pending.add();
+      this.#pending.add(login);
       return codes;
     }
     throw tooManyPendingLogins();

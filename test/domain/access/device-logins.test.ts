@@ -12,6 +12,7 @@ import { deviceLogins } from "../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../src/domain/access/wire.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
+import { listenToStatements } from "../scim/statement-log.ts";
 import { BASE_URL } from "./access-world.ts";
 import { isAtRest } from "./at-rest.ts";
 import {
@@ -147,6 +148,21 @@ test("logins that are decided or expired make room for their address", async () 
   expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
   afterSeconds(world, 600);
   expect(await refusalOf(requestLogin(world))).toBe("fine");
+});
+
+test("waiting logins of a network are counted once a second, not once a request", async () => {
+  using statements = listenToStatements();
+  await using world = await createLoginWorld({ limits: MANY });
+  const countsOf = async (requests: number) => {
+    statements.take();
+    for (let at = 0; at < requests; at += 1) await requestLogin(world);
+    return statements.take().filter(({ sql: text }) => /^select count.* from "device_logins"/.test(text))
+      .length;
+  };
+  const [all, ofNetwork] = [1, 1];
+  expect(await countsOf(50)).toBe(all + ofNetwork);
+  afterSeconds(world, 1);
+  expect(await countsOf(50)).toBe(all + ofNetwork);
 });
 
 /** Rows as strangers would leave them behind, made by SQLite itself. */
