@@ -8,12 +8,16 @@ const IPV6_PREFIX_BITS = 64;
 /** Bits of an address that belong to one network: what a site is given, and what a caller can choose among. */
 const NETWORK_PREFIX_BITS = { ipv4: 24, ipv6: 48 };
 
+/** In the spelling that sockets and URL parsers write. */
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
 /** What the callers of a local socket count as, all together, where no proxy has named an address. */
 export const LOCAL_SOCKET = "local socket";
 
 /** @param address as `countedAddress` takes it @returns its /24 or /48 in CIDR notation, of anything else the text as it is */
 export function countedNetwork(address: string | null): string {
   if (address === null) return LOCAL_SOCKET;
+  if (IPV4.test(address)) return `${address.slice(0, address.lastIndexOf("."))}.0/24`; // the common case needs no parser
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
   const parsed = ipaddr.process(bare);

@@ -100,7 +100,7 @@ export class DeviceLogins {
     const { address } = request;
     const caller = countedAs(address);
     const codes = await db.write((tx) => {
-      this.#spendRequest(tx, address);
+      this.#spendRequest(tx, caller);
       this.#pending.refuseFull(tx, { ...this.own, caller });
       return this.#insert(tx, { clientId, resource, scope, address, ...caller });
     }, "unobserved");
@@ -186,12 +186,12 @@ export class DeviceLogins {
     await this.#decide(actor, id, decision);
   }
 
-  #spendRequest(tx: Tx, address: string | null): void {
+  #spendRequest(tx: Tx, { countedAddress }: CountedAs): void {
     const { limits, clock } = this.own;
     const { deviceCodesPerAddress: limit, windowSeconds } = limits;
     budgets.spend(tx, {
       name: "device_code.address",
-      subject: countedAddress(address),
+      subject: countedAddress,
       limit,
       windowSeconds,
       nowMs: clock.nowMs(),
