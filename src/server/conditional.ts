@@ -18,19 +18,48 @@ export interface PreparedAnswer {
 export interface PreparedHeaders {
   contentType: string;
   cacheControl: string;
+  /** without it, one is made from the bytes */
+  etag?: string;
   /** sent with 200 and 304 alike */
   others?: Readonly<Record<string, string>>;
 }
 
 /** @returns the strong entity tag of what an answer says, quotes included */
-const etagOf = (content: string | Uint8Array): string => `"${sha256Hex(content).slice(0, 32)}"`;
+const etagOf = (content: string | Uint8Array): string => `"${wholeDigest(content)}"`;
 
-/** @returns the entity tag of a value as `json` sends it */
-export const jsonTag = (value: unknown): string => etagOf(JSON.stringify(value));
+/** Characters of a tag for the whole answer, and for each member of a record: the latter only name what has changed. */
+const WHOLE_CHARACTERS = 32;
+const MEMBER_CHARACTERS = 4;
+
+const wholeDigest = (content: string | Uint8Array): string => sha256Hex(content).slice(0, WHOLE_CHARACTERS);
+
+/**
+ * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member, so that a
+ *   refused If-Match tells which members have changed without keeping what the caller has read
+ */
+export function recordTag(record: object): string {
+  const members = Object.values(record).map((value) =>
+    sha256Hex(JSON.stringify(value) ?? "").slice(0, MEMBER_CHARACTERS),
+  );
+  return `"${wholeDigest(JSON.stringify(record))}.${members.join("")}"`;
+}
+
+/** @returns JSON pointers to the members of the record that are not as they were under a former tag of it */
+function changedSince(formerTag: string, record: object): string[] {
+  const members = memberDigests(formerTag);
+  const current = memberDigests(recordTag(record));
+  if (members.length !== current.length) return [];
+  return Object.keys(record)
+    .filter((_name, index) => members[index] !== current[index])
+    .map((name) => `/${name}`);
+}
+
+const memberDigests = (tag: string): readonly string[] =>
+  /^"[0-9a-f]{32}\.((?:[0-9a-f]{4})+)"$/.exec(tag)?.[1]?.match(/.{4}/g) ?? [];
 
 /** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
 export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
-  const etag = etagOf(bytes);
+  const etag = options.etag ?? etagOf(bytes);
   const shared = { etag, "cache-control": options.cacheControl, ...options.others };
   return {
     body: new Blob([bytes]),
@@ -61,7 +90,7 @@ export function answerConditionally(request: Request, answer: PreparedAnswer): R
 
 /** @returns 200 with JSON and its entity tag, or 304 when If-None-Match names it */
 export function jsonConditionally(request: Request, value: unknown): Response {
-  const etag = jsonTag(value);
+  const etag = etagOf(JSON.stringify(value));
   return unchanged(request, etag) ?? json(value, { headers: { etag } });
 }
 
@@ -72,20 +101,27 @@ export function unchanged(request: Request, etag: string): Response | undefined 
   return new Response(null, { status: 304, headers: { etag, "cache-control": "no-store" } });
 }
 
+/** @returns 200 with one record and its entity tag, or 304 when If-None-Match names it */
+export function recordConditionally(request: Request, record: object): Response {
+  const etag = recordTag(record);
+  return unchanged(request, etag) ?? json(record, { headers: { etag } });
+}
+
 /**
  * @param shown what the caller reads of the record, as its entity tag was made from
  * @returns the check of If-Match for the transaction that changes the record; undefined where the header is missing
- * @throws (from the check) HttpError 412 `request.stale` with the current entity tag
+ * @throws (from the check) HttpError 412 `request.stale` with the current entity tag and the members that have changed
  */
 export function expectationOf<T>(
   request: Request,
-  shown: (current: T) => unknown,
+  shown: (current: T) => object,
 ): Expectation<T> | undefined {
   const tags = ifMatchOf(request);
   if (tags === undefined) return undefined;
   return (current) => {
-    const etag = jsonTag(shown(current));
-    if (!tags.includes("*") && !tags.includes(etag)) throw stale(etag);
+    const record = shown(current);
+    const etag = recordTag(record);
+    if (!tags.includes("*") && !tags.includes(etag)) throw stale(etag, changedSince(tags[0] ?? "", record));
   };
 }
 
@@ -96,12 +132,15 @@ export const ifMatchOf = ({ headers }: Request): readonly string[] | undefined =
     ?.split(",")
     .map((tag) => tag.trim());
 
-const stale = (etag: string): HttpError =>
+const stale = (etag: string, places: readonly string[]): HttpError =>
   new HttpError(
     412,
     "request.stale",
     `the record has changed; its entity tag is ${etag} now: read it, make the change there, and send it again`,
-    { headers: { etag } },
+    {
+      headers: { etag },
+      problems: places.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" })),
+    },
   );
 
 /** For the API document: what reads take. */
@@ -117,7 +156,12 @@ export const IF_MATCH: HeaderParameter = {
   name: "If-Match",
   description: "The ETag of what was read; 412 and no change where it is another one now",
   schema: { type: "string" },
-  answers: { 412: { description: "Changed since the ETag in If-Match" } },
+  answers: {
+    412: {
+      description:
+        "Changed since the ETag in If-Match; the header ETag has the current one, and `errors` points to what has changed",
+    },
+  },
 };
 
 /** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */

@@ -46,7 +46,10 @@ async function pathsOf({ call, member }: Awaited<ReturnType<typeof createAdminis
   ];
 }
 
-test("each read has an entity tag, and 304 without a body answers whoever knows it", async () => {
+const changedPlaces = (...pointers: string[]) =>
+  pointers.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" }));
+
+test("API-2: each read has an entity tag, and 304 without a body answers whoever knows it", async () => {
   await using world = await createAdministration();
   for (const path of await pathsOf(world)) {
     const read = await world.call("GET", path);
@@ -79,7 +82,7 @@ test("a policy is published on the revision that If-Match names, without a base 
   expect(extensions.status).toBe(200);
 });
 
-test("a stale If-Match is 412 with the current revision and what has changed, and publishes nothing", async () => {
+test("API-2: a stale If-Match is 412 with the current revision and what has changed, and publishes nothing", async () => {
   await using world = await createAdministration();
   const { call } = world;
   const former = tagOf(await call("GET", CONFIG));
@@ -113,7 +116,7 @@ test("without If-Match a publication says its base in the body, and a stale one 
   expect([both.status, both.body.reason]).toEqual([412, "governance.stale_revision"]);
 });
 
-test("a user is changed and removed only as the caller has read them", async () => {
+test("API-2: a user is changed and removed only as the caller has read them", async () => {
   await using world = await createAdministration();
   const { call, member } = world;
   const former = tagOf(await call("GET", member));
@@ -125,6 +128,7 @@ test("a user is changed and removed only as the caller has read them", async () 
     const refused = await call(method, member, { ...(body && { body }), "if-match": former });
     expect([refused.status, refused.body.reason, refused.etag]).toEqual([412, "request.stale", changed.etag]);
     expect(refused.body.detail).toContain(changed.etag ?? "-");
+    expect(refused.body.errors).toEqual(changedPlaces("/role", "/updated_at"));
   }
   expect((await call("GET", member)).etag).toBe(changed.etag);
   expect((await call("PATCH", member, { body: { role: "member" } })).status).toBe(200);
@@ -149,6 +153,7 @@ test("an invitation is renewed and canceled only as the caller has read it", asy
   ] as const) {
     const refused = await call(method, target, { "if-match": former });
     expect([target, refused.status, refused.etag]).toEqual([target, 412, renewed.etag]);
+    expect(refused.body.errors).toEqual(changedPlaces("/expires_at"));
   }
   expect((await call("DELETE", path, { "if-match": tagOf(renewed) })).status).toBe(204);
 });
@@ -162,5 +167,8 @@ test("the branding is replaced only as the caller has read it", async () => {
   expect([saved.status, saved.etag]).toEqual([200, (await call("GET", "/branding")).etag]);
   const refused = await call("PUT", "/admin/branding", { body: {}, "if-match": former });
   expect([refused.status, refused.body.reason, refused.etag]).toEqual([412, "request.stale", saved.etag]);
+  expect(refused.body.errors).toEqual(changedPlaces("/logo_url"));
+  const foreign = await call("PUT", "/admin/branding", { body: {}, "if-match": '"of-another-service"' });
+  expect([foreign.status, foreign.etag, foreign.body.errors]).toEqual([412, saved.etag, undefined]);
   expect((await call("PUT", "/admin/branding", { body: {} })).status).toBe(200);
 });

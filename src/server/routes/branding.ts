@@ -7,9 +7,9 @@ import {
   expectationOf,
   IF_MATCH,
   IF_NONE_MATCH,
-  jsonTag,
   type PreparedAnswer,
   prepareAnswer,
+  recordTag,
 } from "../conditional.ts";
 import { actorOf } from "../exchange.ts";
 import { withHeaders } from "../header-parameters.ts";
@@ -34,9 +34,11 @@ export function brandingRoutes({ guard, domain }: RouteContext) {
   const current = (): PreparedAnswer => {
     const revision = branding.revision();
     if (prepared?.revision === revision) return prepared.answer;
-    const answer = prepareAnswer(Buffer.from(JSON.stringify(toBranding(branding.current()))), {
+    const shown = toBranding(branding.current());
+    const answer = prepareAnswer(Buffer.from(JSON.stringify(shown)), {
       contentType: "application/json",
       cacheControl: "public, no-cache",
+      etag: recordTag(shown),
     });
     prepared = { revision, answer };
     return answer;
@@ -59,7 +61,7 @@ export function brandingRoutes({ guard, domain }: RouteContext) {
         const update = { logoUrl: body.logo_url, faviconUrl: body.favicon_url };
         const expect = expectationOf(request, toBranding);
         const saved = toBranding(await branding.update(actorOf(request), update, expect));
-        return json(saved, { headers: { etag: jsonTag(saved) } });
+        return json(saved, { headers: { etag: recordTag(saved) } });
       },
       {
         requires: "administrator",

@@ -12,7 +12,14 @@ import {
 } from "../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../domain/page.ts";
 import { json, noContent } from "../answers.ts";
-import { expectationOf, IF_MATCH, IF_NONE_MATCH, jsonConditionally, jsonTag } from "../conditional.ts";
+import {
+  expectationOf,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  jsonConditionally,
+  recordConditionally,
+  recordTag,
+} from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { withHeaders } from "../header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../idempotency.ts";
@@ -114,7 +121,10 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
     .get(
       "/admin/invitations/:id",
       ({ request, params }) =>
-        jsonConditionally(request, onWire(invitations.show(principalOf(request).organizationId, params.id))),
+        recordConditionally(
+          request,
+          onWire(invitations.show(principalOf(request).organizationId, params.id)),
+        ),
       { requires: "administrator", detail: described.getInvitation },
     )
     .delete(
@@ -130,7 +140,7 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
       async ({ request, params }) => {
         const expect = expectationOf(request, onWire);
         const renewed = onWire(await invitations.resend(actorOf(request), params.id, expect));
-        return json(renewed, { headers: { etag: jsonTag(renewed) } });
+        return json(renewed, { headers: { etag: recordTag(renewed) } });
       },
       { requires: "administrator", accepts: "nothing", detail: described.resendInvitation },
     )

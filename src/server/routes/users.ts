@@ -14,7 +14,14 @@ import {
 } from "../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../domain/page.ts";
 import { json, noContent } from "../answers.ts";
-import { expectationOf, IF_MATCH, IF_NONE_MATCH, jsonConditionally, jsonTag } from "../conditional.ts";
+import {
+  expectationOf,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  jsonConditionally,
+  recordConditionally,
+  recordTag,
+} from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { withHeaders } from "../header-parameters.ts";
 import { operationsOf } from "../openapi.ts";
@@ -129,7 +136,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
     .get(
       "/admin/users/:id",
       ({ request, params }) =>
-        jsonConditionally(request, toAdminUser(users.show(principalOf(request).organizationId, params.id))),
+        recordConditionally(request, toAdminUser(users.show(principalOf(request).organizationId, params.id))),
       { requires: "administrator", params: UserPath, detail: described.getUser },
     )
     .patch(
@@ -137,7 +144,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
       async ({ request, params, body }) => {
         const expect = expectationOf(request, toAdminUser);
         const changed = await users.update(actorOf(request), params.id, { ...body, expect });
-        return json(toChangedAdminUser(changed), { headers: { etag: jsonTag(toAdminUser(changed)) } });
+        return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });
       },
       {
         requires: "administrator",
