@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { NAME_BYTES_MAX, NEW_PATH_BYTES_MAX } from "../../../src/domain/catalog/archive/import-rules.ts";
 import { ARCHIVE_LIMITS, type InspectOptions, inspectArchive } from "../../../src/domain/catalog/archive.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import {
@@ -329,14 +330,17 @@ describe("a new archive is refused", () => {
       tarFile("a"),
       tarFile("\u202eb"),
       tarEntry({ name: "c", mode: "x" }),
+      ...[tarPax({ path: `${"d".repeat(256)}/${"e/".repeat(20)}${"f".repeat(500)}` }), tarFile("d")],
     ];
     const options = { onOutdated: ({ reason }: DomainError) => void told.push(reason) };
-    expect((await inspect(tarGzOf(...entries), options)).entries).toBe(4);
+    expect((await inspect(tarGzOf(...entries), options)).entries).toBe(5);
     expect(told).toEqual([
       "archive.mode",
       "archive.path_collision",
       "archive.path_misleading",
       "archive.mode",
+      "archive.name_too_long",
+      "archive.path_too_long",
     ]);
     expect((await refusalOf(inspect(tarGzOf(tarFile("../a")), options))).reason).toBe(
       "archive.path_component",
@@ -501,8 +505,25 @@ describe("a limit", () => {
 
   test.each(edge("path_too_long"))("on path bytes, not characters, holds at %d", async (step, reason) => {
     const path = `${"ü".repeat(2_000)}/${"x".repeat(95 + step)}`;
+    const stored = { onOutdated: () => {} };
+    await check(tarGzOf(tarPax({ path }), tarFile("x")), reason, stored);
+    await check(tarGzOf(gnuLongName(path), tarFile("x")), reason, stored);
+  });
+
+  test.each(edge("name_too_long"))(
+    "of new archives on the bytes of each component holds at %d",
+    async (step, reason) => {
+      const name = `${"ü".repeat(100)}${"x".repeat(NAME_BYTES_MAX - 200 + step)}`;
+      for (const path of [name, `${name}/a`, `a/${name}`, `a/${name}/b`])
+        await check(tarGzOf(tarPax({ path }), tarFile("x")), reason);
+      await check(tarGzOf(tarPax({ path: `${name}/` }), tarFolder("x/")), reason);
+    },
+  );
+
+  test.each(edge("path_too_long"))("of new archives on path bytes holds at %d", async (step, reason) => {
+    const path = `${`${"ü".repeat(49)}/`.repeat(7)}${"x".repeat(NEW_PATH_BYTES_MAX - 7 * 99 + step)}`;
     await check(tarGzOf(tarPax({ path }), tarFile("x")), reason);
-    await check(tarGzOf(gnuLongName(path), tarFile("x")), reason);
+    await check(tarGzOf(tarPax({ path: `${path}/` }), tarFolder("x/")), reason);
   });
 
   test.each(edge("metadata_too_large"))("on one metadata record holds at %d", async (step, reason) => {

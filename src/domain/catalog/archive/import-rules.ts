@@ -1,11 +1,17 @@
 // Rules for archives that are new here, stricter than what clients check: names that are the same file on some file systems,
-// names that mislead whoever reads them, and mode bits that grant rights. Archives stored before these rules stay usable.
+// names that are too long for some, names that mislead whoever reads them, and mode bits that grant rights. Archives stored
+// before these rules stay usable.
 import type { DomainError } from "../../errors.ts";
 import { REPACK } from "./bytes.ts";
 import { quoted, refusal } from "./limits.ts";
 
 /** Receives each broken rule; throws it to refuse the archive. */
 export type OnBroken = (broken: DomainError) => void;
+
+/** Bytes of one component of a path (NAME_MAX of Linux and macOS). */
+export const NAME_BYTES_MAX = 255;
+/** Bytes of a whole path. macOS takes 1,023 (PATH_MAX); 255 of them are left for the folder that a client unpacks into. */
+export const NEW_PATH_BYTES_MAX = 768;
 
 /** Control characters, line and paragraph separators, and characters that change the direction of text. */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
@@ -29,8 +35,16 @@ export class ImportRules {
   /** @param entry `mode` is undefined where the header has no octal number; `path` has no slash at its end */
   check({ path, mode }: { path: string; mode: number | undefined }): void {
     if (MISLEADING.test(path)) this.onBroken(misleading(path));
+    this.#checkLength(path);
     this.#checkMode(path, mode);
     this.#checkSpelling(path);
+  }
+
+  #checkLength(path: string): void {
+    const long = path.split("/").find((name) => Buffer.byteLength(name) > NAME_BYTES_MAX);
+    if (long !== undefined) this.onBroken(tooLong("name", { path: long, bytesMax: NAME_BYTES_MAX }));
+    if (Buffer.byteLength(path) > NEW_PATH_BYTES_MAX)
+      this.onBroken(tooLong("path", { path, bytesMax: NEW_PATH_BYTES_MAX }));
   }
 
   #checkMode(path: string, mode: number | undefined): void {
@@ -76,6 +90,13 @@ const misleading = (path: string) =>
     "path_misleading",
     `the path ${quoted(path)} has a control character or one that changes the direction of text`,
     `rename it; ${REPACK}`,
+  );
+
+const tooLong = (what: "name" | "path", { path, bytesMax }: { path: string; bytesMax: number }) =>
+  refusal(
+    `${what}_too_long`,
+    `the ${what} ${quoted(path)} has more than ${bytesMax} bytes, which some file systems cannot store`,
+    `shorten it; ${REPACK}`,
   );
 
 const badMode = (path: string, what: string) =>
