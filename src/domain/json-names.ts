@@ -11,16 +11,16 @@ const SLOT_SIZE = 3;
 const EMPTY = -1;
 /** stands for all objects, which are counted from 1 */
 const ANY_OBJECT = 0;
-const seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
 
-/** @returns the index of the quote that closes the string which `start` opens; the last index where none does */
+/** @returns the index of the quote that closes the string which `start` opens; the length of the text where none does */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;
     while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
     if ((end - before) % 2 === 0) return end;
   }
-  return text.length - 1;
+  return text.length;
 }
 
 /** @param start index of the opening quote @returns the string without its quotes and escapes */

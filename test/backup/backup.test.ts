@@ -98,7 +98,7 @@ function refusalOf(path: string): string {
 type Rows = Backup["manifest"]["database"]["rows"];
 
 /** @returns a backup whose digests hold, with other facts about its database */
-function packedWith(changes: { rows?: Rows; schema?: number }): string {
+function packedWith(changes: { rows?: Rows; schema?: number; created_at?: string }): string {
   const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
   unpackBackup({ path: backup.path, database });
   const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
@@ -182,6 +182,16 @@ describe("a backup", () => {
     }
     const sealed = spawnSync("sha256sum", ["-c", "manifest.sha256"], { cwd: target, encoding: "utf8" });
     expect(sealed.stdout).toBe("manifest.json: OK\n");
+  });
+
+  test("has members of the second in which it was made", () => {
+    const path = packedWith({ created_at: "2026-01-01T00:00:07.999Z" });
+    const { stdout } = spawnSync("tar", ["--utc", "--full-time", "-tvf", path], { encoding: "utf8" });
+    const times = stdout
+      .trim()
+      .split("\n")
+      .map((line) => /\d\d:\d\d:\d\d/.exec(line)?.[0]);
+    expect(new Set(times)).toEqual(new Set(["00:00:07"]));
   });
 
   test("DAT-1 is readable by its owner only, and nothing is left beside it", () => {

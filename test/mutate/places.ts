@@ -62,7 +62,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   bodies: {
     files: ["src/domain/json-*.ts", ...["validation", "json-text", "body-end"].map(server)],
     tests: [
-      "test/properties/json-structure.test.ts",
+      ...["json-structure", "json-lines"].map((name) => `test/properties/${name}.test.ts`),
       ...["json-text", "errors", "body-end"].map((name) => `test/server/${name}.test.ts`),
     ],
   },

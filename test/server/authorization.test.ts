@@ -398,6 +398,16 @@ test("the token and an administrator open the metrics under any host", async () 
     expect((await face.request("GET", "/metrics", { token, headers })).status).toBe(200);
 });
 
+test("a verified token opens a route even where the memory of verified tokens has dropped it meanwhile", async () => {
+  const { authenticator } = face.domain.access;
+  const { accessToken: token } = await face.signedIn("member");
+  const { known } = authenticator;
+  authenticator.known = () => undefined;
+  const { status } = await face.request("GET", "/auth/me", { token });
+  authenticator.known = known;
+  expect(status).toBe(200);
+});
+
 test("who may not read the metrics is told which setting opens them", async () => {
   const { detail } = await (await face.request("GET", "/metrics")).json();
   expect(detail).toContain("metrics.token");
