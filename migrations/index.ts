@@ -10,6 +10,7 @@ import auditCredential from "./0007_audit_credential.sql" with { type: "text" };
 import proxies from "./0008_proxies.sql" with { type: "text" };
 import oneSuccessor from "./0009_one_successor.sql" with { type: "text" };
 import idempotentAnswers from "./0010_idempotent_answers.sql" with { type: "text" };
+import attemptOwner from "./0011_attempt_owner.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { id: 8, name: "proxies", sql: proxies },
   { id: 9, name: "one_successor", sql: oneSuccessor },
   { id: 10, name: "idempotent_answers", sql: idempotentAnswers },
+  { id: 11, name: "attempt_owner", sql: attemptOwner },
 ];

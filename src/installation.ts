@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import type { RunCatalogTask } from "./domain/catalog/service.ts";
 import { type Domain, type DomainOptions, openDomain } from "./domain/domain.ts";
 import { DomainError } from "./domain/errors.ts";
-import type { ProvisionerCall } from "./domain/gateway/service.ts";
+import type { AttemptOwner, ProvisionerCall } from "./domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "./domain/governance/service.ts";
 import { gatewayModeOf } from "./gateway/mode.ts";
 import { readHarnessFacts } from "./harness-facts-file.ts";
@@ -51,6 +51,8 @@ export interface InstallationOptions {
   baseUrl(): string;
   /** throws when the schema must not change now */
   beforeChange?: () => void;
+  /** who opens it; a command where it is left out */
+  attemptsBy?: AttemptOwner;
   /** told of each call that makes or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
   /** does what takes long with policies; at once where it is left out */
@@ -87,7 +89,7 @@ async function joinDomain(
 ): Promise<Installation> {
   const { directory, schema, db } = opened;
   const { config, clock, ids, baseUrl, runTask = runAtOnce, runCatalogTask } = options;
-  const { observeProvisioner = () => {} } = options;
+  const { observeProvisioner = () => {}, attemptsBy = "command" } = options;
   const sealing = openSealing({
     directory: directory.keys,
     ids,
@@ -107,6 +109,7 @@ async function joinDomain(
     openSnapshot: () => openSnapshot(directory.database),
     outbound,
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
+    attemptsBy,
     observeProvisioner,
     runTask,
     runCatalogTask,

@@ -25,7 +25,12 @@ import { createGroupsChanged } from "./gateway/due.ts";
 import { createInference } from "./gateway/inference.ts";
 import { createRetirement } from "./gateway/retire.ts";
 import { gatewaySecrets } from "./gateway/rewrap.ts";
-import { createGateway, type GatewayMode, type ProvisionerCall } from "./gateway/service.ts";
+import {
+  type AttemptOwner,
+  createGateway,
+  type GatewayMode,
+  type ProvisionerCall,
+} from "./gateway/service.ts";
 import { ArtifactLinks } from "./governance/artifact-links.ts";
 import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
@@ -51,6 +56,8 @@ export interface DomainOptions {
   outbound: Outbound;
   /** undefined where gateway mode is off */
   gatewayMode: GatewayMode | undefined;
+  /** who makes attempts at gateway keys in this process */
+  attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
   /** does what takes long with policies: governance/work.ts */
   runTask: RunTask;

@@ -14,9 +14,14 @@ const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
 /** How long stopping waits for attempts: as long as a call usually may take. */
 export const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
-/** Makes keys due that were made under another configuration; tells what waits while gateway mode is off. */
+/**
+ * Takes over the attempts of a service that died, and makes keys due that were made under another configuration. Tells what
+ * waits while gateway mode is off.
+ */
 export async function beginGatewayWork({ gateway }: Domain, log: Log): Promise<void> {
   if (gateway.reconciler) {
+    const taken = await gateway.reconciler.takeOverAttempts();
+    if (taken > 0) log.info("gateway.attempts_taken_over", { keys: taken });
     const due = await gateway.reconciler.applyConfiguration();
     if (due > 0) log.info("gateway.configuration_changed", { keys_due: due });
     return;

@@ -138,7 +138,7 @@ async function startBehind(
   const observeProvisioner = watchProvisioner({ metrics, log });
   const runTask = createDocumentThreads();
   const machine = { config, clock, ids, baseUrl, observeProvisioner, runTask, runCatalogTask: runTask };
-  const installation = await openInstallation(directory, machine);
+  const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });

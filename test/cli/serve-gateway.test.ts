@@ -78,6 +78,26 @@ test(
   START_LIMIT_MS,
 );
 
+test(
+  "the attempt of a killed service is made again at once by the next one",
+  async () => {
+    const args = ["--data-dir", join(folder, "killed"), "--config", configFile(builtin())];
+    const reached = Promise.withResolvers<void>();
+    upstream.fail("POST /key/generate", { kind: "never", times: 1, onHit: () => reached.resolve() });
+    {
+      await using first = await startService({ args });
+      const ask = await signedIn(first);
+      void ask("POST", "/gateway/key/ensure").catch(() => {});
+      await reached.promise;
+    } // SIGKILL
+    await using second = await startService({ args });
+    await second.logged("gateway.attempts_taken_over keys=1");
+    const ask = await signedIn(second);
+    expect(await (await ask("POST", "/gateway/key/ensure")).json()).toMatchObject({ status: "ready" });
+  },
+  START_LIMIT_MS,
+);
+
 test("incomplete settings are refused, all at once, and nothing is made", async () => {
   const config = configFile({ type: "litellm" });
   const data = join(folder, "none");

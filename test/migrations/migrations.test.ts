@@ -20,6 +20,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "device_logins.state": "approved",
   "scim_tokens.profile": "standard",
   "gateway_keys.state": "ready",
+  "gateway_keys.recovering_by": "service",
   "governance_revisions.origin": "bootstrap",
   "client_reports.verdict": "matches",
   "client_reports.health": "current",

@@ -194,6 +194,7 @@ async function joinDomain(
     openSnapshot: () => openSnapshot(world.file),
     outbound: options.outbound ?? createOutbound({ allowed: [] }),
     gatewayMode: options.gatewayMode,
+    attemptsBy: "service",
     observeProvisioner: options.observeProvisioner,
     secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {

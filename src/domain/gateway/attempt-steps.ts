@@ -175,6 +175,7 @@ export class AttemptSteps {
     return this.#changes.update(tx, row, {
       state: row.state === "ready" ? "ready" : nextState(row.state, "begun"),
       recoveringUntilMs: untilMs,
+      recoveringBy: this.dependencies.attemptsBy,
       nextAttemptAtMs: untilMs,
       leftovers: row.leftovers || makesKey,
       ...(isAutomaticReplacement && {

@@ -27,6 +27,8 @@ export interface GatewayMode {
   configurationDigest: string;
 }
 
+export type AttemptOwner = "service" | "command";
+
 export interface GatewayDependencies {
   db: Db;
   clock: Clock;
@@ -38,5 +40,7 @@ export interface GatewayDependencies {
   groupsOf(connection: Connection, userId: string): readonly string[];
   /** undefined where gateway mode is off */
   mode: GatewayMode | undefined;
+  /** who makes the attempts of this process: the service may take over those of a service before it */
+  attemptsBy: AttemptOwner;
   observe(call: ProvisionerCall): void;
 }

@@ -35,6 +35,16 @@ export class Reconciler {
   }
 
   /**
+   * Takes over the attempts of a service that ended without settling them. Call it once at start, and only in the process that
+   * holds the directory's lock: that lock proves that no other service runs. An attempt of a command keeps its lease.
+   * @returns how many
+   */
+  takeOverAttempts(): Promise<number> {
+    const { db, clock } = this.dependencies;
+    return db.write((tx) => store.endServiceAttempts(tx, clock.nowMs()), "gateway");
+  }
+
+  /**
    * Works until nothing is due, or until the signal; attempts under way are waited for.
    * @param onKey told after each key
    * @throws DomainError `storage.*`; Error, after all other keys, when a bug kept some keys from being settled

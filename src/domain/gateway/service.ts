@@ -6,7 +6,7 @@ import { dueKeys } from "./model.ts";
 import { Reconciler } from "./reconciler.ts";
 import * as store from "./store.ts";
 
-export type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
+export type { AttemptOwner, GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { InferenceToken, Workstation } from "./inference-tokens.ts";
 export type { KeyView } from "./key-directory.ts";
 export type { KeyAnswer } from "./keys.ts";

@@ -92,6 +92,15 @@ export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; now
     .returning({ userId: gatewayKeys.userId })
     .all().length;
 
+/** Ends the leases of attempts that a service before this one left behind, and makes their keys due. @returns how many */
+export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
+  tx
+    .update(gatewayKeys)
+    .set({ recoveringUntilMs: null, nextAttemptAtMs: nowMs })
+    .where(and(isNotNull(gatewayKeys.recoveringUntilMs), eq(gatewayKeys.recoveringBy, "service")))
+    .returning({ userId: gatewayKeys.userId })
+    .all().length;
+
 /** @returns how many keys are due, and how many have a problem, usable or not */
 export const countWaiting = (connection: Connection, due: DueTimes): { due: number; problems: number } => ({
   due: countWhere(

@@ -32,6 +32,8 @@ export const gatewayKeys = sqliteTable("gateway_keys", {
   nextAttemptAtMs: integer("next_attempt_at_ms"),
   /** until then another attempt is under way */
   recoveringUntilMs: integer("recovering_until_ms"),
+  /** who makes that attempt; null for one of an older program */
+  recoveringBy: text("recovering_by", { enum: ["service", "command"] }),
   /** an attempt that was not heard of again may have made a key upstream that nobody knows */
   leftovers: integer("leftovers", { mode: "boolean" }).notNull(),
   reconciledAtMs: integer("reconciled_at_ms"),

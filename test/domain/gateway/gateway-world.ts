@@ -1,6 +1,11 @@
 // A world with identity and gateway keys joined to it, over a gateway in this process.
 import { createRetirement } from "../../../src/domain/gateway/retire.ts";
-import { createGateway, type Gateway, type ProvisionerCall } from "../../../src/domain/gateway/service.ts";
+import {
+  type AttemptOwner,
+  createGateway,
+  type Gateway,
+  type ProvisionerCall,
+} from "../../../src/domain/gateway/service.ts";
 import type { GatewaySettings } from "../../../src/domain/gateway/settings.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { openSealing, type Sealing } from "../../../src/platform/crypto/sealing.ts";
@@ -49,6 +54,8 @@ export interface GatewayWorld extends IdentityWorld {
   groups: string[];
   /** Joins the area anew, as a start after a crash does: what runs in the old one is forgotten. */
   restart(configurationDigest?: string): void;
+  /** Joins the area anew, as a command beside the service does. */
+  beside(): Gateway;
 }
 
 export interface GatewayWorldOptions {
@@ -61,7 +68,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
   const sealing = openSealing({ directory: `${world.directory}/keys`, ids: world.ids });
   const calls: ProvisionerCall[] = [];
   const groups: string[] = [];
-  const join = (configurationDigest = "first"): Gateway =>
+  const join = (configurationDigest = "first", attemptsBy: AttemptOwner = "service"): Gateway =>
     createGateway({
       ...world,
       sealing,
@@ -69,6 +76,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
       mode: isOff
         ? undefined
         : { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest },
+      attemptsBy,
       observe: (call) => void calls.push(call),
     });
   const joined: GatewayWorld = {
@@ -81,6 +89,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
     restart: (digest) => {
       joined.gateway = join(digest);
     },
+    beside: () => join("first", "command"),
   };
   return joined;
 }

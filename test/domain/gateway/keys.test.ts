@@ -349,6 +349,27 @@ test("a process that dies in an attempt leaves `recovering`; after the lease ano
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
 });
 
+test("the service takes over the attempt of a dead service at once, and leaves that of a command alone", async () => {
+  await using world = await createGatewayWorld();
+  const [ana, ben] = [await world.addUser("ana@example.org"), await world.addUser("ben@example.org")];
+  world.upstream.hold();
+  void ensure(world, ana).catch(() => {});
+  const byCommand = world.beside().keys.ensure({ actor: actorOf(ben), user: ben, manual: false });
+  while (world.upstream.calls < 2) await Bun.sleep(1);
+  const answers = world.upstream.held;
+  world.upstream.held = undefined;
+  world.restart();
+  expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(1);
+  expect(store.findKey(world.db.read, ben.id)?.recoveringBy).toBe("command");
+  await reconcile(world);
+  expect(world.gateway.keys.status(ana).status).toBe("ready");
+  expect(world.gateway.keys.status(ben).status).toBe("recovering");
+  for (const go of answers ?? []) go();
+  expect((await byCommand).status.status).toBe("ready");
+  expect(world.upstream.keysOf(ben.id)).toHaveLength(1);
+  expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(0);
+});
+
 test("a key made for a user who lost access meanwhile is revoked and not stored", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");

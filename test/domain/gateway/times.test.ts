@@ -34,7 +34,13 @@ const row = (changes: Partial<KeyRow> = {}): KeyRow => ({
   },
   ...{ sealingKeyId: "k", expiresAtMs: null, invalidatedAtMs: null, invalidationReason: null },
   ...{ problemCode: null, problem: null, failures: 0, replacements: 0, replacementsSinceMs: null },
-  ...{ nextAttemptAtMs: NOW + 1, recoveringUntilMs: null, leftovers: false, reconciledAtMs: NOW },
+  ...{
+    nextAttemptAtMs: NOW + 1,
+    recoveringUntilMs: null,
+    recoveringBy: null,
+    leftovers: false,
+    reconciledAtMs: NOW,
+  },
   ...{ validatedAtMs: NOW, createdAtMs: NOW, updatedAtMs: NOW },
   ...changes,
 });
