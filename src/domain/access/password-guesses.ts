@@ -83,8 +83,9 @@ export class PasswordGuesses {
 
 /** @returns for whom the password is checked: a browser that has signed in before does not wait for guesses from elsewhere */
 export const askerOf = ({ email, address, deviceNonce }: Guess): Asker => ({
-  account: [emailKey(email), deviceNonce].join(" "),
+  account: emailKey(email),
   address: countedAddress(address),
+  isKnown: deviceNonce !== undefined,
 });
 
 /** The password was right: part of the transaction that acts on it. */

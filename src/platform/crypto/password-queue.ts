@@ -1,6 +1,6 @@
-// The queue in front of password hashing. A hash holds a core and much memory, so few run at once. One account and one
-// address get one of these places at a time, and addresses take turns: a flood of guesses delays its own account and address
-// and hardly anybody else.
+// The queue in front of password hashing. A hash holds a core and much memory, so few run at once. A browser that has signed in
+// to its account before goes first. Of the others, one account and one address get one place at a time, and what waited for
+// neither goes before what did: a flood of guesses delays its own accounts and addresses and hardly anybody else.
 import { DomainError } from "../../domain/errors.ts";
 
 /** On whose behalf a password is checked. Accounts that do not exist are treated as those that do. */
@@ -8,16 +8,20 @@ export interface Asker {
   account: string;
   /** null where there is none: then only the account counts */
   address: string | null;
+  /** whether the browser has signed in to the account before: guesses from elsewhere neither delay it nor take its place */
+  isKnown: boolean;
 }
 
-/** Work that waits for its turn, unless there is a place at once. */
+/** Work that waits for its turn, unless there is a place at once. Without an asker it is taken for that of a known browser. */
 export type Queued = <T>(work: () => Promise<T>, asker?: Asker) => Promise<T>;
 
 export const PASSWORD_HASHES_MAX = 2;
-/** Waiting checks altogether, of one account, and of one address. */
+/** Waiting checks: of known browsers altogether and as many of others, of one account, and of one address. */
 export const PASSWORD_QUEUE_MAX = 64;
 export const PASSWORD_QUEUE_PER_ACCOUNT_MAX = 4;
 export const PASSWORD_QUEUE_PER_ADDRESS_MAX = 16;
+/** Checks of known browsers that go before one that waits: whoever owns such browsers cannot keep all others out. */
+export const PASSWORD_KNOWN_IN_A_ROW_MAX = 4;
 const BUSY_RETRY_SECONDS = 5;
 
 /** A name that only one running piece of work may have, and how many may wait for it. */
@@ -28,6 +32,7 @@ interface Claim {
 
 interface Job {
   claims: readonly Claim[];
+  isKnown: boolean;
   start(): void;
 }
 
@@ -40,7 +45,7 @@ export function createPasswordQueue(): Queued {
   const queue = new PasswordQueue();
   return async (work, asker) => {
     const claims = claimsOf(asker);
-    await queue.turn(claims);
+    await queue.turn(claims, asker?.isKnown ?? true);
     try {
       return await work();
     } finally {
@@ -49,83 +54,85 @@ export function createPasswordQueue(): Queued {
   };
 }
 
-/** The address comes last: it is what takes turns where there is one. */
-const claimsOf = (asker: Asker | undefined): Claim[] =>
-  asker === undefined
-    ? []
-    : [
-        { name: `account ${asker.account}`, waitingMax: PASSWORD_QUEUE_PER_ACCOUNT_MAX },
-        ...(asker.address === null
-          ? []
-          : [{ name: `address ${asker.address}`, waitingMax: PASSWORD_QUEUE_PER_ADDRESS_MAX }]),
-      ];
+/** Known browsers of one account share a place. Their address does not count: a whole office may have the same one. */
+function claimsOf(asker: Asker | undefined): Claim[] {
+  if (asker === undefined) return [];
+  const { account, address, isKnown } = asker;
+  const waitingMax = PASSWORD_QUEUE_PER_ACCOUNT_MAX;
+  if (isKnown) return [{ name: `known ${account}`, waitingMax }];
+  const ofAccount = { name: `account ${account}`, waitingMax };
+  if (address === null) return [ofAccount];
+  return [ofAccount, { name: `address ${address}`, waitingMax: PASSWORD_QUEUE_PER_ADDRESS_MAX }];
+}
 
 class PasswordQueue {
   #running = 0;
+  /** names of what runs and of what is ready */
   readonly #claimed = new Set<string>();
-  readonly #waiting: Job[] = [];
-  /** what had its turn, the latest last; only what still waits is kept */
-  readonly #served = new Set<string>();
+  /** waits for nothing but a place, in the order in which it came to that */
+  readonly #ready: Job[] = [];
+  /** waits for other work with the same account or address, in order of arrival */
+  readonly #blocked: Job[] = [];
+  /** checks of known browsers that went before one that waited */
+  #inARow = 0;
 
   /** Resolves when the work may run. A place is handed on, so a newcomer cannot slip in before those who wait. */
-  turn(claims: readonly Claim[]): Promise<void> {
-    if (this.#canRun(claims)) {
-      this.#begin(claims);
+  turn(claims: readonly Claim[], isKnown: boolean): Promise<void> {
+    if (this.#running < PASSWORD_HASHES_MAX && this.#claim(claims)) {
+      this.#running += 1;
       return Promise.resolve();
     }
-    this.#refuseFull(claims);
-    return new Promise((resolve) => this.#waiting.push({ claims, start: resolve }));
+    this.#refuseFull(claims, isKnown);
+    return new Promise((start) => {
+      const job = { claims, isKnown, start };
+      (this.#claim(claims) ? this.#ready : this.#blocked).push(job);
+    });
   }
 
   finish(claims: readonly Claim[]): void {
     this.#running -= 1;
     for (const { name } of claims) this.#claimed.delete(name);
-    for (let next = this.#takeNext(); next; next = this.#takeNext()) {
-      this.#begin(next.claims);
+    this.#unblock();
+    while (this.#running < PASSWORD_HASHES_MAX) {
+      const next = this.#takeNext();
+      if (!next) return;
+      this.#running += 1;
       next.start();
     }
   }
 
-  #begin(claims: readonly Claim[]): void {
-    this.#running += 1;
+  /** @returns whether nothing that runs or is ready has one of the names; then they are taken */
+  #claim(claims: readonly Claim[]): boolean {
+    if (claims.some(({ name }) => this.#claimed.has(name))) return false;
     for (const { name } of claims) this.#claimed.add(name);
+    return true;
   }
 
-  #canRun(claims: readonly Claim[]): boolean {
-    return this.#running < PASSWORD_HASHES_MAX && claims.every(({ name }) => !this.#claimed.has(name));
+  #unblock(): void {
+    for (const job of [...this.#blocked]) {
+      if (!this.#claim(job.claims)) continue;
+      this.#blocked.splice(this.#blocked.indexOf(job), 1);
+      this.#ready.push(job);
+    }
   }
 
-  /** The first of those whose address was served longest ago. */
   #takeNext(): Job | undefined {
-    const ready = this.#waiting.filter(({ claims }) => this.#canRun(claims));
-    const order = [...this.#served];
-    const rank = (job: Job): number => order.indexOf(turnOf(job));
-    const [next] = ready.sort((one, other) => rank(one) - rank(other));
-    if (!next) return undefined;
-    this.#waiting.splice(this.#waiting.indexOf(next), 1);
-    this.#remember(next);
-    return next;
+    const known = this.#ready.findIndex(({ isKnown }) => isKnown);
+    const other = this.#ready.findIndex(({ isKnown }) => !isKnown);
+    const isOthersTurn = known < 0 || (other >= 0 && this.#inARow >= PASSWORD_KNOWN_IN_A_ROW_MAX);
+    this.#inARow = isOthersTurn || other < 0 ? 0 : this.#inARow + 1;
+    const at = isOthersTurn ? other : known;
+    return at < 0 ? undefined : this.#ready.splice(at, 1)[0];
   }
 
-  #remember(job: Job): void {
-    const turn = turnOf(job);
-    this.#served.delete(turn);
-    this.#served.add(turn);
-    const present = new Set(this.#waiting.map(turnOf));
-    for (const name of this.#served) if (!present.has(name)) this.#served.delete(name);
-  }
-
-  #refuseFull(claims: readonly Claim[]): void {
-    const isFull = ({ name, waitingMax }: Claim): boolean => {
-      const same = this.#waiting.filter((job) => job.claims.some((claim) => claim.name === name));
-      return same.length >= waitingMax;
-    };
-    if (this.#waiting.length >= PASSWORD_QUEUE_MAX) throw busy();
+  #refuseFull(claims: readonly Claim[], isKnown: boolean): void {
+    const waiting = [...this.#ready, ...this.#blocked];
+    const isFull = ({ name, waitingMax }: Claim): boolean =>
+      waiting.filter((job) => job.claims.some((claim) => claim.name === name)).length >= waitingMax;
+    if (waiting.filter((job) => job.isKnown === isKnown).length >= PASSWORD_QUEUE_MAX) throw busy();
     if (claims.some(isFull)) throw crowded();
   }
 }
-
-const turnOf = ({ claims }: Job): string => claims.at(-1)?.name ?? "";
 
 /** The caller's own account or address is the reason, so it is no failure of the service. */
 const crowded = (): DomainError =>

@@ -1,9 +1,11 @@
 // Wrong passwords: nobody can lock an account for everybody, and a browser that has signed in before is counted by itself.
 import { expect, test } from "bun:test";
+import { LoginSessions } from "../../../src/domain/access/login-sessions.ts";
 import { forgetGuesses } from "../../../src/domain/access/password-guesses.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
+import type { Asker } from "../../../src/platform/crypto/passwords.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { type AccessWorld, createAccessWorld, LIMITS, PASSWORD } from "./access-world.ts";
 
@@ -200,4 +202,24 @@ test("guesses at one account do not keep others from signing in, whether the acc
     ).toBeGreaterThan(0);
     await world.db.write((tx) => void forgetGuesses(tx, { email, nowMs: world.clock.nowMs() }), "access");
   }
+});
+
+test("the check of a password is that of a known browser where the browser has signed in to the account before", async () => {
+  await using world = await createAccessWorld();
+  const deviceCookie = await deviceCookieOf(world);
+  const askers: (Asker | undefined)[] = [];
+  const isPasswordOf: AccessWorld["identity"]["isPasswordOf"] = async (user, password, asker) => {
+    askers.push(asker);
+    return await world.identity.isPasswordOf(user, password, asker);
+  };
+  const identity = { ...world.identity, isPasswordOf };
+  const watched = { ...world, sessions: new LoginSessions({ ...world, identity, limits: LIMITS }) };
+  await signIn(watched, { deviceCookie });
+  await signIn(watched, {});
+  await signIn(watched, { email: "nobody@example.com", deviceCookie });
+  expect(askers).toEqual([
+    { account: EMAIL, address: "192.0.2.1", isKnown: true },
+    { account: EMAIL, address: "192.0.2.1", isKnown: false },
+    { account: "nobody@example.com", address: "192.0.2.1", isKnown: false },
+  ]);
 });
