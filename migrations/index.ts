@@ -11,6 +11,7 @@ import proxies from "./0008_proxies.sql" with { type: "text" };
 import oneSuccessor from "./0009_one_successor.sql" with { type: "text" };
 import idempotentAnswers from "./0010_idempotent_answers.sql" with { type: "text" };
 import attemptOwner from "./0011_attempt_owner.sql" with { type: "text" };
+import auditRetention from "./0012_audit_retention.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { id: 9, name: "one_successor", sql: oneSuccessor },
   { id: 10, name: "idempotent_answers", sql: idempotentAnswers },
   { id: 11, name: "attempt_owner", sql: attemptOwner },
+  { id: 12, name: "audit_retention", sql: auditRetention },
 ];

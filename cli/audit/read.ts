@@ -60,7 +60,7 @@ interface Reached {
 }
 
 function startReading({ domain, context }: Call, after: number) {
-  const total = Math.max(0, domain.auditLog.lastId() - after);
+  const total = domain.auditLog.size(after);
   const progress = startProgress(context, { label: "exporting the audit log", unit: "items", total });
   const reached: Reached = { entries: 0, lastId: null };
   const pages = domain.auditLog.walk({ after, signal: context.stopSignal() });

@@ -1,6 +1,6 @@
 // `audit verify`: reads the whole log again and tells the first entry that is not what was recorded.
 import type { AuditRow } from "../../src/domain/audit/chain.ts";
-import type { Break, Verification } from "../../src/domain/audit/log.ts";
+import type { Break, Verification } from "../../src/domain/audit/verification.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import type { Call } from "../in-domain.ts";
@@ -20,14 +20,15 @@ export async function verify(call: Call): Promise<void> {
 }
 
 async function readAll({ domain, context }: Call): Promise<Verification> {
-  const total = domain.auditLog.lastId();
+  const total = domain.auditLog.size();
   using progress = startProgress(context, { label: "verifying the audit log", unit: "items", total });
   return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
 }
 
-const reportOf = ({ entries, last, broken }: Verification) => ({
+const reportOf = ({ entries, removed, last, broken }: Verification) => ({
   verified: broken === undefined,
   entries,
+  removed,
   last_id: last?.id ?? null,
   last_digest: last === undefined ? null : digestText(last.digest),
   break: broken === undefined ? null : breakDocument(broken),
@@ -38,20 +39,24 @@ const breakDocument = (broken: Break) =>
     ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }
     : { kind: broken.kind, entry: entryDocument(broken.entry) };
 
-function fittingText({ entries, last }: Verification): string {
+function fittingText({ entries, removed, last }: Verification): string {
   const count = entries === 1 ? "1 entry fits" : `${entries} entries fit`;
-  return last === undefined ? count : `${count}, the last is ${last.id} with ${digestText(last.digest)}`;
+  const gone = removed === 0 ? "" : `; retention has removed ${removed} before them`;
+  if (last === undefined) return `${count}${gone}`;
+  return `${count}, the last is ${last.id} with ${digestText(last.digest)}${gone}`;
 }
 
 function breakText(broken: Break): string {
   if (broken.kind === "cut_off")
     return `entries were recorded up to ${broken.recordedUpTo}, and the last of them are gone`;
-  const what =
-    broken.kind === "altered"
-      ? "does not say what was recorded"
-      : "does not follow the entry it was recorded after: one was removed, inserted or moved";
-  return `${nameOf(broken.entry)} ${what}`;
+  return `${nameOf(broken.entry)} ${BREAK_TEXTS[broken.kind]}`;
 }
+
+const BREAK_TEXTS = {
+  altered: "does not say what was recorded",
+  unlinked: "does not follow the entry it was recorded after: one was removed, inserted or moved",
+  begins_late: "is the first in the log, and not every entry before it was removed by retention",
+} as const;
 
 const nameOf = ({ id, action, actorLabel, atMs }: AuditRow): string =>
   `entry ${id} (${action} by ${actorLabel}, ${toRfc3339(atMs)})`;

@@ -94,7 +94,7 @@ export function openDomain({
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
-  const auditLog = new AuditLog(machine);
+  const auditLog = new AuditLog(shared);
   const harnesses = new HarnessFacts({
     ...shared,
     auditLog,

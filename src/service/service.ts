@@ -31,6 +31,7 @@ import { createReadiness } from "../server/readiness.ts";
 import { startingResponse } from "../server/refusal.ts";
 import { createServer, type Server } from "../server/server.ts";
 import { beginInstallation } from "../setup.ts";
+import { registerAuditJob } from "./audit-work.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import { beginHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { registerInvitationJob } from "./invitation-work.ts";
@@ -156,6 +157,7 @@ async function startBehind(
   registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   registerInvitationJob(scheduler, installation.domain, { actor, log, config });
+  registerAuditJob(scheduler, installation.domain, { actor, log, config });
   registerBackupJob(scheduler, installation, { actor, clock, config, log });
   registerReplacedJob(scheduler, installation, { actor, clock, config, log });
   addBackupFigures(metrics, installation.domain);

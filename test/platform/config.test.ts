@@ -1111,6 +1111,7 @@ suite("the table", () => {
       "harnesses.trust": "unset",
       "clients.retention_days": "365",
       "invitations.retention_days": "365",
+      "audit.retention_days": "unset",
       "scim.token": "unset",
       "scim.group_role_mappings": "{}",
       "scim.link_existing": "by_address",

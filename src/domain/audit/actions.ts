@@ -2,6 +2,7 @@
 // counters that start at zero. test/support/audit-watch.ts fails on an action that is missing here.
 export const AUDIT_ACTIONS: readonly string[] = [
   "artifact.mirror",
+  "audit.forget",
   "backup.create",
   "backup.remove",
   "backup.restore",

@@ -2,7 +2,8 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
-import { auditEntries } from "./tables.ts";
+import { CHECKPOINT_ID, type Checkpoint } from "./checkpoint.ts";
+import { auditCheckpoint, auditEntries } from "./tables.ts";
 
 export interface LogFilter {
   actorId?: string | undefined;
@@ -101,6 +102,17 @@ const following = statement((connection) =>
 /** @returns the entries that follow an id, of every organization: the chain runs through all of them */
 export const listFollowing = (connection: Connection, page: { after: number; limit: number }): AuditRow[] =>
   following(connection).all(page);
+
+/** @returns the newest entry that retention removed; undefined while it has removed none */
+export const findCheckpoint = (connection: Connection): Checkpoint | undefined => {
+  const { entryId, digest, removed } = auditCheckpoint;
+  return connection
+    .select({ entryId, digest, removed })
+    .from(auditCheckpoint)
+    .where(eq(auditCheckpoint.id, CHECKPOINT_ID))
+    .limit(1)
+    .get();
+};
 
 /** @returns the id of the newest entry that was ever made, also if it is gone; 0 for none. SQLite keeps it apart. */
 export const lastIdEver = (connection: Connection): number =>

@@ -1,14 +1,14 @@
-// The audit log as operators read it: pages of it, all of it in order, and whether it is what was recorded. Never more of
-// it in memory than one page. Writing is for service.ts.
+// The audit log as operators read it: pages of it, and all of it in order. Never more of it in memory than one page. Whether it
+// is what was recorded is verification.ts's, writing is service.ts's.
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
+import type { Actor } from "../actor.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
-import { type AuditRow, CHAIN_START, digestOf } from "./chain.ts";
+import type { AuditRow } from "./chain.ts";
 import * as store from "./log-store.ts";
-
-/** Entries of one page while the whole log is read. */
-export const WALK_ROWS = 500;
+import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
+import { type Verification, type VerifyOptions, verifyLog, WALK_ROWS } from "./verification.ts";
 
 export interface AuditQuery extends Omit<PageQuery, "q"> {
   /** id of a user, or else what the log shows: an e-mail address, a login name, a token, a job; in any case */
@@ -32,35 +32,12 @@ export interface WalkOptions {
   signal?: AbortSignal;
 }
 
-export interface VerifyOptions {
-  signal?: AbortSignal;
-  /** told after each page how many entries it had */
-  advance?: (entries: number) => void;
-}
-
-/** The first place where the log is not what was recorded. */
-export type Break =
-  /** the entry says something else than when it was recorded */
-  | { kind: "altered"; entry: AuditRow }
-  /** what was recorded before this entry is not what stands before it now: removed, inserted or moved */
-  | { kind: "unlinked"; entry: AuditRow }
-  /** entries were recorded up to this id, and the last ones are gone */
-  | { kind: "cut_off"; recordedUpTo: number };
-
-export interface Verification {
-  /** that fit, up to the break */
-  entries: number;
-  /** the last of them: whoever kept it elsewhere can tell a log that was written anew */
-  last: AuditRow | undefined;
-  broken: Break | undefined;
-}
-
-/** Reads of `audit_entries`. */
+/** All that is done with `audit_entries` but adding to them. */
 export class AuditLog {
   readonly #db: Db;
 
-  constructor({ db }: { db: Db }) {
-    this.#db = db;
+  constructor(private readonly own: AuditRetentionDependencies) {
+    this.#db = own.db;
   }
 
   /**
@@ -98,9 +75,15 @@ export class AuditLog {
     return this.list(organizationId, { action, perPage: 1 }).items[0]?.after ?? undefined;
   }
 
-  /** @returns the id of the newest entry, as a measure of how long reading all of them will take */
+  /** @returns the id of the newest entry, also if it is gone */
   lastId(): number {
     return store.lastIdEver(this.#db.read);
+  }
+
+  /** @returns about how many entries follow an id: ids count entries, and retention removes the first ones */
+  size(after = 0): number {
+    const first = Math.max(after, store.findCheckpoint(this.#db.read)?.entryId ?? 0);
+    return Math.max(0, this.lastId() - first);
   }
 
   /** @returns when the newest entry was made, UTC milliseconds; undefined for none */
@@ -126,28 +109,15 @@ export class AuditLog {
     }
   }
 
-  /** Compares every entry with its digest and with the entry before it, as far as the first that does not fit. */
-  async verify({ signal, advance }: VerifyOptions = {}): Promise<Verification> {
-    const recordedUpTo = this.lastId(); // asked first: what is made meanwhile comes after it
-    let entries = 0;
-    let last: AuditRow | undefined;
-    for await (const page of this.walk({ ...(signal && { signal }) })) {
-      for (const entry of page) {
-        const kind = breakAt(entry, last?.digest ?? CHAIN_START);
-        if (kind !== undefined) return { entries, last, broken: { kind, entry } };
-        last = entry;
-        entries += 1;
-      }
-      advance?.(page.length);
-    }
-    const isCutOff = (last?.id ?? 0) < recordedUpTo;
-    return { entries, last, broken: isCutOff ? { kind: "cut_off", recordedUpTo } : undefined };
+  /** Removes the oldest entries: see retention.ts. */
+  forget(actor: Actor, options: { retentionDays: number; signal: AbortSignal }): Promise<number> {
+    return forgetEntries(this.own, actor, options);
   }
-}
 
-function breakAt(entry: AuditRow, previousDigest: string): "altered" | "unlinked" | undefined {
-  if (digestOf(entry.previousDigest, entry) !== entry.digest) return "altered";
-  return entry.previousDigest === previousDigest ? undefined : "unlinked";
+  /** Compares every entry with its digest and with the entry before it, as far as the first that does not fit. */
+  verify(options?: VerifyOptions): Promise<Verification> {
+    return verifyLog(this.#db, options);
+  }
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,4 +1,4 @@
-// The table of audit entries; the SQL that made it is in migrations/.
+// The tables of the audit log; the SQL that made them is in migrations/.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const auditEntries = sqliteTable("audit_entries", {
@@ -18,4 +18,15 @@ export const auditEntries = sqliteTable("audit_entries", {
   digest: text("digest").notNull(),
   /** public id of what the actor came in with: `grant:<id>`; null where that was none of ours, as at the terminal */
   credential: text("credential"),
+});
+
+/** One row at most, with id 1. */
+export const auditCheckpoint = sqliteTable("audit_checkpoint", {
+  id: integer("id").primaryKey(),
+  /** of the newest entry that retention removed */
+  entryId: integer("entry_id").notNull(),
+  /** of that entry: what the first one that is left is chained to */
+  digest: text("digest").notNull(),
+  /** how many entries retention has removed in all */
+  removed: integer("removed").notNull(),
 });

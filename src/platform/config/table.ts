@@ -42,6 +42,8 @@ export const SCIM_REQUESTS = { min: 1, max: 100_000 };
 /** a year by default: longer than any leave, and as long as yearly reviews look back; who comes back is listed anew */
 export const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
 export const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
+/** a month at least, so that a weekly export misses nothing; a hundred years at most */
+export const AUDIT_RETENTION_DAYS = { min: 30, max: 36_500 };
 /** attempts that one window may allow */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
@@ -174,6 +176,10 @@ export const SETTINGS = {
     integer(INVITATION_RETENTION_DAYS),
     "365",
     "days after its link expired at which an invitation is removed: accepted, canceled or unused",
+  ),
+  "audit.retention_days": optional(
+    integer(AUDIT_RETENTION_DAYS),
+    "days for which entries of the audit log are kept; all are kept without it",
   ),
   "scim.token": sealed("scim-token", "bearer token of the identity provider that pushes users"),
   "scim.group_role_mappings": always(

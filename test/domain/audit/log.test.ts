@@ -3,7 +3,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
-import { AuditLog, type AuditQuery, type Verification, WALK_ROWS } from "../../../src/domain/audit/log.ts";
+import { AuditLog, type AuditQuery } from "../../../src/domain/audit/log.ts";
+import { type Verification, WALK_ROWS } from "../../../src/domain/audit/verification.ts";
 import { PER_PAGE_MAX } from "../../../src/domain/page.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";
@@ -39,7 +40,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
   ["an added credential", ["UPDATE audit_entries SET credential = 'grant:x' WHERE id = 6"], 5, "altered 6"],
   ["an added summary", ["UPDATE audit_entries SET after = '{}' WHERE id = 6"], 5, "altered 6"],
   ["an edited digest", ["UPDATE audit_entries SET digest = 'x' WHERE id = 3"], 2, "altered 3"],
-  ["a removed first entry", ["DELETE FROM audit_entries WHERE id = 1"], 0, "unlinked 2"],
+  ["a removed first entry", ["DELETE FROM audit_entries WHERE id = 1"], 0, "begins_late 2"],
   ["a removed entry", ["DELETE FROM audit_entries WHERE id = 3"], 2, "unlinked 4"],
   ["a removed last entry", ["DELETE FROM audit_entries WHERE id = 6"], 5, "cut_off"],
   ["a log without entries", ["DELETE FROM audit_entries"], 0, "cut_off"],
@@ -81,7 +82,12 @@ test("of two breaks the first is told", async () => {
 
 test("an empty log is whole", async () => {
   await using world = await createWorld();
-  expect(await new AuditLog(world).verify()).toEqual({ entries: 0, last: undefined, broken: undefined });
+  expect(await new AuditLog(world).verify()).toEqual({
+    entries: 0,
+    removed: 0,
+    last: undefined,
+    broken: undefined,
+  });
 });
 
 test("entries made while the log is verified do not disturb it", async () => {
