@@ -123,12 +123,12 @@ const scenes: Scene[] = [
     },
   },
   {
-    title: "Join Development",
+    title: "Join Test",
     after: "",
     open: async (page) => page.goto(await site.invite("a@example.com")),
   },
   {
-    title: "Join Development",
+    title: "Join Test",
     after: " after a mistake",
     open: async (page) => {
       await page.goto(await site.invite("b@example.com"));
@@ -163,6 +163,8 @@ describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
     const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
     await using visitor = await site.visitor({ ...measured, ...(as && { as: as() }) });
     const { page } = visitor;
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
     await open(page);
     expect(await heading(page)).toBe(title);
     await page.evaluate(axe.source);
@@ -170,7 +172,6 @@ describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
 
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await violations(page, { runOnly: ["color-contrast"] })).toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
 
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflow(page)).toBe(0);

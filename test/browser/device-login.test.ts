@@ -90,7 +90,7 @@ describe("the link", () => {
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
     await page.goto(workstation.link);
-    site.expire(workstation);
+    await site.expire(workstation);
     await press(page, "Authorize");
     expect(await heading(page)).toBe("This link is unavailable");
     await page.goto(workstation.link);
@@ -102,7 +102,7 @@ describe("the link", () => {
 
   test("reads the same for a link that never was", async () => {
     const used = await site.workstation();
-    site.expire(used);
+    await site.expire(used);
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
     await page.goto(used.link);
@@ -226,7 +226,7 @@ describe("the typed code", () => {
       await site.workstation(),
       await site.workstation(),
     ];
-    site.expire(expired);
+    await site.expire(expired);
     await using owner = await site.visitor({ as: site.admin });
     await owner.page.goto(used.link);
     await press(owner.page, "Deny");

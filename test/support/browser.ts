@@ -1,22 +1,26 @@
-// The real service and a real Chromium in front of it: people with browsers, and workstations that ask to sign in.
-// Whatever a browser complains about or asks of another origin is kept, so that every test can expect nothing of it.
-import { Database } from "bun:sqlite";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+// The HTTP face behind a real socket and a real Chromium in front of it: people with browsers, and workstations that ask to
+// sign in. Whatever a browser complains about or asks of another origin is kept, so that every test can expect nothing of it.
+import { eq } from "drizzle-orm";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { deviceLogins } from "../../src/domain/access/tables.ts";
 import {
   DEVICE_CODE_GRANT,
   OAUTH_CLIENT_ID,
   REQUESTABLE_SCOPES,
   SESSION_COOKIE,
 } from "../../src/domain/access/wire.ts";
+import type { Role } from "../../src/domain/identity/service.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { Secret } from "../../src/platform/secret.ts";
 import { launchChromium } from "./chromium.ts";
-import { type RunningService, startService } from "./running-service.ts";
-import { temporaryDirectory } from "./world.ts";
+import { createListeningServer, type ListeningServer } from "./listening-server.ts";
+import { PASSWORD } from "./server.ts";
 
 export const ADMIN = "admin@example.com";
-export const PASSWORD = "correct horse battery";
+export { PASSWORD };
+
+/** The session cookie as the server sets it. */
+const KEPT = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
 
 /** Below the test runner's own, so that a failure names what was waited for. */
 const ACTION_TIMEOUT_MS = 15_000;
@@ -49,7 +53,6 @@ export interface Account {
 }
 
 export interface Site extends AsyncDisposable {
-  service: RunningService;
   baseUrl: string;
   admin: Account;
   /** A browser without scripts unless the options say otherwise. */
@@ -59,51 +62,40 @@ export interface Site extends AsyncDisposable {
   member(email: string): Promise<Account>;
   /** @returns the link of a new invitation */
   invite(email: string): Promise<string>;
-  /** Lets a device login's time pass: the service has no clock but the machine's, so its row is changed. */
-  expire(workstation: Workstation): void;
+  /** Lets the time of this device login alone pass. */
+  expire(workstation: Workstation): Promise<void>;
   /** @returns console messages, policy violations and requests to other origins since it was asked last */
   takeComplaints(): string[];
 }
 
-/** Starts service and browser; `await using` or `Symbol.asyncDispose` ends both and removes the directory. */
+/** Starts server and browser; `await using` or `Symbol.asyncDispose` ends both. */
 export async function openSite(): Promise<Site> {
-  const directory = temporaryDirectory();
   await using started = new AsyncDisposableStack();
-  started.defer(() => rmSync(directory, { recursive: true }));
-  const service = started.use(
-    await startService({
-      args: ["--data-dir", directory],
-      env: { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: PASSWORD },
-    }),
-  );
-  const { baseUrl } = service;
+  const server = started.use(await createListeningServer({ limits: { userCodeGuessesPerUser: 5 } }));
+  const { origin: baseUrl } = server;
   const chromium = await launchChromium();
   started.defer(() => chromium.close());
-  const admin = await openSession(baseUrl, ADMIN);
-  const invite = (email: string) => inviteAs(admin, baseUrl, email);
+  const admin = await openAccount(server, { email: ADMIN, role: "admin" });
   const complaints: string[] = [];
-  const visitor = async (options: VisitorOptions = {}) => {
-    const visiting = await openVisitor(chromium, baseUrl, options);
-    listen(visiting.context, baseUrl, complaints);
-    return visiting;
+  const idle = createIdleVisitors();
+  const open = async (options: BrowserContextOptions): Promise<Visitor> => {
+    const visitor = await openVisitor(chromium, baseUrl, options);
+    listen(visitor.context, baseUrl, complaints);
+    return visitor;
   };
   const running = started.move();
   return {
-    service,
     baseUrl,
     admin,
-    visitor,
+    visitor: async ({ as, ...options } = {}) => {
+      const visitor = idle.take(options) ?? (await open(options));
+      if (as) await visitor.context.addCookies([{ ...KEPT, url: baseUrl, value: as.session }]);
+      return { ...visitor, [Symbol.asyncDispose]: () => idle.put(options, visitor) };
+    },
     workstation: () => beginDeviceLogin(baseUrl),
-    member: async (email) => {
-      await accept(await invite(email));
-      return await openSession(baseUrl, email);
-    },
-    invite,
-    expire: ({ link }) => {
-      using database = new Database(join(directory, "quartermaster.db"));
-      const linkHash = sha256Hex(link.slice(link.lastIndexOf("/") + 1));
-      database.run("UPDATE device_logins SET expires_at_ms = created_at_ms WHERE link_hash = ?", [linkHash]);
-    },
+    member: (email) => openAccount(server, { email, role: "member" }),
+    invite: (email) => inviteAs(admin, baseUrl, email),
+    expire: ({ link }) => expireLogin(server, link.slice(link.lastIndexOf("/") + 1)),
     takeComplaints: () => complaints.splice(0),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -135,13 +127,27 @@ export async function signIn(page: Page, email: string, password: string = PASSW
 async function openVisitor(
   chromium: Browser,
   baseUrl: string,
-  { as, ...options }: VisitorOptions,
+  options: BrowserContextOptions,
 ): Promise<Visitor> {
   const context = await chromium.newContext({ javaScriptEnabled: false, baseURL: baseUrl, ...options });
   context.setDefaultTimeout(ACTION_TIMEOUT_MS);
-  const kept = { name: SESSION_COOKIE, url: baseUrl, httpOnly: true, sameSite: "Lax" } as const;
-  if (as) await context.addCookies([{ ...kept, value: as.session }]);
   return { context, page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Browsers that nobody uses: the next visitor takes one, without cookies, because a new one takes longer than most tests. */
+function createIdleVisitors() {
+  const idle = new Map<string, Visitor[]>();
+  const like = (options: BrowserContextOptions) =>
+    idle.getOrInsertComputed(JSON.stringify(options), () => []);
+  return {
+    take: (options: BrowserContextOptions): Visitor | undefined => like(options).pop(),
+    async put(options: BrowserContextOptions, visitor: Visitor): Promise<void> {
+      const { context, page } = visitor;
+      const otherPages = context.pages().filter((other) => other !== page);
+      await Promise.all([context.clearCookies(), ...otherPages.map((other) => other.close())]);
+      like(options).push(visitor);
+    },
+  };
 }
 
 function listen(context: BrowserContext, baseUrl: string, complaints: string[]): void {
@@ -157,14 +163,26 @@ function listen(context: BrowserContext, baseUrl: string, complaints: string[]):
   });
 }
 
-async function openSession(baseUrl: string, email: string): Promise<Account> {
-  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email, password: PASSWORD }),
+/** Makes a user with PASSWORD and signs a browser of theirs in. */
+async function openAccount(
+  { domain, world }: ListeningServer,
+  { email, role }: { email: string; role: Role },
+): Promise<Account> {
+  const { user } = await domain.identity.users.create(world.system, {
+    email,
+    role,
+    password: new Secret(PASSWORD),
   });
-  const cookie = new Bun.Cookie(answer.headers.get("set-cookie") ?? "");
-  return { email, session: cookie.value };
+  const browser = { address: "127.0.0.1", userAgent: null };
+  const session = await world.db.write((tx) => domain.access.sessions.open(tx, user.id, browser), "access");
+  return { email, session: session.token };
+}
+
+async function expireLogin({ world }: ListeningServer, linkToken: string): Promise<void> {
+  const isIt = eq(deviceLogins.linkHash, sha256Hex(linkToken));
+  await world.db.write((tx) =>
+    tx.update(deviceLogins).set({ expiresAtMs: deviceLogins.createdAtMs }).where(isIt).run(),
+  );
 }
 
 async function inviteAs(admin: Account, baseUrl: string, email: string): Promise<string> {
@@ -174,19 +192,6 @@ async function inviteAs(admin: Account, baseUrl: string, email: string): Promise
     body: JSON.stringify({ email, role: "member" }),
   });
   return (await answer.json()).invitation_url;
-}
-
-/** Sends the invitation's form as a browser would; what people see of it has tests of its own. */
-async function accept(link: string): Promise<void> {
-  const shown = await fetch(link);
-  const cookie = new Bun.Cookie(shown.headers.get("set-cookie") ?? "");
-  const [, csrf = ""] = /name="csrf" value="(\w+)"/.exec(await shown.text()) ?? [];
-  const { origin, pathname, searchParams } = new URL(link);
-  await fetch(origin + pathname, {
-    method: "POST",
-    headers: { cookie: `${cookie.name}=${cookie.value}` },
-    body: new URLSearchParams({ csrf, token: searchParams.get("token") ?? "", password: PASSWORD }),
-  });
 }
 
 async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
