@@ -36,8 +36,11 @@ import { withPriority } from "./journal.ts";
 import { hasColor } from "./output.ts";
 
 interface Noun {
-  /** @returns the noun where its verbs or options are added apart */
-  register(program: CliCommand, context: Context): unknown;
+  /**
+   * @param wholeTree makes the tree with the verbs and options of every noun
+   * @returns the noun where its verbs or options are added apart
+   */
+  register(program: CliCommand, context: Context, wholeTree: () => CliCommand): unknown;
   addVerbs?(noun: CliCommand, context: Context): void;
   addOptions?(noun: CliCommand): unknown;
 }
@@ -97,7 +100,7 @@ export function programFor(context: Context, args?: readonly string[]): CliComma
       getOutHasColors: () => false,
     });
   for (const { register, addVerbs, addOptions } of NOUNS) {
-    const noun = register(program, context);
+    const noun = register(program, context, () => programFor(context));
     const isNamed = noun instanceof CliCommand && (args === undefined || args.includes(noun.name()));
     if (!isNamed) continue;
     addVerbs?.(noun, context);

@@ -4,7 +4,7 @@ import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 
 /** Adds the command to the tree (operator-experience.md CLI-16). */
-export function register(program: CliCommand, context: Context): void {
+export function register(program: CliCommand, context: Context, wholeTree: () => CliCommand): void {
   program
     .command("manual")
     .description("Prints the manual page, for man(1).")
@@ -15,7 +15,6 @@ export function register(program: CliCommand, context: Context): void {
     )
     .action(async () => {
       const { manualPage } = await import("../manual.ts");
-      const { programFor } = await import("../program.ts");
-      context.stdout.write(manualPage(programFor(context), VERSION));
+      context.stdout.write(manualPage(wholeTree(), VERSION));
     });
 }

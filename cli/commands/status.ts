@@ -19,7 +19,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     )
     .printsJson()
     .action(async (_options: unknown, self: CliCommand) => {
-      const { status } = await import("../status/read.ts");
+      const { status } = await import("../status/report.ts");
       await status(context, self);
     });
 

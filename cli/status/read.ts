@@ -13,11 +13,8 @@ import { fileSizeOf, type Room, roomOf } from "../../src/platform/disk.ts";
 import { trustIn } from "../../src/server/peer-address.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { outputFor } from "../output.ts";
-import { refuseDown } from "../service-down.ts";
 import { loadSettings } from "../settings.ts";
 import { withDomain } from "../with-domain.ts";
-import { statusDocument, statusText } from "./view.ts";
 
 export interface Machine {
   path: string;
@@ -51,8 +48,8 @@ export interface HarnessState {
   problem: string | undefined;
 }
 
-/** Finishes a restore that was cut short, as every command does. @throws DomainError `service.down` after the report; `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
-export async function status(context: Context, command: CliCommand): Promise<void> {
+/** Finishes an interrupted restore first, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+export async function readStatus(context: Context, command: CliCommand): Promise<Status> {
   const config = await loadSettings(context, command);
   const directory = existingDirectory({ config, clock: context.clock });
   settleSwap(directory, context.clock);
@@ -62,15 +59,7 @@ export async function status(context: Context, command: CliCommand): Promise<voi
     database === program ? contentOf(context, config) : undefined,
     askOutside(config),
   ]);
-  const all: Status = {
-    nowMs: context.clock.nowMs(),
-    machine,
-    content,
-    outside,
-    harnesses: harnessState(config),
-  };
-  outputFor(context, command).result(statusDocument(all), statusText(all));
-  if (machine.server === undefined) refuseDown(command);
+  return { nowMs: context.clock.nowMs(), machine, content, outside, harnesses: harnessState(config) };
 }
 
 const machineOf = (directory: DataDirectory, config: Config): Machine => ({

@@ -1,15 +1,8 @@
 // How the exchange ends when a request body is late, unread or chunked: how long a caller without a valid credential may take
 // to send one, and when the connection is closed after the answer. Reading bodies is body-text.ts.
 import { SECOND_MS } from "../platform/clock.ts";
-import type { Exchange } from "./exchange.ts";
+import type { BodyTimes, Exchange } from "./exchange.ts";
 import { HttpError } from "./problem.ts";
-
-export interface BodyTimes {
-  /** a caller without a valid credential has this long to send a body */
-  strangerMs: number;
-  /** an answer waits this long for the rest of an unread body, so that the connection can be kept */
-  graceMs: number;
-}
 
 export const BODY_TIMES: BodyTimes = { strangerMs: 25 * SECOND_MS, graceMs: 100 };
 

@@ -1,12 +1,18 @@
 // What the server knows about one request while it is answered, kept beside the Request and never inside a service.
-
 import type { Principal } from "../domain/access/authenticate.ts";
 import type { SignInName } from "../domain/access/login-sessions.ts";
 import type { Actor } from "../domain/actor.ts";
 import { invariant } from "../domain/errors.ts";
 import type { ScimType } from "../domain/scim/errors.ts";
 import type { ScimCaller } from "../domain/scim/model.ts";
-import type { BodyTimes } from "./body-end.ts";
+
+/** How long request bodies may take. */
+export interface BodyTimes {
+  /** a caller without a valid credential has this long to send a body */
+  strangerMs: number;
+  /** an answer waits this long for the rest of an unread body, so that the connection can be kept */
+  graceMs: number;
+}
 
 export interface Exchange {
   readonly requestId: string;

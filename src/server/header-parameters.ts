@@ -1,5 +1,15 @@
 // Request headers that operations read, as the API document names them.
-import type { OperationText, operation } from "./openapi.ts";
+import type { TSchema } from "@sinclair/typebox";
+
+/** One successful answer of an operation. */
+export interface Answer {
+  description: string;
+  schema?: TSchema;
+  mediaType?: string;
+}
+
+/** Answers of an operation by status. */
+export type Answers = Readonly<Record<number, Answer>>;
 
 /** A request header that an operation reads. */
 export interface HeaderParameter {
@@ -7,12 +17,12 @@ export interface HeaderParameter {
   description: string;
   schema: Readonly<Record<string, unknown>>;
   /** what an operation also answers because of it */
-  answers: OperationText["answers"];
+  answers: Answers;
 }
 
 /** @returns the text of an operation that also reads these headers, with the answers that they lead to */
-export const withHeaders = (
-  documented: ReturnType<typeof operation>,
+export const withHeaders = <Operation extends { "x-answers": Answers }>(
+  documented: Operation,
   ...headers: readonly HeaderParameter[]
 ) => ({
   ...documented,

@@ -6,23 +6,16 @@ import type { Accepted } from "./body.ts";
 import { sessionCookieName } from "./cookies.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { type Requirement, securityOf } from "./guard.ts";
-import { type HeaderParameter, headerParameter } from "./header-parameters.ts";
+import { type Answer, type Answers, type HeaderParameter, headerParameter } from "./header-parameters.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Wire version of the contract (SEED.md, Versioning). */
 export const CONTRACT_VERSION = "0.1.0";
 
-/** One successful answer of an operation. */
-export interface Answer {
-  description: string;
-  schema?: TSchema;
-  mediaType?: string;
-}
-
 export interface OperationText {
   tags: [string];
   /** answers by status; refusals that follow from guard and body are added by the document */
-  answers: Readonly<Record<number, Answer>>;
+  answers: Answers;
 }
 
 /**
@@ -37,9 +30,8 @@ export const operation = (operationId: string, summary: string, { tags, answers 
 });
 
 /** @returns `operation` for a routes file whose operations share one tag */
-export const operationsOf =
-  (tag: string) => (operationId: string, summary: string, answers: OperationText["answers"]) =>
-    operation(operationId, summary, { tags: [tag], answers });
+export const operationsOf = (tag: string) => (operationId: string, summary: string, answers: Answers) =>
+  operation(operationId, summary, { tags: [tag], answers });
 
 /** The part of a registered route that the document needs. */
 export interface DocumentedRoute {
@@ -54,7 +46,7 @@ export interface RouteDetail {
   tags?: string[];
   "x-requires"?: Requirement;
   "x-accepts"?: Accepted;
-  "x-answers"?: Readonly<Record<number, Answer>>;
+  "x-answers"?: Answers;
   /** query parameters of a route that reads them itself */
   "x-query"?: TSchema;
   /** none is required */

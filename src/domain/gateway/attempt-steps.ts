@@ -4,7 +4,6 @@ import { SECOND_MS } from "../../platform/clock.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import type { User } from "../identity/service.ts";
-import type { Outcome, Wish } from "./attempts.ts";
 import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
 import { KeyChanges } from "./key-changes.ts";
 import {
@@ -28,6 +27,27 @@ import {
 } from "./provisioner.ts";
 import { sealCredential } from "./sealed-credential.ts";
 import * as store from "./store.ts";
+
+/** What somebody wants of a key. */
+export interface Wish {
+  actor: Actor;
+  /** a person asked for it: waits do not count */
+  manual: boolean;
+  /** ask the gateway even when nothing is due */
+  force: boolean;
+  /** whether a key that turns out to be disowned is replaced at once */
+  replace: boolean;
+  /** nobody waits for it */
+  patient?: true;
+  /** a new key in place of a healthy one, which stays until the new one is stored */
+  rotate?: true;
+}
+
+export interface Outcome {
+  row: KeyRow | undefined;
+  /** why there is no key, or why the stored one could not be looked after */
+  failure?: ProvisionerError;
+}
 
 /** An attempt that was begun, and by what it recognises its row when it settles. */
 export interface Begun {

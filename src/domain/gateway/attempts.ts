@@ -4,32 +4,9 @@
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Sync, Tx } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
-import { AttemptSteps } from "./attempt-steps.ts";
+import { AttemptSteps, type Outcome, type Wish } from "./attempt-steps.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
-import type { KeyRow } from "./model.ts";
 import { ProvisionerError, type RevokeRequest } from "./provisioner.ts";
-
-/** What somebody wants of a key. */
-export interface Wish {
-  actor: Actor;
-  /** a person asked for it: waits do not count */
-  manual: boolean;
-  /** ask the gateway even when nothing is due */
-  force: boolean;
-  /** whether a key that turns out to be disowned is replaced at once */
-  replace: boolean;
-  /** nobody waits for it */
-  patient?: true;
-  /** a new key in place of a healthy one, which stays until the new one is stored */
-  rotate?: true;
-}
-
-export interface Outcome {
-  row: KeyRow | undefined;
-  /** why there is no key, or why the stored one could not be looked after */
-  failure?: ProvisionerError;
-}
 
 /** Attempts in hand for each call that may be under way: others are begun or settled meanwhile, which may take as long. */
 const ATTEMPTS_PER_CALL = 6;

@@ -2,9 +2,9 @@
 // and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
 import { referenceIn } from "../../platform/config/references.ts";
 import { inOneTurn } from "../../platform/steps.ts";
+import type { Catalog } from "../catalog/service.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "./artifacts.ts";
-import type { GovernanceParts } from "./dependencies.ts";
 import { readDraft } from "./document/read.ts";
 import { readDocumentText } from "./document/text.ts";
 import { authored } from "./finish.ts";
@@ -23,7 +23,8 @@ export interface Authored {
   problems: Problem[];
 }
 
-interface Judges extends Pick<GovernanceParts, "catalog"> {
+interface Judges {
+  catalog: Catalog;
   /** stamps and judges the whole */
   finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
 }

@@ -1,4 +1,4 @@
-// What the governance area is given when domain.ts joins the parts, and what its own files share.
+// What the governance area is given when domain.ts joins the parts. What its own files share besides is in parts.ts.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -6,8 +6,6 @@ import type { Audit } from "../audit/service.ts";
 import type { Catalog } from "../catalog/service.ts";
 import type { HarnessFacts } from "../harness-facts.ts";
 import type { Identity } from "../identity/service.ts";
-import type { Publisher } from "./publisher.ts";
-import type { Revisions } from "./revisions.ts";
 import type { RunTask } from "./work.ts";
 
 export interface GovernanceSettings {
@@ -27,9 +25,4 @@ export interface GovernanceDependencies {
   harnesses: Pick<HarnessFacts, "inForce" | "harnesses">;
   settings: GovernanceSettings;
   runTask: RunTask;
-}
-
-export interface GovernanceParts extends GovernanceDependencies {
-  revisions: Revisions;
-  publisher: Publisher;
 }

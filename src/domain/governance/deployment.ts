@@ -7,11 +7,11 @@ import type { Actor } from "../actor.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { artifactProblems } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
-import type { GovernanceParts } from "./dependencies.ts";
 import { refuseProblems } from "./errors.ts";
 import type { Frame } from "./finish.ts";
 import { inSection, type Joined } from "./judging.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
+import type { GovernanceParts } from "./parts.ts";
 import * as store from "./store.ts";
 
 /** The section as the file has it. */

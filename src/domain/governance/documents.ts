@@ -5,11 +5,11 @@ import type { Problem } from "../errors.ts";
 import { sourceWarningsOf } from "./artifacts.ts";
 import { carriedOver } from "./audiences.ts";
 import { readAuthoredText, type Variable } from "./authored.ts";
-import type { GovernanceParts } from "./dependencies.ts";
 import { type Change, diffDocuments, diffRevisions } from "./diff.ts";
 import { refuseProblems } from "./errors.ts";
 import { finish, isSameDocument } from "./finish.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
+import type { GovernanceParts } from "./parts.ts";
 
 export interface DocumentSource {
   /** YAML or JSON: a document, or a file with a section `governance` */

@@ -6,11 +6,11 @@ import { invariant, type Problem } from "../errors.ts";
 import { isHarnessKey } from "../harnesses.ts";
 import { artifactProblems } from "./artifacts.ts";
 import { carriedOver, readAudiences } from "./audiences.ts";
-import type { GovernanceParts } from "./dependencies.ts";
 import { refuseProblems } from "./errors.ts";
 import type { Frame } from "./finish.ts";
 import type { Judged } from "./judging.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
+import type { GovernanceParts } from "./parts.ts";
 import { isSame } from "./paths.ts";
 import {
   type ExtensionsPublication,

@@ -3,9 +3,9 @@
 import { sha256Hex } from "../../platform/ids.ts";
 import type { HarnessKey } from "../harnesses.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
-import type { GovernanceParts } from "./dependencies.ts";
 import type { Configuration } from "./export.ts";
 import type { Revision } from "./model.ts";
+import type { GovernanceParts } from "./parts.ts";
 import * as store from "./store.ts";
 
 export class Views {

@@ -72,6 +72,8 @@ export const scimTokens = sqliteTable("scim_tokens", {
   revokedAtMs: integer("revoked_at_ms"),
 });
 
+export type TokenRow = typeof scimTokens.$inferSelect;
+
 export const scimRefusals = sqliteTable("scim_refusals", {
   id: integer("id").primaryKey({ autoIncrement: true }),
   organizationId: text("organization_id").notNull(),

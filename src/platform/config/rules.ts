@@ -1,10 +1,17 @@
 // Rules between settings: what must be given together, and what works but is not what somebody meant. Each setting alone is
 // for config/table.ts; loading them is for config.ts.
 import { type Problem, pointerOf } from "../../domain/errors.ts";
-import type { Config } from "./config.ts";
 import type { ConfigFile } from "./file.ts";
 import { referenceWarnings } from "./reference-keys.ts";
-import { SETTING_NAMES, type SettingName } from "./table.ts";
+import { SETTING_NAMES, type SettingName, type Values } from "./table.ts";
+
+/** The settings as resolved, each by itself. */
+interface Settings {
+  get<Name extends SettingName>(name: Name): Values[Name];
+  has(name: SettingName): boolean;
+  /** @returns text of an environment variable that a setting names */
+  variable(name: string): string | undefined;
+}
 
 /** The provisioner that is part of the service; every other type is an executable. */
 export const BUILTIN_PROVISIONER = "builtin-litellm";
@@ -14,14 +21,14 @@ export const isGatewayDetail = (name: SettingName): boolean =>
   name.startsWith("gateway.") && name !== "gateway.type";
 
 /** @returns a problem for each setting that others in force need and that is not there */
-export const missingBeside = (config: Config): readonly Problem[] => [
+export const missingBeside = (config: Settings): readonly Problem[] => [
   ...missingHalf(config, ["server.tls_cert", "server.tls_key"]),
   ...missingHalf(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
 ];
 
 /** @returns sentences for the operator */
-export function unwiseTogether(config: Config, file: ConfigFile | undefined): readonly string[] {
+export function unwiseTogether(config: Settings, file: ConfigFile | undefined): readonly string[] {
   const gateway = config.has("gateway.type");
   const ignored = SETTING_NAMES.filter((name) => !gateway && isGatewayDetail(name) && config.has(name));
   return [
@@ -33,7 +40,7 @@ export function unwiseTogether(config: Config, file: ConfigFile | undefined): re
 }
 
 /** One of two that are given together or not at all. */
-function missingHalf(config: Config, pair: readonly [SettingName, SettingName]): readonly Problem[] {
+function missingHalf(config: Settings, pair: readonly [SettingName, SettingName]): readonly Problem[] {
   const missing = pair.filter((name) => !config.has(name));
   return missing.length !== 1
     ? []
@@ -41,7 +48,7 @@ function missingHalf(config: Config, pair: readonly [SettingName, SettingName]):
 }
 
 /** @source gateway-keys.md sections 5.1 and 10 */
-function missingForGateway(config: Config): readonly Problem[] {
+function missingForGateway(config: Settings): readonly Problem[] {
   const isExecutable =
     config.has("gateway.provisioner.executable_path") || config.has("gateway.provisioner.executable_sha256");
   const needed: readonly SettingName[] = [
@@ -66,7 +73,7 @@ const problem = (name: SettingName, detail: string): Problem => ({
   detail: `${name}: ${detail}`,
 });
 
-function unknownProvisioner(config: Config): readonly Problem[] {
+function unknownProvisioner(config: Settings): readonly Problem[] {
   const name = "gateway.provisioner.type";
   const type = config.get(name);
   return type === undefined || type === BUILTIN_PROVISIONER
@@ -74,7 +81,7 @@ function unknownProvisioner(config: Config): readonly Problem[] {
     : [problem(name, `must be ${BUILTIN_PROVISIONER}, or come with gateway.provisioner.executable_path`)];
 }
 
-function missingVariables(config: Config): readonly Problem[] {
+function missingVariables(config: Settings): readonly Problem[] {
   const name = "gateway.provisioner.executable_environment";
   return (config.get(name) ?? [])
     .filter((variable) => config.variable(variable) === undefined)

@@ -5,23 +5,13 @@ import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
+import type { Topic } from "./moved-topics.ts";
 import { type Work, WriteQueue } from "./write-queue.ts";
 
 /** drizzle over one connection, inside `write` the writing one */
 export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
-
-/** What a cache is about; a write that names its topic leaves other caches alone, and `unobserved` rows are in none. */
-export type Topic =
-  | "access"
-  | "branding"
-  | "catalog"
-  | "clients"
-  | "gateway"
-  | "governance"
-  | "jobs"
-  | "provisioning"
-  | "unobserved";
+export type { Topic } from "./moved-topics.ts";
 
 /** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;

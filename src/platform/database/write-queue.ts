@@ -4,9 +4,8 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectGarbage } from "../garbage.ts";
 import type { Steps } from "../steps.ts";
-import type { Topic } from "./database.ts";
 import { drizzleOver } from "./drizzle.ts";
-import { takeMovedTopics } from "./moved-topics.ts";
+import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 /** Writes that share one COMMIT at most; more wait for the next one. */

@@ -7,6 +7,7 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import { ScimError } from "../errors.ts";
 import type { ScimCaller } from "../model.ts";
+import type { TokenRow } from "../tables.ts";
 import { CONFIGURED, isLive, PRESENTED_LENGTH_MAX } from "./token-model.ts";
 import * as store from "./tokens-store.ts";
 
@@ -23,7 +24,7 @@ export interface TokenCheckDependencies {
 export const USE_NOTED_EVERY_MS = MINUTE_MS;
 
 type Presented = Pick<
-  store.TokenRow,
+  TokenRow,
   "id" | "organizationId" | "label" | "profile" | "expiresAtMs" | "lastUsedAtMs"
 >;
 

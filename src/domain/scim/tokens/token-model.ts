@@ -3,7 +3,7 @@
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../errors.ts";
 import { SCIM_PROFILES, type ScimProfile } from "../model.ts";
-import type { TokenRow } from "./tokens-store.ts";
+import type { TokenRow } from "../tables.ts";
 
 /** What every token of ours begins with, so that scanners and people know it when they see it. */
 export const TOKEN_MARK = "qms_";

@@ -1,10 +1,8 @@
 // SQL of SCIM tokens. What a token may look like and when it counts is for tokens.ts and token-model.ts.
 import { and, count, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { scimTokens } from "../tables.ts";
+import { scimTokens, type TokenRow } from "../tables.ts";
 import { CONFIGURED, TOKENS_LISTED_MAX } from "./token-model.ts";
-
-export type TokenRow = typeof scimTokens.$inferSelect;
 
 const selectByHash = statement((connection) =>
   connection

@@ -8,6 +8,7 @@ import type { Actor } from "../../actor.ts";
 import type { Audit } from "../../audit/service.ts";
 import { DomainError } from "../../errors.ts";
 import type { ScimCaller } from "../model.ts";
+import type { TokenRow } from "../tables.ts";
 import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
 import {
   CONFIGURED,
@@ -118,7 +119,7 @@ export class ScimTokens {
   }
 }
 
-function revocable(connection: Connection, { organizationId }: Actor, reference: string): store.TokenRow {
+function revocable(connection: Connection, { organizationId }: Actor, reference: string): TokenRow {
   if (reference === CONFIGURED) throw standsInConfiguration();
   const row = store.find(connection, organizationId, reference);
   if (!row) throw tokenNotFound();
