@@ -35,6 +35,7 @@ import { DAY_MS, HOUR_MS, toRfc3339 } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { placesIn } from "../../src/platform/data-directory.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
+import { inspectDatabase } from "../../src/platform/database/copy.ts";
 import { programSchema } from "../../src/platform/database/schema.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
@@ -398,6 +399,23 @@ describe("making a backup", () => {
     await expect(making).rejects.toThrow(/damaged|malformed/);
     await making.catch(() => {});
     expect(existsSync(join(folder, "damaged.qmb"))).toBe(false);
+  });
+});
+
+test("an index that says something else than its table is a damage, though every page can be read", () => {
+  const file = join(bench.folder, "index.db");
+  {
+    using connection = new Database(file);
+    connection.run("CREATE TABLE a (b)");
+    connection.run("CREATE INDEX c ON a (b)");
+    connection.run("INSERT INTO a VALUES ('indexed')");
+  }
+  const bytes = readFileSync(file);
+  bytes.write("damaged", bytes.lastIndexOf("indexed"));
+  writeFileSync(file, bytes);
+  expect(inspectDatabase(file)).toEqual({
+    ...{ sizeBytes: statSync(file).size, problems: ["row 1 missing from index c"] },
+    ...{ schema: 0, rows: {}, organizationId: undefined, differences: [] },
   });
 });
 

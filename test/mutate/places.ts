@@ -68,7 +68,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   callers: {
     files: ["peer-address", "refusal*"].map(server),
-    tests: ["peer-address", "refusal-log", "dialect", "oauth", "errors"].map(
+    tests: ["peer-address", "refusal-log", "dialect", "oauth", "errors", "scim-http"].map(
       (name) => `test/server/${name}.test.ts`,
     ),
   },

@@ -151,6 +151,11 @@ test.each([
   }
 });
 
+test("maps and sets are shown as lists", () => {
+  const fields = { map: new Map([["a", 1]]), set: new Set(["b"]), view: new DataView(new ArrayBuffer(3)) };
+  expect(shown(fields)).toMatchObject({ map: [["a", 1]], set: ["b"], view: "[3 bytes]" });
+});
+
 test("personal text is shown at debug level and hidden above it", () => {
   const { log, lines } = recorded();
   const email = personal("mia@example.org");

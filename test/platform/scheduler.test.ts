@@ -190,6 +190,9 @@ test("a run beyond its time limit is told to end and recorded as such", async ()
   scheduler.register(hourly(untilAborted, { timeLimitMs: 1 }));
   await turns(scheduler, 2);
   expect(rowOf(db)).toMatchObject({ lastOutcome: "timed_out", leaseOwner: null });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "job.timed_out", level: "warning", job: "sweep", time_limit_ms: 1 },
+  ]);
 });
 
 test("a paused job is not run until it is resumed", async () => {
@@ -419,6 +422,19 @@ test("after the clock went back a job is neither run early nor put off for longe
   expect(runs).toBe(2);
 });
 
+test.each([
+  [0, 0],
+  [1, -1 - MINUTE_MS],
+])("a job that is due %d ms later than it can be planned is planned anew", async (later, moved) => {
+  const { scheduler, db } = processOf({ ids: { ...systemIds, bytes: (count) => Buffer.alloc(count) } });
+  scheduler.register(hourly(async () => {}, { jitterMs: MINUTE_MS }));
+  await scheduler.runDue();
+  const nextRunAtMs = nowMs + HOUR_MS + MINUTE_MS + later;
+  await db.write((tx) => void tx.update(jobs).set({ nextRunAtMs }).run());
+  await scheduler.runDue();
+  expect(rowOf(db)?.nextRunAtMs).toBe(nextRunAtMs + moved);
+});
+
 test("after the clock went forward a job runs once, not once for each interval missed", async () => {
   const { scheduler } = processOf();
   let runs = 0;
@@ -520,6 +536,7 @@ test("runs are counted by outcome from zero, and a restart remembers the last su
   const { scheduler } = processOf({ metrics: first });
   scheduler.register(hourly(async () => {}));
   expect(await first.render()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 0');
+  expect(await first.render()).toContain('quartermaster_job_period_seconds{job="sweep"} 3600');
   await turns(scheduler, 2);
   const success = `quartermaster_job_last_success_timestamp_seconds{job="sweep"} ${START_MS / 1_000}`;
   expect(await first.render()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 1');

@@ -46,11 +46,10 @@ export class Strikes {
    * @throws DomainError `client.not_found`
    */
   revoke(actor: Actor, id: string): Promise<void> {
-    // Without a topic: callers' caches must see it, too.
     return this.own.db.write((tx) => {
       const { loginSessionId } = this.#take(tx, actor, { id, action: "client.revoke" });
       this.own.endLogin.session(tx, { loginSessionId, reason: REASON, nowMs: this.own.clock.nowMs() });
-    });
+    }, "clients");
   }
 
   /**
@@ -63,7 +62,6 @@ export class Strikes {
     actor: Actor,
     { strike, seenBeforeMs, signal }: { strike: Strike; seenBeforeMs: number; signal?: AbortSignal },
   ): Promise<number> {
-    const topic = strike === "remove" ? "clients" : undefined; // logins that end concern every cache
     const unseen = { organizationId: actor.organizationId, seenBeforeMs, limit: BATCH_ROWS };
     let struck = 0;
     while (!signal?.aborted) {
@@ -74,7 +72,7 @@ export class Strikes {
           this.#record(tx, actor, { row, action: `client.${strike}` });
         }
         return rows.length;
-      }, topic);
+      }, "clients");
       struck += batch;
       if (batch < BATCH_ROWS) break;
     }

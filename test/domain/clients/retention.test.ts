@@ -87,6 +87,16 @@ describe("verdicts", () => {
     expect(clients.listed()).toEqual(before);
   });
 
+  test("of clients that have reported since need not be given anew", async () => {
+    await using clients = await createClientsWorld();
+    await clients.report();
+    const before = clients.listed();
+    await age(clients);
+    await clients.report();
+    expect(clients.listed()).toEqual(before);
+    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
+  });
+
   test("are given anew after the harness facts in force have changed", async () => {
     let facts = BUILT_IN;
     await using clients = await createClientsWorld({ readHarnesses: () => facts });
