@@ -1,8 +1,6 @@
-// The texts of `quartermaster help <topic>`; the manual page repeats the first ones. Settings and their names are for
-// src/platform/config/table.ts.
-
-import { HELP_WIDTH } from "./command.ts";
-import type { Topic } from "./topic.ts";
+// What `quartermaster help <word>` prints besides commands and chapters of the handbook: example files of other programs. Also the
+// texts that the manual page and the handbook share. Settings and their names are for src/platform/config/table.ts.
+import { CHAPTERS, TOPIC_SECTIONS } from "../src/handbook/contents.ts";
 
 /** A word and what it means. */
 export type Definition = readonly [term: string, meaning: string];
@@ -10,7 +8,7 @@ export type Definition = readonly [term: string, meaning: string];
 /** Paragraphs of a topic: prose, or a list of definitions. */
 export type Prose = readonly (string | readonly Definition[])[];
 
-/** The topics that the manual page has as well. */
+/** Sections of the manual page; test/handbook/reference.test.ts keeps those of the handbook equal to them. */
 export const PROSE = {
   environment: [
     `Every setting has three spellings: server.listen in the file, QUARTERMASTER_SERVER_LISTEN in the
@@ -85,22 +83,6 @@ Errors under --json are one object on stderr: error, reason, hint, problems, exi
   ],
 } as const satisfies Readonly<Record<string, Prose>>;
 
-const GAP = 2;
-
-/** @returns the paragraphs as a terminal shows them, without a line break at the end */
-const textOf = (prose: Prose): string =>
-  prose
-    .map((part) => (typeof part === "string" ? wrapped(part, HELP_WIDTH).join("\n") : definitionsText(part)))
-    .join("\n\n");
-
-function definitionsText(definitions: readonly Definition[]): string {
-  const width = Math.max(...definitions.map(([term]) => term.length)) + GAP;
-  const gap = " ".repeat(width);
-  return definitions
-    .map(([term, meaning]) => term.padEnd(width) + wrapped(meaning, HELP_WIDTH - width).join(`\n${gap}`))
-    .join("\n");
-}
-
 /** @returns the words of the text in lines of at most `width` characters, where a word has room */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
@@ -112,18 +94,16 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Topic by name, each made when it is asked for; a text alone has no command blocks. */
-export const TOPICS: Readonly<Record<string, () => string | Promise<string | Topic>>> = {
-  environment: () => textOf(PROSE.environment),
-  "exit-codes": () => textOf(PROSE["exit-codes"]),
-  files: () => textOf(PROSE.files),
-  formatting: () => textOf(PROSE.formatting),
-  "gateway-keys": async () => (await import("./keys/topic.ts")).keysTopic(),
-  backups: async () => (await import("./backup/topic.ts")).backupsTopic(),
-  bundles: async () => (await import("./catalog/topic.ts")).bundlesTopic(),
-  harnesses: async () => (await import("./harnesses/topic.ts")).harnessesTopic(),
-  service: async () => (await import("./unit/topic.ts")).serviceTopic(),
+/** Example files by topic, each made when it is asked for. They are printed as they are, to be written to a file. */
+export const FILES: Readonly<Record<string, () => Promise<string>>> = {
   fail2ban: async () => (await import("../src/monitoring/fail2ban.ts")).fail2banFilter(),
   "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),
   dashboard: async () => (await import("../src/monitoring/dashboard.ts")).dashboard(),
 };
+
+/** Every word that `help` knows besides commands, with what it prints. */
+export const TOPICS: readonly { name: string; about: string }[] = [
+  ...CHAPTERS.map(({ name, about }) => ({ name, about })),
+  ...Object.keys(TOPIC_SECTIONS).map((name) => ({ name, about: "section of the handbook" })),
+  ...Object.keys(FILES).map((name) => ({ name, about: "example file" })),
+];

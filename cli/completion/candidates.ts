@@ -112,8 +112,8 @@ class Walk {
   }
 
   #helped(command: Command): readonly Candidate[] {
-    const topics = command === this.#program ? Object.keys(TOPICS) : [];
-    return [...children(command), ...topics.map((value) => ({ value, about: "topic" }))];
+    const topics = command === this.#program ? TOPICS : [];
+    return [...children(command), ...topics.map(({ name, about }) => ({ value: name, about }))];
   }
 
   optionOf(flag: string): Option | undefined {

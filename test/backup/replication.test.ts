@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { backupsTopic } from "../../cli/backup/topic.ts";
+import { handbookText } from "../../src/handbook/chapters.ts";
 import { openExisting } from "../../src/installation.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -173,7 +173,7 @@ test("DAT-8 without the setting the log goes into the file by itself, at the usu
 });
 
 test("DAT-8 the example of `help backups` is one that Litestream 0.3 and 0.5 read, and names the data directory on the way back", () => {
-  const { text } = backupsTopic();
-  expect(text).toContain("      replicas:\n        - path: ");
+  const text = handbookText("backups");
+  expect(text).toContain("    replicas:\n      - path: ");
   expect(text).toMatch(/backup restore \S+ --data-dir \/var\/lib\/quartermaster --confirm quartermaster$/m);
 });

@@ -1,18 +1,18 @@
-// The README and the help topics, held true: every command block has a tag, `run` blocks work as printed with the compiled
-// executable, and the others are validated. VERIFY.md is tested with the release it lies in (test/platform/release.test.ts).
+// The README and the handbook, held true: every block has a tag, `run` blocks work as printed with the compiled executable, and the
+// others are validated. VERIFY.md is tested with the release it lies in (test/platform/release.test.ts).
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Topic } from "../../cli/topic.ts";
-import { TOPICS } from "../../cli/topics.ts";
+import { FILES } from "../../cli/topics.ts";
+import { CHAPTERS } from "../../src/handbook/contents.ts";
 import {
   blocksOfMarkdown,
   expectBlocksTrue,
   expectTags,
   FOLDERS_OF_DEBIAN,
   type Placeholder,
-  type PrintedBlock,
   unknownWordsIn,
+  type Workplace,
 } from "../support/documentation.ts";
 import { builtExecutable } from "../support/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
@@ -37,17 +37,30 @@ function emptyPlace() {
   return { directory, bin };
 }
 
-/** The same with an installation in ./data that has a catalog whose archives are all local, and a backup. */
-function installedPlace() {
-  const place = emptyPlace();
+/** Made once: an installation in ./data with a catalog whose archives are all local, a backup, and the files of the example. */
+const installed = lazily(() => {
+  const { directory } = emptyPlace();
+  cpSync(EXAMPLE, directory, { recursive: true });
   const remove = ["ticket-cli", "audit-hooks"].map((id) => `catalog remove ${id} --yes`);
-  for (const words of ["setup", `catalog seed ${EXAMPLE}/catalog.yaml`, ...remove, "backup create"]) {
-    const { exitCode, stderr } = Bun.spawnSync([builtExecutable(), ...words.split(" ")], {
-      cwd: place.directory,
-    });
+  for (const words of ["setup", "catalog seed catalog.yaml", ...remove, "backup create"]) {
+    const { exitCode, stderr } = Bun.spawnSync([builtExecutable(), ...words.split(" ")], { cwd: directory });
     expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
   }
+  return directory;
+});
+
+function installedPlace() {
+  const place = emptyPlace();
+  cpSync(installed(), place.directory, { recursive: true });
   return place;
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 describe("README", () => {
@@ -88,60 +101,28 @@ const startMessageOf = (service: RunningService, directory: string): string =>
     .replaceAll(service.baseUrl, "http://127.0.0.1:8080")
     .replaceAll(directory, "/home/you/quartermaster");
 
-const topicsWithBlocks: { name: string; topic: Topic }[] = [];
-const textTopics: { name: string; text: string }[] = [];
-for (const [name, make] of Object.entries(TOPICS)) {
-  const topic = await make();
-  if (typeof topic === "string") textTopics.push({ name, text: topic });
-  else topicsWithBlocks.push({ name, topic });
-}
+const chapterOf = (name: string): string => readFileSync(join(ROOT, `src/handbook/${name}.md`), "utf8");
 
-const printedBlocksOf = ({ blocks }: Topic): PrintedBlock[] =>
-  blocks.map(({ tag, language, lines }) => ({ tag, language, text: `${lines.join("\n")}\n` }));
-
-/** Lines with an indentation of two are commands or settings; the continuation of a definition is deeper. */
-const copiedLinesIn = (text: string): string[] => text.match(/^ {2}\S.*$/gm) ?? [];
-
-describe("help topics", () => {
-  test.each(topicsWithBlocks)("$name: every indented command is in a tagged block", ({ topic }) => {
-    const lines = topic.blocks.flatMap(({ lines }) => lines.map((line) => `  ${line}`));
-    expect(copiedLinesIn(topic.text).filter((line) => !lines.includes(line))).toEqual([]);
-    expectTags(printedBlocksOf(topic));
-  });
-
-  test.each(textTopics)(
-    "$name: has no indented commands, or is a file whose commented commands exist",
-    ({ name, text }) => {
-      if (!FILES.includes(name)) expect(copiedLinesIn(text)).toEqual([]);
-      const commented = [...text.matchAll(/^# {3}(quartermaster .*)$/gm)].map(([, line = ""]) => line);
-      expect(commented.flatMap(unknownWordsIn)).toEqual([]);
-    },
-  );
-
-  test("backups: its commands and settings work", async () => {
+/** What each chapter needs beside an installation. */
+const PREPARATIONS: Readonly<Record<string, () => Workplace>> = {
+  backups: () => {
     const place = installedPlace();
     const [backup = ""] = readdirSync(join(place.directory, "data/backups")).filter((name) =>
       name.endsWith(".qmb"),
     );
     const placeholders: Placeholder[] = [
-      ["restore FILE            #", "restore FILE --confirm data #", "no terminal asks for the name"],
+      ["restore FILE\n", "restore FILE --confirm data\n", "no terminal asks for the name"],
       ["FILE", join("data/backups", backup), "the name has the time"],
     ];
-    await expectBlocksTrue(blocksOf("backups"), { ...place, placeholders });
-  });
-
-  test("harnesses: its commands sign and check its example", async () => {
+    return { ...place, placeholders };
+  },
+  "harness-file": () => {
     const place = installedPlace();
-    const [example, ...blocks] = blocksOf("harnesses");
+    const example = blocksOfMarkdown(chapterOf("harness-file")).find(({ language }) => language === "yaml");
     writeFileSync(join(place.directory, "agents.yaml"), example?.text ?? "");
-    await expectBlocksTrue(blocks, { ...place, placeholders: [] });
-  });
-
-  test("bundles: its commands work", async () => {
-    await expectBlocksTrue(blocksOf("bundles"), { ...installedPlace(), placeholders: [] });
-  });
-
-  test("service: its commands install into a system that has only the folders of Debian 12", async () => {
+    return { ...place, placeholders: [] };
+  },
+  install: () => {
     const { directory } = emptyPlace();
     const root = join(dirname(directory), "root");
     for (const folder of FOLDERS_OF_DEBIAN) mkdirSync(join(root, folder), { recursive: true });
@@ -152,26 +133,31 @@ describe("help topics", () => {
       ["systemd-sysusers", "true", "needs root"],
       ["systemctl", "true", "needs systemd"],
     ];
-    const bin = join(root, "usr/local/bin");
-    await expectBlocksTrue(blocksOf("service"), { directory, bin, placeholders });
-    expect(readFileSync(join(root, "etc/sysusers.d/quartermaster.conf"), "utf8")).toContain(
-      "u quartermaster ",
-    );
-    expect(readFileSync(join(root, "etc/systemd/system/quartermaster.service"), "utf8")).toContain(
-      "\n[Service]\n",
-    );
-  });
+    return { directory, bin: join(root, "usr/local/bin"), placeholders };
+  },
+};
 
-  test("every topic with blocks is tested here", () => {
-    const names = topicsWithBlocks.map(({ name }) => name).sort();
-    expect(names).toEqual(["backups", "bundles", "harnesses", "service"]);
+describe("handbook", () => {
+  test.each(CHAPTERS)("$name: every block has a tag, and what it says is true", async ({ name }) => {
+    const markdown = chapterOf(name);
+    const blocks = blocksOfMarkdown(markdown);
+    expect(blocks).toHaveLength(markdown.match(/^ *```\S/gm)?.length ?? 0);
+    expectTags(blocks);
+    if (blocks.every(({ tag }) => tag.startsWith("manual"))) return;
+    const place = PREPARATIONS[name]?.() ?? { ...installedPlace(), placeholders: [] };
+    await expectBlocksTrue(blocks, place);
+    if (name === "install") expectInstalled(join(dirname(place.directory), "root"));
   });
 });
 
-/** Topics that are a file as a whole; tests of their own read them as Prometheus, Grafana and fail2ban do. */
-const FILES = ["alert-rules", "dashboard", "fail2ban"];
-
-function blocksOf(name: string): PrintedBlock[] {
-  const found = topicsWithBlocks.find((candidate) => candidate.name === name);
-  return found === undefined ? [] : printedBlocksOf(found.topic);
+function expectInstalled(root: string): void {
+  const read = (file: string) => readFileSync(join(root, "etc", file), "utf8");
+  expect(read("sysusers.d/quartermaster.conf")).toContain("u quartermaster ");
+  expect(read("systemd/system/quartermaster.service")).toContain("\n[Service]\n");
 }
+
+/** Tests of their own read these files as Prometheus, Grafana and fail2ban do. */
+test.each(Object.entries(FILES))("%s: commands in its comments exist", async (_, make) => {
+  const commented = [...(await make()).matchAll(/^# {3}(quartermaster .*)$/gm)].map(([, line = ""]) => line);
+  expect(commented.flatMap(unknownWordsIn)).toEqual([]);
+});

@@ -26,7 +26,7 @@ const takes = (command: CliCommand, option: string): boolean =>
   command.options.some(({ long }) => long === option);
 
 /** Their output is for a shell, for man(1), for the journal or for a person alone. */
-const WITHOUT_JSON = ["serve", "completion", "__complete", "manual", "help"];
+const WITHOUT_JSON = ["serve", "completion", "__complete", "manual"];
 
 /** What a command must have on its line; any text will do for most. */
 const REQUIRED: Readonly<Record<string, string>> = {

@@ -697,3 +697,11 @@ test("migrate", async () => {
   ]);
   expectGolden("migrate", [...current, ...steps, ...json], replace);
 });
+
+test("help", async () => {
+  using bench = createBench();
+  const steps: Step[] = [];
+  for (const line of ["help --json", "help exit-codes", "help exit-codes --json"])
+    steps.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
+  expectGolden("help", steps, replacements(bench));
+});

@@ -8,8 +8,8 @@ import { CliCommand, HELP_WIDTH } from "../../cli/command.ts";
 import { processContext } from "../../cli/context.ts";
 import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
-import { PROSE } from "../../cli/topics.ts";
-import { KEY_STATES, TRANSITIONS } from "../../src/domain/gateway/model.ts";
+import { TOPICS } from "../../cli/topics.ts";
+import { CHAPTERS } from "../../src/handbook/contents.ts";
 import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config/table.ts";
 import { runOnTerminal } from "../support/cli.ts";
 import { runHere } from "../support/in-process.ts";
@@ -64,30 +64,45 @@ describe("help", () => {
     }
   });
 
-  test("a topic is printed", async () => {
+  test("a topic of the handbook is printed, in lines of 80 characters and without escape sequences", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
-    expect(stdout).toContain("130  interrupted (Ctrl-C)\n");
+    expect(stdout).toStartWith("Exit codes\n----------\n\n");
+    expect(stdout).toContain("| `130` | interrupted (Ctrl-C) ");
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).not.toContain("<!--");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     expect(exitCode).toBe(0);
   });
 
-  test("the topics are listed below the commands, and those of the manual page fit a line", async () => {
-    expect((await runCli(["--help"])).stdout).toMatch(
-      /\nTopics of help:\n {2}environment, exit-codes, files, formatting, /,
-    );
-    for (const args of [["--help"], ...Object.keys(PROSE).map((topic) => ["help", topic])])
-      for (const line of (await runCli(args)).stdout.split("\n"))
-        expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
+  test("chapters and topics are listed below the commands, in lines that fit", async () => {
+    const { stdout } = await runCli(["--help"]);
+    for (const { name, about } of CHAPTERS)
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${RegExp.escape(about)}$`, "m"));
+    expect(stdout).toContain("\nOther topics of help:\n  environment, exit-codes, files, formatting, ");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
-  test("the topic of gateway keys has every state and every transition of the table, and nothing else", async () => {
-    const { stdout, exitCode } = await runCli(["help", "gateway-keys"]);
-    const [, states = "", , transitions = ""] = stdout.split("\n\n");
-    expect(states.split("\n").map((line) => line.split(" ")[0])).toEqual([...KEY_STATES]);
-    const printed = transitions.split("\n").map((line) => [line.split(" ")[0], line.split(" ").at(-1)]);
-    const known = KEY_STATES.flatMap((from) => Object.values(TRANSITIONS[from]).map((to) => [from, to]));
-    expect(printed.map(String).toSorted()).toEqual(known.map(String).toSorted());
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
-    expect(exitCode).toBe(0);
+  test("no chapter or topic has the name of a command, but those that were there before", () => {
+    const names = programFor(processContext()).commands.map((command) => command.name());
+    expect(TOPICS.map(({ name }) => name).filter((name) => names.includes(name))).toEqual(["harnesses"]);
+  });
+
+  test("every chapter and topic is printed, and those of JSON have their Markdown", async () => {
+    for (const { name } of TOPICS) {
+      const [text, json] = [await runCli(["help", name]), await runCli(["help", name, "--json"])];
+      expect([text.exitCode, text.stderr, json.exitCode, json.stderr]).toEqual([0, "", 0, ""]);
+      expect(JSON.parse(json.stdout)).toEqual({ name, text: expect.stringMatching(/\S/) });
+    }
+  });
+
+  test("a chapter goes through the pager of the user on a terminal, and through none with an empty PAGER", async () => {
+    const env = { PATH: process.env.PATH ?? "" };
+    const paged = await runOnTerminal(["help", "commands"], { env: { ...env, PAGER: "sed s/^/paged:/" } });
+    expect(paged.screen).toMatch(/^paged:\S*Commands/);
+    expect(paged.exitCode).toBe(0);
+    const plain = await runOnTerminal(["help", "commands"], { env: { ...env, PAGER: "", NO_COLOR: "1" } });
+    expect(plain.screen).toStartWith("Commands\n========\n");
+    expect(plain.screen).not.toContain("\u001b");
   });
 
   test("an unknown topic is not found and the nearest is named", async () => {

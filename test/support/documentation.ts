@@ -1,5 +1,6 @@
-// Command blocks of the documentation: finds them in Markdown and in help topics, resolves placeholders by a named table, and
-// runs or validates each block as its tag says (cli/topic.ts).
+// Blocks of the documentation: finds them in Markdown, resolves placeholders by a named table, and runs or validates each block as
+// its tag says. `run`: the test executes it. `check`: the test validates it, as what the next word says. `manual`: neither is
+// possible, for the reason given.
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +31,7 @@ export interface Workplace {
 }
 
 const FENCE = /^( *)```(\S*) ?(.*)\n((?:(?! *```).*\n)*) *```$/gm;
-const TAG = /^(?:run|check|manual: \S.*\S)$/;
+const TAG = /^(?:run|check(?: (?:policy|catalog|harness-file))?|manual: \S.*\S)$/;
 
 /** @returns the fenced blocks of a Markdown text */
 export function blocksOfMarkdown(markdown: string): PrintedBlock[] {
@@ -65,6 +66,7 @@ export async function expectBlocksTrue(blocks: readonly PrintedBlock[], place: W
     if (block.language === "sh") await expectShell(block.text, place);
     if (block.tag === "run") printed.push(await runBlock(text, place));
     if (block.language === "yaml") await expectYaml({ ...block, text }, place);
+    if (block.language === "json") expect(JSON.parse(text)).toBeObject();
   }
   return printed;
 }
@@ -102,15 +104,24 @@ async function expectShell(text: string, place: Workplace): Promise<void> {
   expect(unknownWordsIn(text)).toEqual([]);
 }
 
-/** YAML in the documentation is a configuration of the service, unless it is `manual`. */
+/** Commands that judge a file of YAML, by the word after `check`; without a word it is a configuration of the service. */
+const JUDGES: Readonly<Record<string, readonly string[]>> = {
+  check: ["quartermaster config check --config block.yaml"],
+  "check policy": ["quartermaster policy check block.yaml"],
+  "check catalog": ["quartermaster catalog seed block.yaml --dry-run"],
+  "check harness-file": [
+    "quartermaster catalog bundle-key > block.pub",
+    "quartermaster harnesses sign block.yaml",
+    "quartermaster harnesses check block.yaml --trust block.pub",
+  ],
+};
+
 async function expectYaml({ tag, text }: PrintedBlock, place: Workplace): Promise<void> {
   expect(YAML.parse(text)).toBeObject();
-  if (tag !== "check") return;
+  if (JUDGES[tag] === undefined) return;
   writeFileSync(join(place.directory, "block.yaml"), text);
-  const { output, exitCode } = await execute(
-    ["quartermaster", "config", "check", "--config", "block.yaml"],
-    place,
-  );
+  const script = JUDGES[tag].join(" && ");
+  const { output, exitCode } = await execute(["bash", "-euc", script], place);
   expect({ text, exitCode, output: exitCode === 0 ? "" : output }).toEqual({ text, exitCode: 0, output: "" });
 }
 

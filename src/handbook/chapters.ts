@@ -1,0 +1,35 @@
+// The texts of the handbook, embedded in the executable. Which chapters there are is in contents.ts.
+import { invariant } from "../domain/errors.ts";
+import airGap from "./air-gap.md" with { type: "text" };
+import backups from "./backups.md" with { type: "text" };
+import commands from "./commands.md" with { type: "text" };
+import { TOPIC_SECTIONS } from "./contents.ts";
+import gateway from "./gateway.md" with { type: "text" };
+import harnessFile from "./harness-file.md" with { type: "text" };
+import install from "./install.md" with { type: "text" };
+import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
+import settings from "./settings.md" with { type: "text" };
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "air-gap": airGap,
+  backups,
+  commands,
+  gateway,
+  "harness-file": harnessFile,
+  install,
+  settings,
+};
+
+/**
+ * @param name of a chapter or of a help topic
+ * @returns its Markdown, without the tags of its blocks; undefined for an unknown name
+ */
+export function handbookText(name: string): string | undefined {
+  const section = TOPIC_SECTIONS[name] ?? { chapter: name };
+  const source = TEXTS[section.chapter];
+  if (source === undefined) return undefined;
+  const text = withoutTags(withoutMarkers(source));
+  const part = section.heading === undefined ? text : sectionOf(text, section.heading);
+  invariant(part !== undefined, `the chapter ${section.chapter} has the section ${section.heading}`);
+  return part;
+}

@@ -1,0 +1,54 @@
+// Helpers for the Markdown of the handbook: fenced blocks with their tags, sections, and links between chapters. Parsing
+// Markdown itself is left to the runtime.
+
+/** A stretch of a text: prose, or the content of one fenced block. */
+export type Part =
+  | { readonly kind: "prose"; readonly text: string }
+  | { readonly kind: "block"; readonly language: string; readonly tag: string; readonly text: string };
+
+const FENCE = /^```(\S*) ?(.*)\n((?:(?!```).*\n)*)```$/gm;
+const MARKER = /^<!-- .* -->\n\n?/gm;
+const CHAPTER_LINK = /\]\(([a-z-]+)\.md(#[a-z0-9-]+)?\)/g;
+
+/** @returns the text without the comments that mark generated parts */
+export const withoutMarkers = (markdown: string): string => markdown.replaceAll(MARKER, "");
+
+/** @returns prose and blocks in their order; joined they are the whole text */
+export function partsOf(markdown: string): Part[] {
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of markdown.matchAll(FENCE)) {
+    const [whole, language = "", tag = "", text = ""] = match;
+    parts.push(
+      { kind: "prose", text: markdown.slice(end, match.index) },
+      { kind: "block", language, tag, text },
+    );
+    end = match.index + whole.length;
+  }
+  return [...parts, { kind: "prose", text: markdown.slice(end) }];
+}
+
+/** @returns the section from its heading up to the next heading of the same or a higher level; undefined where it is missing */
+export function sectionOf(markdown: string, heading: string): string | undefined {
+  const lines = markdown.split("\n");
+  const start = lines.findIndex((line) => /^##+ /.test(line) && line.replace(/^#+ /, "") === heading);
+  if (start === -1) return undefined;
+  const level = lines[start]?.indexOf(" ") ?? 0;
+  let isBlock = false;
+  const end = lines.findIndex((line, at) => {
+    if (line.startsWith("```")) isBlock = !isBlock;
+    return at > start && !isBlock && /^#+ /.test(line) && line.indexOf(" ") <= level;
+  });
+  return lines
+    .slice(start, end === -1 ? undefined : end)
+    .join("\n")
+    .trimEnd();
+}
+
+/** @returns the Markdown with each link to another chapter replaced by what `target` gives for it */
+export const withLinks = (markdown: string, target: (name: string, anchor: string) => string): string =>
+  markdown.replaceAll(CHAPTER_LINK, (_, name: string, anchor = "") => `](<${target(name, anchor)}>)`);
+
+/** @returns the Markdown with the language alone after each fence */
+export const withoutTags = (markdown: string): string =>
+  markdown.replaceAll(FENCE, (_, language: string, __, text: string) => `\`\`\`${language}\n${text}\`\`\``);

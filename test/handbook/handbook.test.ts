@@ -1,0 +1,102 @@
+// The handbook as a set of texts: every chapter is listed, links lead somewhere, and the rules that its renderers need are kept.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { handbookText } from "../../src/handbook/chapters.ts";
+import { CHAPTERS, TOPIC_SECTIONS } from "../../src/handbook/contents.ts";
+import { partsOf, sectionOf } from "../../src/handbook/markdown.ts";
+import { terminalText } from "../../src/handbook/terminal.ts";
+
+const FOLDER = join(import.meta.dir, "../../src/handbook");
+const NAMES = CHAPTERS.map(({ name }) => name);
+
+const sourceOf = (name: string): string => readFileSync(join(FOLDER, `${name}.md`), "utf8");
+const proseOf = (markdown: string): string =>
+  partsOf(markdown)
+    .map((part) => (part.kind === "prose" ? part.text : ""))
+    .join("\n");
+/** As GitHub and the runtime make it from a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, "")
+    .replaceAll(" ", "-");
+const anchorsOf = (markdown: string): string[] =>
+  [...proseOf(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+
+test("every chapter has a file, and every file is a chapter", () => {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".md"));
+  expect(files.toSorted()).toEqual(NAMES.map((name) => `${name}.md`).toSorted());
+});
+
+test("every topic names a section that is there", () => {
+  for (const name of Object.keys(TOPIC_SECTIONS)) expect(handbookText(name)).toMatch(/\S/);
+  expect(handbookText("nothing")).toBeUndefined();
+});
+
+describe.each(CHAPTERS)("$name", ({ name, title }) => {
+  const source = sourceOf(name);
+
+  test("begins with its title", () => {
+    expect(source).toStartWith(`# ${title}\n`);
+    expect(proseOf(source).match(/^# /gm)).toHaveLength(1);
+  });
+
+  test("links to chapters and headings that are there", () => {
+    const links = [...proseOf(source).matchAll(/\]\(([^)]*)\)/g)].map(([, target = ""]) => target);
+    const wrong = links.filter((target) => {
+      if (target.startsWith("https://")) return false;
+      const [, chapter = "", anchor] = /^([a-z-]+)\.md(?:#([a-z0-9-]+))?$/.exec(target) ?? [];
+      const isThere = NAMES.includes(chapter);
+      return !isThere || (anchor !== undefined && !anchorsOf(sourceOf(chapter)).includes(anchor));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("has code spans on one line, and blocks outside of lists", () => {
+    const paragraphs = proseOf(source).split("\n");
+    expect(paragraphs.filter((line) => (line.match(/`/g)?.length ?? 0) % 2 === 1)).toEqual([]);
+    expect(source.match(/^ +```/gm)).toBeNull();
+  });
+
+  test("has no HTML, which the terminal would print", () => {
+    expect(handbookText(name)).not.toMatch(/<!--/);
+    expect(proseOf(source).replaceAll(/`[^`]*`|^<!--.*-->$/gm, "")).not.toMatch(/(?<!\\)<[a-z/!]/i);
+  });
+
+  test("is printed in lines of 80 characters, blocks excepted", () => {
+    const text = terminalText(proseOf(handbookText(name) ?? ""), { columns: 80, color: false });
+    expect(text.split("\n").filter((line) => line.length > 80 && line.includes(" "))).toEqual([]);
+  });
+});
+
+describe("terminalText", () => {
+  const style = { columns: 40, color: false };
+
+  test("prints blocks indented and unchanged, and marks code where there is no color", () => {
+    expect(terminalText("# A\n\nRun `b c`:\n\n```sh run\nb c   # | d\n\n  e\n```\n\nEnd.\n", style)).toBe(
+      "A\n===\n\nRun `b c`:\n\n  b c   # | d\n\n    e\n\nEnd.\n",
+    );
+  });
+
+  test("says how to print the chapter that a link leads to", () => {
+    expect(terminalText("See [B](backups.md#restore).\n", { ...style, columns: 80 })).toBe(
+      "See B (quartermaster help backups).\n",
+    );
+  });
+
+  test("uses escape sequences only with color", () => {
+    expect(terminalText("**b**\n", style)).toBe("b\n");
+    expect(terminalText("**b**\n", { ...style, color: true })).toContain("\u001b[1m");
+  });
+});
+
+describe("sectionOf", () => {
+  const markdown = "# A\n\n## B\n\nb\n\n```sh\n# no heading\n## C\n```\n\n### D\n\nd\n\n## C\n\nc\n";
+
+  test("ends at the next heading of its level, and comments in blocks are no headings", () => {
+    expect(sectionOf(markdown, "B")).toBe("## B\n\nb\n\n```sh\n# no heading\n## C\n```\n\n### D\n\nd");
+    expect(sectionOf(markdown, "D")).toBe("### D\n\nd");
+    expect(sectionOf(markdown, "E")).toBeUndefined();
+  });
+});

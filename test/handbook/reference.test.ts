@@ -1,0 +1,30 @@
+// Generated parts of the handbook say what the code says: settings, limits, states and exit codes. After a change,
+// QUARTERMASTER_UPDATE_GOLDEN=1 rewrites them.
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CHAPTERS } from "../../src/handbook/contents.ts";
+import { expectPartsCurrent, partNamesIn } from "../support/generated-parts.ts";
+import { keyStatesMarkdown, keyTransitionsMarkdown } from "./reference/gateway.ts";
+import { proseGenerators } from "./reference/prose.ts";
+import { settingsMarkdown } from "./reference/settings.ts";
+
+const FOLDER = join(import.meta.dir, "../../src/handbook");
+const GENERATORS: Readonly<Record<string, () => string>> = {
+  ...proseGenerators,
+  settings: settingsMarkdown,
+  "key-states": keyStatesMarkdown,
+  "key-transitions": keyTransitionsMarkdown,
+};
+const fileOf = (name: string): string => join(FOLDER, `${name}.md`);
+
+describe("generated parts", () => {
+  test.each(CHAPTERS)("of $name are current", ({ name }) => {
+    expectPartsCurrent(fileOf(name), GENERATORS);
+  });
+
+  test("are in one place each, and every generator is used", () => {
+    const names = CHAPTERS.flatMap(({ name }) => partNamesIn(readFileSync(fileOf(name), "utf8")));
+    expect(names.toSorted()).toEqual(Object.keys(GENERATORS).toSorted());
+  });
+});

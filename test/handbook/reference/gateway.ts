@@ -1,0 +1,44 @@
+// The states of a gateway key and what leads from one to another, made from the table that the service follows.
+import {
+  KEY_EVENTS,
+  KEY_STATES,
+  type KeyEvent,
+  type KeyState,
+  TRANSITIONS,
+} from "../../../src/domain/gateway/model.ts";
+import { code, table } from "./prose.ts";
+
+const STATES: Readonly<Record<KeyState, string>> = {
+  ready: "a usable key is stored; a problem beside it stops nobody",
+  missing: "no key was made yet, or it was removed with the access of its user",
+  invalid: "the gateway disowned the key; none is stored, and another one is made",
+  recovering: "an attempt to make a key is under way for a user without one",
+  error: "there is no key, and the last attempt failed",
+};
+
+const EVENTS: Readonly<Record<KeyEvent, string>> = {
+  begun: "an attempt begins, on request or because it is due",
+  succeeded: "the gateway made the key, or says that it is fine",
+  failed: "the gateway or its provisioner failed",
+  replacement_failed: "replacing a disowned key failed",
+  disowned: "the gateway does not accept the key, or the stored key cannot be decrypted",
+  expired: "the key expired before it could be renewed",
+  retired: "the user lost access or has another address, or the key was revoked",
+};
+
+export const keyStatesMarkdown = (): string =>
+  table(
+    ["State", "Meaning"],
+    KEY_STATES.map((state) => [code(state), STATES[state]]),
+  );
+
+export const keyTransitionsMarkdown = (): string =>
+  table(
+    ["State", "Event", "Next state"],
+    KEY_STATES.flatMap((from) =>
+      KEY_EVENTS.flatMap((event) => {
+        const to = TRANSITIONS[from][event];
+        return to ? [[code(from), EVENTS[event], code(to)]] : [];
+      }),
+    ),
+  );

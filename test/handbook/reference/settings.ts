@@ -1,0 +1,38 @@
+// The reference of settings, made from their table.
+import {
+  fileKeyOf,
+  flagOf,
+  SETTING_NAMES,
+  type SettingName,
+  settingOf,
+  variableOf,
+} from "../../../src/platform/config/table.ts";
+import { LIVE, LIVE_TLS } from "../../../src/service/settings-reload.ts";
+
+/** @returns Markdown with one heading for each section of the file */
+export function settingsMarkdown(): string {
+  const groups = Map.groupBy(SETTING_NAMES, (name) => (name.includes(".") ? name.split(".")[0] : "general"));
+  return [...groups].map(([group, names]) => `### ${group}\n\n${names.map(entryOf).join("\n")}`).join("\n\n");
+}
+
+function entryOf(name: SettingName): string {
+  const { doc, credential, defaultVariable, ...setting } = settingOf(name);
+  const key = credential === undefined ? name : fileKeyOf(name);
+  const fallback = setting.default ? `\`${setting.default}\`` : "none";
+  const variable = defaultVariable === undefined ? "" : `\`$${defaultVariable}\`, else `;
+  const facts =
+    credential === undefined
+      ? `Type: ${typeOf(name)}. Default: ${variable}${fallback}.`
+      : `Secret; systemd credential \`${credential}\`.`;
+  const takesEffect = [...LIVE, ...LIVE_TLS].includes(name) ? "Takes effect at a reload." : "";
+  const spellings = [key, variableOf(key), flagOf(key)].map((spelling) => `\`${spelling}\``).join(", ");
+  return `- **${name}**: ${doc}. ${[facts, takesEffect].join(" ").trim()}\n  ${spellings}`;
+}
+
+/** @returns how the type says what it accepts when it refuses a value; a list says it of its items, so its placeholder is better */
+function typeOf(name: SettingName): string {
+  const { type } = settingOf(name);
+  const reading = type.read("\u0000", "/");
+  const wrong = "wrong" in reading ? reading.wrong : "";
+  return wrong.startsWith("must be ") ? wrong.slice("must be ".length) : `\`${type.placeholder}\``;
+}
