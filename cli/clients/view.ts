@@ -1,6 +1,6 @@
 // Clients as the terminal shows them: columns, facts, JSON. What a client reported itself is shown as it came.
 import { type ClientView, toAdminClientStatus } from "../../src/domain/clients/inventory.ts";
-import { hasMembers } from "../../src/domain/clients/report.ts";
+import { isJsonObject } from "../../src/platform/json-object.ts";
 import { detailsText } from "../details.ts";
 import { printable } from "../printable.ts";
 import { type Column, tableText } from "../table.ts";
@@ -31,12 +31,12 @@ export const clientDocument = (client: ClientView) => ({
 export function clientText(client: ClientView, nowMs: number): string {
   const { harnesses, packages, status_reasons: reasons, ...facts } = clientDocument(client);
   const style = { wide: true, columns: undefined, nowMs };
-  const named = harnesses.map((entry) => (hasMembers(entry) ? entry : { name: entry }));
+  const named = harnesses.map((entry) => (isJsonObject(entry) ? entry : { name: entry }));
   return [
     detailsText(Object.entries(facts).map(([name, value]) => [name.replaceAll("_", " "), value])),
     ...(reasons.length > 0 ? [reasons.map((reason) => `- ${printable(reason)}`).join("\n")] : []),
     ...(named.length > 0 ? [tableText(named, HARNESS_COLUMNS, style)] : []),
-    ...(packages.length > 0 ? [tableText(packages.filter(hasMembers), PACKAGE_COLUMNS, style)] : []),
+    ...(packages.length > 0 ? [tableText(packages.filter(isJsonObject), PACKAGE_COLUMNS, style)] : []),
   ].join("\n\n");
 }
 

@@ -1,5 +1,6 @@
 // Free-form JSON objects within bounds, such as the settings of a package or of a harness. What they mean is not ours.
 
+import { isJsonObject } from "../platform/json-object.ts";
 import { pointerOf } from "./errors.ts";
 import { kindOf, type Members, type Place, PROTOTYPE_KEY } from "./members.ts";
 import type { ProblemList } from "./problem-list.ts";
@@ -28,7 +29,7 @@ const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemL
 export const readFreeObject = (members: Members, name: string): Record<string, unknown> => {
   const value = members.value(name);
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     members.report(`must be an object, not ${kindOf(value)}`, name);
     return {};
   }

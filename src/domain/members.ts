@@ -2,6 +2,7 @@
 // usable, so that the rules that follow can go on and find the rest. Knows no rule of packages or policies.
 
 import { closest, distance } from "fastest-levenshtein";
+import { isJsonObject } from "../platform/json-object.ts";
 import { pointerOf } from "./errors.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 
@@ -28,9 +29,6 @@ export const kindOf = (value: unknown): string => {
   if (typeof value === "string") return "a text";
   return typeof value === "boolean" ? "true or false" : "a number";
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** @returns that there is no such member, with the nearest name; the work grows with the square of the name's length */
 export const unknownMember = (name: string, known: readonly string[]): string => {
@@ -69,7 +67,7 @@ export class Members {
 
   /** Reports what is no object and every member that is not known. @returns nothing if there are no members to read */
   static read(place: Place, problems: ProblemList, known: readonly string[]): Members | undefined {
-    if (!isRecord(place.value)) {
+    if (!isJsonObject(place.value)) {
       problems.add(place.pointer, `must be an object, not ${kindOf(place.value)}`);
       return undefined;
     }
@@ -135,7 +133,7 @@ export class Members {
   entries(name: string, countMax: number): [key: string, Place][] {
     const value = this.value(name);
     if (value === undefined) return [];
-    if (!isRecord(value)) {
+    if (!isJsonObject(value)) {
       this.report(`must be an object, not ${kindOf(value)}`, name);
       return [];
     }

@@ -21,3 +21,9 @@ export const randomToken = (ids: Ids, byteLength = 32): string =>
 
 /** @returns the lower-case hexadecimal SHA-256 under which a high-entropy credential is stored */
 export const sha256Hex = (text: string | Uint8Array): string => hash("sha256", text, "hex");
+
+/** A UUID in any letter case (RFC 9562 section 4). */
+export const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @returns whether the text may be an id that this service made: ids are written in lower case and compared exactly */
+export const isOwnId = (text: string): boolean => UUID_PATTERN.test(text) && text === text.toLowerCase();

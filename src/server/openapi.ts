@@ -1,7 +1,9 @@
 // The OpenAPI document, made from the routes themselves: TypeBox schemas already are JSON Schema.
 // Our own few lines, because the framework's plugin replaces TypeBox's format checks for the whole process.
+
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_ERROR } from "../domain/scim/wire.ts";
+import { isJsonObject } from "../platform/json-object.ts";
 import type { Accepted } from "./body.ts";
 import { sessionCookieName } from "./cookies.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
@@ -217,7 +219,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
       ...queryParameters(query),
       ...headers.map(headerParameter),
     ],
-    ...(isObject(schema) && {
+    ...(isJsonObject(schema) && {
       requestBody: {
         required: accepts !== "json-or-nothing",
         content: { [BODY_TYPES[accepts ?? "json"]]: { schema } },
@@ -229,7 +231,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
 
 /** The mark is for the framework, see validation.ts. */
 function withoutMark(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const { noValidate, ...shown }: { noValidate?: unknown } = schema;
   return shown;
 }
@@ -242,16 +244,14 @@ const pathParameters = (path: string, schema: unknown): unknown[] =>
     schema: new Map(membersOf(schema)).get(name) ?? { type: "string" },
   }));
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
 const membersOf = (schema: unknown): [string, unknown][] =>
-  isObject(schema) && "properties" in schema && isObject(schema.properties)
+  isJsonObject(schema) && "properties" in schema && isJsonObject(schema.properties)
     ? Object.entries(schema.properties)
     : [];
 
 function queryParameters(schema: unknown): unknown[] {
   const required =
-    isObject(schema) && "required" in schema && Array.isArray(schema.required) ? schema.required : [];
+    isJsonObject(schema) && "required" in schema && Array.isArray(schema.required) ? schema.required : [];
   return membersOf(schema).map(([name, property]) => ({
     name,
     in: "query",
@@ -269,7 +269,7 @@ interface RefusalSources {
 
 function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<string, unknown> {
   const statuses = [
-    ...(isObject(hooks.query) || isObject(hooks.params) ? [400] : []),
+    ...(isJsonObject(hooks.query) || isJsonObject(hooks.params) ? [400] : []),
     ...(requires === "nobody" ? [] : [401, 403]),
     ...(path.includes(":") ? [404] : []),
     ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415]),

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { DAY_MS, systemClock, toRfc3339 } from "../../src/platform/clock.ts";
-import { randomToken, sha256Hex, systemIds } from "../../src/platform/ids.ts";
+import { isOwnId, randomToken, sha256Hex, systemIds, UUID_PATTERN } from "../../src/platform/ids.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { heldClock, START_MS } from "../support/world.ts";
 
@@ -60,4 +60,14 @@ test("a secret shows itself only when asked to", () => {
   expect(shown.filter((text) => text.includes("hunter2"))).toEqual([]);
   expect(shown[2]).toBe('{"secret":"[secret]"}');
   expect(secret.reveal()).toBe("hunter2");
+});
+
+test.each([
+  ["one of ours", "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", true, true],
+  ["upper case", "0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B", true, false],
+  ["one digit less", "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5", false, false],
+  ["one digit more", "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5bc", false, false],
+  ["no dashes", "0198a1b2c3d47e5f8a9b0c1d2e3f4a5b", false, false],
+])("tells a UUID and an id of this service: %s", (_, text, isUuid, isOurs) => {
+  expect([UUID_PATTERN.test(text), isOwnId(text)]).toEqual([isUuid, isOurs]);
 });

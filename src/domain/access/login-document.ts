@@ -1,6 +1,8 @@
 // One login as API and command line show it, and the query of its lists. No secret is in it, nor its hash.
+
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
+import { isOwnId } from "../../platform/ids.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import type { LoginKind, LoginPage, LoginQuery, LoginState, LoginView } from "./logins.ts";
 import { LOGINS_PER_PAGE_MAX } from "./model.ts";
@@ -91,8 +93,6 @@ export interface SentLoginQuery {
   limit?: string | undefined;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** @throws DomainError `logins.invalid` naming everything that is wrong */
 export function readLoginQuery(sent: SentLoginQuery): LoginQuery {
   const problems: Problem[] = [];
@@ -119,7 +119,7 @@ function readWord<Word extends string>(
 
 function readId(name: string, text: string | undefined, problems: Problem[]): string | undefined {
   const id = text?.toLowerCase();
-  if (id !== undefined && !UUID.test(id))
+  if (id !== undefined && !isOwnId(id))
     problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
   return id;
 }

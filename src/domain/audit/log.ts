@@ -1,7 +1,9 @@
 // The audit log as operators read it: pages of it, and all of it in order. Never more of it in memory than one page. Whether it
 // is what was recorded is verification.ts's, writing is service.ts's.
+
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
+import { isOwnId } from "../../platform/ids.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError, type Problem } from "../errors.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
@@ -120,9 +122,7 @@ export class AuditLog {
   }
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 function actorFilter(actor: string | undefined): Pick<store.LogFilter, "actorId" | "actorLabel"> {
   if (actor === undefined) return {};
-  return UUID.test(actor) ? { actorId: actor } : { actorLabel: actor };
+  return isOwnId(actor) ? { actorId: actor } : { actorLabel: actor };
 }

@@ -22,7 +22,6 @@ export const HELPERS_MAX = 64;
 export const ID_PATTERN = /^[a-z0-9-]+$/;
 export const PLATFORM_PATTERN = /^[a-z0-9_-]+$/;
 export const SHA256_PATTERN = /^[A-Fa-f0-9]{64}$/;
-export const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const Sha256 = Type.String({ pattern: SHA256_PATTERN.source, description: "Always lower case in answers." });
 const ArtifactId = Type.String({

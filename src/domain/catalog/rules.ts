@@ -1,6 +1,7 @@
 // The rules of a package list, the same for the catalog and for published policies: everything wrong is reported at
 // once, everything right comes back in the shape of the answer. Adapters are judged in layouts.ts, files in document.ts.
 
+import { UUID_PATTERN } from "../../platform/ids.ts";
 import type { Problem } from "../errors.ts";
 import { readFreeObject } from "../free-object.ts";
 import { kindOf, Members, type Place } from "../members.ts";
@@ -17,7 +18,6 @@ import {
   PLATFORMS_MAX,
   SHA256_PATTERN,
   SOURCE_REF_CHARACTERS_MAX,
-  UUID_PATTERN,
 } from "./model.ts";
 
 const SOURCE_MEMBERS = ["source_ref", "artifact_id", "sha256"];

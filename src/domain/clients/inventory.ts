@@ -1,8 +1,10 @@
 // The inventory as administrators see it: lists, facets, one record. Reports come in through service.ts; taking records
 // away is in strike.ts.
+
 import type { Static } from "@sinclair/typebox";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
+import { UUID_PATTERN } from "../../platform/ids.ts";
 import { type DayRangeQuery, readDayRange } from "../days.ts";
 import type { Problem } from "../errors.ts";
 import type { Identity } from "../identity/service.ts";
@@ -165,11 +167,9 @@ export class Inventory {
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** @returns it in lower case, as identifiers are kept; callers may use either (RFC 9562 section 4) */
 function readUuid(text: string | undefined, name: string, problems: Problem[]): string | undefined {
-  if (text !== undefined && !UUID.test(text))
+  if (text !== undefined && !UUID_PATTERN.test(text))
     problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
   return text?.toLowerCase();
 }

@@ -1,5 +1,6 @@
 // Reads what a workstation sent beyond its shape: what must not be blank, and how much of everything is taken. The shape is
 // the schema's (model.ts), the verdict is given in verdict.ts.
+import { isJsonObject } from "../../platform/json-object.ts";
 import type { Problem } from "../errors.ts";
 import {
   ENTRY_BYTES_MAX,
@@ -141,10 +142,6 @@ function namesText(harnesses: readonly unknown[], problems: Problem[]): string {
 
 /** @returns the name of a reported harness: the entry itself, or its member; nothing when it has none */
 export function harnessNameOf(entry: unknown): string | undefined {
-  const name = hasMembers(entry) ? entry.name : entry;
+  const name = isJsonObject(entry) ? entry.name : entry;
   return typeof name === "string" ? name : undefined;
 }
-
-/** @returns whether members can be asked for; what they hold is as it was sent */
-export const hasMembers = (entry: unknown): entry is Readonly<Record<string, unknown>> =>
-  typeof entry === "object" && entry !== null;

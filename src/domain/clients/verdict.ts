@@ -1,10 +1,11 @@
 // Compares a report with the revision that it names (control-api.md section 10.2). Pure: which revision that is, and what it
 // demands, is handed in. What follows for health is inventory-store.ts's. Loops that push instead of lists made of lists:
 // nearly every report gives no reason at all, and there are tens of thousands a second.
+import { isJsonObject } from "../../platform/json-object.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "./caps.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 import type { Judgement, Reported } from "./model.ts";
-import { harnessNameOf, hasMembers } from "./report.ts";
+import { harnessNameOf } from "./report.ts";
 
 /** The one error text that is no fault: clients send it while a new revision is still to be applied. */
 const NOT_YET_CURRENT = "configuration is not current";
@@ -50,7 +51,7 @@ function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   if (configRevision === targetOf(reported)) {
     for (const entry of harnesses) {
       const name = harnessNameOf(entry);
-      const isReconciled = !hasMembers(entry) || entry.reconciled === true;
+      const isReconciled = !isJsonObject(entry) || entry.reconciled === true;
       if (name !== undefined && isReconciled) names.add(name);
     }
   }
@@ -66,7 +67,7 @@ function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
 function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): string[] {
   const reasons: string[] = [];
   for (const entry of harnesses) {
-    if (!hasMembers(entry) || entry.name !== harness) continue;
+    if (!isJsonObject(entry) || entry.name !== harness) continue;
     const fault = versionFaultOf(entry, expected);
     if (fault !== undefined) reasons.push(`${harness}: ${fault}`);
   }
@@ -94,7 +95,7 @@ function packageReasons(reported: Reported, { harness, expected }: Scope): strin
   const seen = new Set<string>();
   const isWanted = ({ users }: ExpectedPackage): boolean => users?.has(userId) ?? true;
   for (const members of packages) {
-    if (!hasMembers(members) || members.harness !== harness || typeof members.id !== "string") continue;
+    if (!isJsonObject(members) || members.harness !== harness || typeof members.id !== "string") continue;
     const { id } = members;
     const wanted = expected.packages.get(id);
     const faults = seen.has(id)

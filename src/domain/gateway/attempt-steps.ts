@@ -1,7 +1,9 @@
 // What an attempt does to the row, in transactions: they look at everything anew, so nothing newer is overwritten, and
 // whatever was made upstream and is not kept is queued for revocation (gateway-keys.md sections 1.4, 2.1 and 11.7 to 11.11).
+
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Tx } from "../../platform/database/database.ts";
+import type { JsonObject } from "../../platform/json-object.ts";
 import type { Actor } from "../actor.ts";
 import type { User } from "../identity/service.ts";
 import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
@@ -19,7 +21,6 @@ import {
   windowOf,
 } from "./model.ts";
 import {
-  type JsonObject,
   type PreviousKey,
   type ProvisionedKey,
   ProvisionerError,

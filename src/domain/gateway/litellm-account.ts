@@ -1,8 +1,9 @@
 // What is a user's at the gateway: the account with the user's address, and the keys in it that are ours, by name or by
 // what we noted on them.
+import type { JsonObject } from "../../platform/json-object.ts";
 import type { ListedKey } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
-import { type JsonObject, ProvisionerError } from "./provisioner.ts";
+import { ProvisionerError } from "./provisioner.ts";
 import { ALIAS_PREFIX } from "./wire.ts";
 
 export const LITELLM_PROVISIONER = "builtin-litellm";

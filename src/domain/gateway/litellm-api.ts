@@ -1,8 +1,10 @@
 // The admin API of a LiteLLM-compatible gateway, as far as keys of users need it: every status is looked at, every list is
 // followed over its pages, and what comes back has the shape that is read. What to do with it is litellm.ts's to decide.
 // Source: gateway-keys.md section 6, with gap 20 of section 11 mended.
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { JsonObject } from "../../platform/json-object.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { toDiagnosis } from "./diagnosis.ts";
 import {
@@ -17,7 +19,7 @@ import {
   UserList,
 } from "./litellm-answers.ts";
 import type { AdminAnswer, AdminMessage, AdminRequest } from "./litellm-request.ts";
-import { type JsonObject, ProvisionerError } from "./provisioner.ts";
+import { ProvisionerError } from "./provisioner.ts";
 
 /** The most that the gateway gives at once. */
 export const PAGE_SIZE = 100;

@@ -1,9 +1,11 @@
 // One provisioning of a key at a LiteLLM-compatible gateway: the account, what an earlier attempt left behind, then the key
 // that is there brought in line with policy, or a new one. The calls themselves are in litellm-api.ts.
 // Source: gateway-keys.md section 6, with gap 20 of section 11 mended.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
+import type { JsonObject } from "../../platform/json-object.ts";
 import { Secret } from "../../platform/secret.ts";
 import {
   aliasesOf,
@@ -18,7 +20,6 @@ import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answe
 import type { LitellmApi } from "./litellm-api.ts";
 import { EXPIRY_AHEAD_MS } from "./model.ts";
 import {
-  type JsonObject,
   type PreviousKey,
   type ProvisionedKey,
   ProvisionerError,

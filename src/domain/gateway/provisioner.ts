@@ -1,6 +1,7 @@
 // What makes and revokes keys at the organisation's inference gateway. Two kinds exist: the built-in one for a gateway
 // with LiteLLM's admin API, and an executable of the operator; both keep this promise and pass one test suite.
 
+import type { JsonObject } from "../../platform/json-object.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { DomainError } from "../errors.ts";
 
@@ -20,8 +21,6 @@ export const PROVISION_REASONS = [
   "credential_invalidated",
 ] as const;
 export type ProvisionReason = (typeof PROVISION_REASONS)[number];
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The key of the last success, without its secret. */
 export interface PreviousKey {

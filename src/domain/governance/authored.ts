@@ -1,6 +1,8 @@
 // A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
 // and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
+
 import { referenceIn } from "../../platform/config/references.ts";
+import { isJsonObject } from "../../platform/json-object.ts";
 import { inOneTurn } from "../../platform/steps.ts";
 import type { Catalog } from "../catalog/service.ts";
 import { type Problem, pointerOf } from "../errors.ts";
@@ -9,7 +11,6 @@ import { readDraft } from "./document/read.ts";
 import { readDocumentText } from "./document/text.ts";
 import { authored } from "./finish.ts";
 import type { GovernanceConfig } from "./model.ts";
-import { isMapping } from "./paths.ts";
 
 /** @returns the text of an environment variable */
 export type Variable = (name: string) => string | undefined;
@@ -61,7 +62,7 @@ export function readAuthoredText(
 
 /** control-api.md section 5.4 step 1 */
 function ownGateway(input: unknown): Problem[] {
-  if (!isMapping(input) || input.gateway === undefined) return [];
+  if (!isJsonObject(input) || input.gateway === undefined) return [];
   return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];
 }
 
@@ -73,7 +74,7 @@ function withVariables(
 ): unknown {
   const within = (key: string | number) => ({ pointer: pointer + pointerOf([key]), problems });
   if (Array.isArray(value)) return value.map((item, at) => withVariables(item, variable, within(at)));
-  if (isMapping(value)) {
+  if (isJsonObject(value)) {
     const members = Object.entries(value).map(([key, item]) => [
       key,
       withVariables(item, variable, within(key)),

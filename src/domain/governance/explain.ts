@@ -1,5 +1,6 @@
 // Why one user on one harness has what they have: which revision, whether the harness and the installed version may run,
 // each managed value with its line in the policy, and each package with what becomes of it (operator-experience.md USE-7).
+import { isJsonObject } from "../../platform/json-object.ts";
 import { pointerOf } from "../errors.ts";
 import type { Harness, HarnessKey } from "../harnesses.ts";
 import { hiddenPackages } from "./audiences.ts";
@@ -8,7 +9,6 @@ import { readDocumentText } from "./document/text.ts";
 import { checkVersion } from "./document/versions.ts";
 import { documentYaml } from "./document/yaml.ts";
 import type { HarnessPolicy, Revision } from "./model.ts";
-import { isMapping } from "./paths.ts";
 
 /** One value that the policy sets. Everything that is not set is the user's to choose. */
 export interface ExplainedValue {
@@ -85,7 +85,7 @@ function valuesOf(policy: HarnessPolicy, above: readonly string[], lineOf: LineO
 
 /** Lists are one value; empty mappings and lists set nothing. */
 function leavesOf(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
-  if (isMapping(value))
+  if (isJsonObject(value))
     return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
   return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
 }

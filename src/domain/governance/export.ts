@@ -1,12 +1,13 @@
 // The deployment file that would give this policy again: the configuration file with the document as its section
 // `governance`, every secret replaced by a reference to the environment (control-api.md sections 5.5 and 20 item 11).
+
 import { referenceIn, referenceTo } from "../../platform/config/references.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json-object.ts";
 import { pointerOf } from "../errors.ts";
 import { yamlText } from "../yaml-write.ts";
 import { type JsonBytes, jsonBytes } from "./admin-view.ts";
 import { authored } from "./finish.ts";
 import type { GovernanceConfig } from "./model.ts";
-import { isMapping, type Mapping } from "./paths.ts";
 
 /**
  * @param document a GovernanceConfig as JSON
@@ -59,13 +60,13 @@ function exportDeployment(
   document: GovernanceConfig,
   configuration: Configuration | undefined,
 ): DeploymentExport {
-  const content: Mapping = configuration ? JSON.parse(configuration.content) : {};
+  const content: JsonObject = configuration ? JSON.parse(configuration.content) : {};
   const secrets = new Map(configuration?.secrets);
   const { revision: _, ...policy } = authored(document);
   const redactions: Redaction[] = [];
   const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
   const redacted = redact(whole, { path: [], secrets, redactions, names: new FreeNames() });
-  return { yaml: yamlText(isMapping(redacted) ? redacted : {}), redactions };
+  return { yaml: yamlText(isJsonObject(redacted) ? redacted : {}), redactions };
 }
 
 interface Walk {
@@ -80,7 +81,7 @@ interface Walk {
 function redact(value: unknown, walk: Walk): unknown {
   if (typeof value === "string") return redactText(value, walk);
   if (Array.isArray(value)) return redactList(value, walk);
-  if (!isMapping(value)) return value;
+  if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
     const isSecret = walk.isSecret || isSecretName(name) || isServerEnvironment(walk.path, name);
     return [name, redact(member, { ...walk, path: [...walk.path, name], isSecret })];

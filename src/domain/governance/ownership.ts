@@ -1,9 +1,9 @@
 // Who owns which part of a document: the policy operation all but packages, MCP servers and package overrides, which are
 // the extensions operation's; the gateway block is the deployment's (control-api.md section 5.3).
+import { isJsonObject } from "../../platform/json-object.ts";
 import { type Problem, pointerOf } from "../errors.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../harnesses.ts";
 import type { GovernanceConfig, HarnessPolicy } from "./model.ts";
-import { isMapping } from "./paths.ts";
 
 const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
 /** of a harness, and set elsewhere in a document */
@@ -16,13 +16,13 @@ export interface Extensions {
 
 /** @returns the members of a policy text that belong to another operation */
 export function foreignMembers(input: unknown): Problem[] {
-  if (!isMapping(input)) return [];
+  if (!isJsonObject(input)) return [];
   const { gateway, harnesses } = input;
   return [
     ...present(input, ["packages"]).map(elsewhere([])),
-    ...(isMapping(gateway) ? present(gateway, ["model"]).map(elsewhere(["gateway"])) : []),
-    ...Object.entries(isMapping(harnesses) ? harnesses : {}).flatMap(([key, policy]) =>
-      isMapping(policy)
+    ...(isJsonObject(gateway) ? present(gateway, ["model"]).map(elsewhere(["gateway"])) : []),
+    ...Object.entries(isJsonObject(harnesses) ? harnesses : {}).flatMap(([key, policy]) =>
+      isJsonObject(policy)
         ? present(policy, [...EXTENSION_MEMBERS, ...FOREIGN_MEMBERS]).map(elsewhere(["harnesses", key]))
         : [],
     ),

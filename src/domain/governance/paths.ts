@@ -1,22 +1,19 @@
 // Places in a policy document as people and merges name them: RFC 6901 pointers in which an entry of a list that has
 // names (packages by id, MCP servers by name) is named, not numbered. Other lists are one value.
-import { isDeepStrictEqual } from "node:util";
-import { pointerOf } from "../errors.ts";
 
-export type Mapping = Readonly<Record<string, unknown>>;
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../../platform/json-object.ts";
+import { pointerOf } from "../errors.ts";
 
 /** @returns whether two JSON values are the same; the order of members does not count */
 export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
-
-export const isMapping = (value: unknown): value is Mapping =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * @param path where the value stands in the document
  * @returns its parts by name, in their order; nothing for a value that has no named parts
  */
 export function partsOf(path: readonly string[], value: unknown): Map<string, unknown> | undefined {
-  if (isMapping(value)) return new Map(Object.entries(value));
+  if (isJsonObject(value)) return new Map(Object.entries(value));
   const nameMember = Array.isArray(value) ? nameMemberOf(path) : undefined;
   if (nameMember === undefined || !Array.isArray(value)) return undefined;
   const parts = new Map(value.map((entry: unknown) => [nameOf(entry, nameMember), entry]));
@@ -69,7 +66,7 @@ function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {
 
 /** Names are the same when they are after trimming (control-api.md section 4.2). */
 function nameOf(entry: unknown, member: string): string | undefined {
-  const name = isMapping(entry) ? entry[member] : undefined;
+  const name = isJsonObject(entry) ? entry[member] : undefined;
   return typeof name === "string" ? name.trim() : undefined;
 }
 

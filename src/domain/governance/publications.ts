@@ -1,12 +1,12 @@
 // What administrators send to be published, and where a place of the document stands in what they sent: problems name
 // what the author wrote. What is published, and in which order it is checked, is publishing.ts's.
+import { isJsonObject } from "../../platform/json-object.ts";
 import { DomainError, type Problem, pointerOf } from "../errors.ts";
 import { HARNESS_KEYS, isHarnessKey } from "../harnesses.ts";
 import { ProblemList, quoted } from "../problem-list.ts";
 import { readYamlText } from "../yaml-text.ts";
 import type { AudienceInput } from "./audiences.ts";
 import { DOCUMENT_BYTES_MAX } from "./model.ts";
-import { isMapping } from "./paths.ts";
 
 export interface Publication {
   /** id of the revision that the author began from */
@@ -65,9 +65,9 @@ export function settingsIn(
   const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver };
   const { content } = readYamlText(Buffer.from(text), problems, bounds);
   const value = content ?? {};
-  if (problems.count === 0 && !isMapping(value)) problems.add("", "must be a mapping of settings");
+  if (problems.count === 0 && !isJsonObject(value)) problems.add("", "must be a mapping of settings");
   return {
-    settings: isMapping(value) ? value : {},
+    settings: isJsonObject(value) ? value : {},
     problems: problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })),
   };
 }

@@ -1,13 +1,7 @@
 // What every SCIM message shares, whatever is in it: it is one JSON object, its member names count in any letter case,
 // and it may say of which schema it is. What the members mean is for whoever reads the message.
+import { isJsonObject, type JsonObject } from "../../platform/json-object.ts";
 import { scimInvalid } from "./errors.ts";
-
-/** An object of JSON, its names as they were sent: they are walked through or looked up in a Map, never indexed. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** @returns whether this is an object of JSON, so neither a list nor null */
-export const isJsonObject = (raw: unknown): raw is JsonObject =>
-  typeof raw === "object" && raw !== null && !Array.isArray(raw);
 
 /**
  * @param what the message as the refusal names it

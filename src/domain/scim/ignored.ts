@@ -1,6 +1,7 @@
 // What providers send and nobody here knows: it is ignored, and counted, so that an operator can see why something that
 // was sent is not there (scim.md SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
-import { fieldsOf, isJsonObject, type JsonObject } from "./envelope.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json-object.ts";
+import { fieldsOf } from "./envelope.ts";
 import { resolvePath } from "./path.ts";
 import { ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "./wire.ts";
 

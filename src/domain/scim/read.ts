@@ -1,7 +1,8 @@
 // Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
 // and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
+import type { JsonObject } from "../../platform/json-object.ts";
 import { arrangedUser } from "./document.ts";
-import { fieldsOf, type JsonObject, readObject, requireSchema } from "./envelope.ts";
+import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
 import type { ScimObject } from "./model.ts";
 import { assignNamed } from "./patch/assign.ts";
 import { readMemberIds } from "./patch/members.ts";

@@ -1,6 +1,6 @@
 // From what providers send to values of a document: the lenient types of scim.md SCIM-40 and SCIM-42, and nothing beyond
 // them, within the lengths of the schema table. What a whole resource needs is checked in read.ts.
-import { isJsonObject } from "./envelope.ts";
+import { isJsonObject } from "../../platform/json-object.ts";
 import { ScimError, scimInvalid } from "./errors.ts";
 import type { ScimObject } from "./model.ts";
 import { subAttributeOf } from "./path.ts";

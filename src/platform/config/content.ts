@@ -1,9 +1,11 @@
 // The text of a configuration file turned into settings, with their lines, and everything wrong with its form. Pure functions
 // of plain values: a service has a thread run them for a large file, a command runs them at once.
+
 import { closest } from "fastest-levenshtein";
 import { type Problem, pointerOf } from "../../domain/errors.ts";
 import { ProblemList } from "../../domain/problem-list.ts";
 import { readYamlText } from "../../domain/yaml-text.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
 import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
@@ -58,8 +60,6 @@ export interface ConfigReading {
   readonly problems: readonly Problem[];
 }
 
-type Mapping = Readonly<Record<string, unknown>>;
-
 /**
  * @param variables names that are set in the environment
  * @param isOver asked now and then while YAML is read
@@ -73,7 +73,7 @@ export function readConfiguration(
   const { content = null, linesOf } = readYamlText(bytes, faults, boundsWith(isOver));
   if (faults.count > 0) return { problems: faults.list().slice(0, SYNTAX_PROBLEMS_MAX).map(ofFile) };
   const root = content ?? {};
-  if (!isMapping(root))
+  if (!isJsonObject(root))
     return {
       problems: [{ pointer: "", detail: "the file must be a mapping of keys such as `server:`", line: 1 }],
     };
@@ -110,7 +110,7 @@ const ofFile = ({ pointer, detail, line }: Problem): Problem => ({
 });
 
 function contentOf(
-  root: Mapping,
+  root: JsonObject,
   {
     linesOf,
     variables,
@@ -137,17 +137,14 @@ function collectReferences(value: unknown, variables: ReadonlySet<string>, found
     for (const member of Object.values(value)) collectReferences(member, variables, found);
 }
 
-function memberAt(root: Mapping, key: string): unknown {
+function memberAt(root: JsonObject, key: string): unknown {
   let value: unknown = root;
   for (const token of key.split("."))
-    value = isMapping(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+    value = isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
   return value ?? undefined;
 }
 
-const isMapping = (value: unknown): value is Mapping =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function reportUnknown(mapping: Mapping, above: readonly string[], problems: ProblemList): void {
+function reportUnknown(mapping: JsonObject, above: readonly string[], problems: ProblemList): void {
   for (const [member, value] of Object.entries(mapping)) {
     const tokens = [...above, member];
     const key = member.includes(".") ? undefined : tokens.join(".");
@@ -155,7 +152,7 @@ function reportUnknown(mapping: Mapping, above: readonly string[], problems: Pro
     // Advice takes time, and nobody reads it beyond the limit.
     if (key === undefined || !GROUPS.has(key))
       problems.add(pointerOf(tokens), problems.isFull ? "" : unknownKey(tokens));
-    else if (isMapping(value)) reportUnknown(value, tokens, problems);
+    else if (isJsonObject(value)) reportUnknown(value, tokens, problems);
     else if (value !== null) problems.add(pointerOf(tokens), `${key}: must be a mapping of settings`);
   }
 }

@@ -1,6 +1,8 @@
 // The types a setting can have: each reads text (flag, environment, secret file) or a YAML value, and says what would be right.
 // No message repeats the value it refuses: it may be a secret in the wrong place. Network addresses are in config/addresses.ts.
+
 import { resolve } from "node:path";
+import { isJsonObject } from "../json-object.ts";
 import { Secret } from "../secret.ts";
 
 /** The value and its printable text, or what the value must be ("must be ..."). */
@@ -176,9 +178,7 @@ function itemsOf(raw: unknown): readonly unknown[] | undefined {
 
 function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] | undefined {
   const given = typeof raw === "string" ? parseJson(raw) : raw;
-  return typeof given === "object" && given !== null && !Array.isArray(given)
-    ? Object.entries(given)
-    : undefined;
+  return isJsonObject(given) ? Object.entries(given) : undefined;
 }
 
 /** Text that is not JSON reads as undefined: the parser's own message would repeat a piece of it. */

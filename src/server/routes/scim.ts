@@ -1,5 +1,6 @@
 // SCIM 2.0 for identity providers (RFC 7644): every path of it on one page. Handlers only carry requests to the area and
 // texts back; what a request means and may do is decided in src/domain/scim.
+
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import { countIgnored, countIgnoredInBulk } from "../../domain/scim/ignored.ts";
@@ -7,6 +8,7 @@ import type { ScimResources } from "../../domain/scim/model.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
+import { isOwnId } from "../../platform/ids.ts";
 import { noContent } from "../answers.ts";
 import { exchangeOf } from "../exchange.ts";
 import type { DocumentedRoute } from "../openapi.ts";
@@ -122,15 +124,13 @@ function noteIgnored(request: Request, count: number): void {
   if (scim) scim.ignored = count;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /**
  * Ids compare exactly: whatever is no id of ours is no id of anything (scim.md SCIM-44), and goes into no log.
  * @param params holds null where the path could not be decoded
  * @throws ScimError 404
  */
 function idOf(request: Request, { id }: { id: string | null }): string {
-  if (id === null || !UUID.test(id)) throw scimNotFound();
+  if (id === null || !isOwnId(id)) throw scimNotFound();
   const { scim } = exchangeOf(request);
   if (scim) scim.resourceId = id;
   return id;

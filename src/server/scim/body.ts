@@ -1,7 +1,9 @@
 // Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
+
 import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/garbage.ts";
+import { isJsonObject } from "../../platform/json-object.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
 import { JSON_VALUES_MAX } from "../json-text.ts";
 import { HttpError } from "../problem.ts";
@@ -54,7 +56,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
 
 function understood(text: string, valuesMax: number): { message: object; isLarge: boolean } {
   const message = parseMessage(text, valuesMax);
-  if (typeof message !== "object" || message === null || Array.isArray(message)) {
+  if (!isJsonObject(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
   return { message, isLarge: text.length > LARGE_CHARACTERS };

@@ -8,6 +8,7 @@ import { checkPackages } from "../../../src/domain/catalog/rules.ts";
 import { FREE_OBJECT_BYTES_MAX, FREE_OBJECT_DEPTH_MAX } from "../../../src/domain/free-object.ts";
 import { KEY_CHARACTERS_MAX } from "../../../src/domain/members.ts";
 import { PROBLEMS_MAX } from "../../../src/domain/problem-list.ts";
+import { UUID_PATTERN } from "../../../src/platform/ids.ts";
 
 const DIGEST = "ab".repeat(32);
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -517,7 +518,7 @@ describe("the answer's shape", () => {
   });
 
   test("it satisfies the published schema and passes the rules again unchanged", () => {
-    if (!FormatRegistry.Has("uuid")) FormatRegistry.Set("uuid", (text) => limits.UUID_PATTERN.test(text));
+    if (!FormatRegistry.Has("uuid")) FormatRegistry.Set("uuid", (text) => UUID_PATTERN.test(text));
     const input = valid({
       artifact_id: UUID,
       adapters: { codex: { before: "1.0.0", helpers: { t: {} } }, kimi: {} },

@@ -1,6 +1,7 @@
 // Reads a bulk message. What is wrong with its structure spoils the whole request, told all at once; what is wrong with
 // the place an operation goes to spoils that operation only.
-import { fieldsOf, isJsonObject, readObject, requireSchema } from "../envelope.ts";
+import { isJsonObject } from "../../../platform/json-object.ts";
+import { fieldsOf, readObject, requireSchema } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
 import {

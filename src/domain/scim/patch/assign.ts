@@ -1,7 +1,7 @@
 // One change to one attribute of a user's document, as scim.md section 4.6 has it for each sort of target. Bodies of
 // POST and PUT are read the same way: each of their members replaces what an empty document has.
+import { isJsonObject } from "../../../platform/json-object.ts";
 import { elementsOf, partsOf, withMember } from "../document.ts";
-import { isJsonObject } from "../envelope.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import { type AttributePath, pathText, type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
 import type { Attribute, Schema } from "../schema.ts";

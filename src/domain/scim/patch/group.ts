@@ -1,8 +1,8 @@
 // PATCH of a group: all operations reduced to what is set and to which users come and go, without knowing who is in the
 // group, so that it costs the same whatever the size of it (scim.md SCIM-79, SCIM-80). Carried out by groups.
 
+import { isJsonObject } from "../../../platform/json-object.ts";
 import { invariant } from "../../errors.ts";
-import { isJsonObject } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
 import { membersNamed } from "../filter/named.ts";

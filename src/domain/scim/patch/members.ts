@@ -1,6 +1,6 @@
 // Member lists as providers send them, reduced to the ids of users. Nothing that is not understood passes: a silent
 // success would leave people in a group, or out of it (scim.md SCIM-79).
-import { isJsonObject } from "../envelope.ts";
+import { isJsonObject } from "../../../platform/json-object.ts";
 import { fold } from "../fold.ts";
 import { invalidValue, isUnassigned, onlyOne, readAll } from "../values.ts";
 import { fieldsWithId } from "./references.ts";

@@ -1,6 +1,7 @@
 // The PATCH message: which operations there are, in which order. What a path means and what a value does is not known
 // here; refusals say which operation they are about.
-import { fieldsOf, isJsonObject, readObject, requireSchema } from "../envelope.ts";
+import { isJsonObject } from "../../../platform/json-object.ts";
+import { fieldsOf, readObject, requireSchema } from "../envelope.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { invalidValue } from "../values.ts";
 import { PATCH_OP } from "../wire.ts";

@@ -1,5 +1,6 @@
 // References to users: a provider names a manager or a member by id, by URL, or by both. Kept is the id.
-import { fieldsOf, type JsonObject } from "../envelope.ts";
+import type { JsonObject } from "../../../platform/json-object.ts";
+import { fieldsOf } from "../envelope.ts";
 import { isUnassigned } from "../values.ts";
 
 /** @returns the last segment of a URL: the id of what it refers to; anything but text as it is */

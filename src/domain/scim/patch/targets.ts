@@ -1,6 +1,6 @@
 // What an operation is about: the target its path names, or one target for each member of its value. What may not be
 // changed is refused here, and what may be sent in vain is left out (scim.md SCIM-41, SCIM-77).
-import { isJsonObject } from "../envelope.ts";
+import { isJsonObject } from "../../../platform/json-object.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
 import { parseTarget } from "../filter/parse.ts";
