@@ -1,9 +1,10 @@
 // What an area keeps sealed, as whoever replaces the sealing key sees it (system/sealing-keys.ts): how much lies under which
 // key, and the way to seal it anew. Each area knows its own rows; the private keys of signing key rings are alike in all.
-
 import type { Sealing } from "../platform/crypto/sealing.ts";
 import type { Connection, Topic, Tx } from "../platform/database/database.ts";
 import { DomainError } from "./errors.ts";
+import type { SigningKeyStore } from "./signing-key-store.ts";
+import type { SigningKeyRow } from "./signing-key-tables.ts";
 
 export interface SealedSecrets {
   /** names them in lists and in the audit log: `gateway_keys` */
@@ -46,26 +47,18 @@ export function sealAnew(sealing: Sealing, sealed: string, context: string): str
   }
 }
 
-/** The columns of a signing key that matter here; the private half is empty once the key signs no more. */
-export interface SealedSigningKey {
-  kid: string;
-  sealedPrivateKey: string;
-}
-
 export interface SealedSigningKeys extends Pick<SealedSecrets, "noun" | "topic"> {
   sealing: Sealing;
-  /** at most a hundred */
-  list(connection: Connection): readonly SealedSigningKey[];
-  reseal(tx: Tx, key: SealedSigningKey): void;
+  store: Pick<SigningKeyStore, "list" | "reseal">;
 }
 
 /** What a private key of a ring is sealed for. */
-export const signingKeyContext = ({ kid }: Pick<SealedSigningKey, "kid">): string => `signing-key:${kid}`;
+export const signingKeyContext = ({ kid }: Pick<SigningKeyRow, "kid">): string => `signing-key:${kid}`;
 
 /** @returns the private keys of a ring; one step deals with all, for few of them sign */
-export function sealedSigningKeys({ noun, topic, sealing, list, reseal }: SealedSigningKeys): SealedSecrets {
+export function sealedSigningKeys({ noun, topic, sealing, store }: SealedSigningKeys): SealedSecrets {
   const sealedIn = (connection: Connection) =>
-    list(connection).filter(({ sealedPrivateKey }) => sealedPrivateKey !== "");
+    store.list(connection).filter(({ sealedPrivateKey }) => sealedPrivateKey !== "");
   return {
     noun,
     topic,
@@ -79,7 +72,7 @@ export function sealedSigningKeys({ noun, topic, sealing, list, reseal }: Sealed
       for (const key of outdated) {
         const sealedPrivateKey = sealAnew(sealing, key.sealedPrivateKey, signingKeyContext(key));
         if (sealedPrivateKey === undefined) continue;
-        reseal(tx, { kid: key.kid, sealedPrivateKey });
+        store.reseal(tx, { kid: key.kid, sealedPrivateKey });
         rewrapped += 1;
       }
       return { rewrapped, unreadable: outdated.length - rewrapped, next: undefined };

@@ -13,37 +13,14 @@ import {
   type Signer,
   type SigningKeyPair,
 } from "../platform/crypto/signing.ts";
-import type { Connection, Db, Topic, Tx } from "../platform/database/database.ts";
+import type { Db, Topic, Tx } from "../platform/database/database.ts";
 import { Secret } from "../platform/secret.ts";
 import type { Actor } from "./actor.ts";
 import type { Audit } from "./audit/service.ts";
 import { DomainError, invariant } from "./errors.ts";
 import { signingKeyContext } from "./sealed-secrets.ts";
-
-export interface SigningKeyRow {
-  kid: string;
-  algorithm: string;
-  /** JSON */
-  publicJwk: string;
-  /** erased when the key retires, for it never signs again */
-  sealedPrivateKey: string;
-  createdAtMs: number;
-  /** null while the key is active */
-  retiredAtMs: number | null;
-  verifiesUntilMs: number | null;
-}
-
-/** Where a ring keeps its keys. */
-export interface SigningKeyStore {
-  /** @returns every key, newest first */
-  list(connection: Connection): SigningKeyRow[];
-  /** Inserts a new active key; retire the active one before. */
-  add(tx: Tx, row: SigningKeyRow): void;
-  /** Retires the keys that sign, and erases their private halves. */
-  retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void;
-  /** @returns the ids of the keys removed */
-  removeDead(tx: Tx, nowMs: number): string[];
-}
+import type { SigningKeyStore } from "./signing-key-store.ts";
+import type { SigningKeyRow } from "./signing-key-tables.ts";
 
 export interface SigningKeyRingOptions {
   db: Db;

@@ -3,7 +3,7 @@ import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealedSigningKeys } from "../sealed-secrets.ts";
 import { SigningKeyRing, type SigningKeyRingOptions } from "../signing-key-ring.ts";
 import type { AccessSettings } from "./settings.ts";
-import * as store from "./signing-keys-store.ts";
+import { accessKeyStore } from "./signing-keys-store.ts";
 
 export type { SigningKeyView } from "../signing-key-ring.ts";
 
@@ -20,7 +20,7 @@ export class SigningKeys extends SigningKeyRing {
   constructor({ settings, ...machine }: SigningKeysDependencies) {
     super({
       ...machine,
-      store,
+      store: accessKeyStore,
       topic: "access",
       algorithm: "EdDSA",
       typ: ACCESS_TOKEN_TYPE,
@@ -37,6 +37,5 @@ export const accessSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets 
     noun: "signing_keys",
     topic: "access",
     sealing,
-    list: store.list,
-    reseal: store.reseal,
+    store: accessKeyStore,
   });

@@ -1,5 +1,6 @@
 // The tables of logins, keys and budgets; the SQL that made them is in migrations/.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { signingKeyTable } from "../signing-key-tables.ts";
 
 export const loginSessions = sqliteTable("login_sessions", {
   id: text("id").primaryKey(),
@@ -61,15 +62,7 @@ export const refreshTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.grantId, table.tokenHash] })],
 );
 
-export const signingKeys = sqliteTable("signing_keys", {
-  kid: text("kid").primaryKey(),
-  algorithm: text("algorithm").notNull(),
-  publicJwk: text("public_jwk").notNull(),
-  sealedPrivateKey: text("sealed_private_key").notNull(),
-  createdAtMs: integer("created_at_ms").notNull(),
-  retiredAtMs: integer("retired_at_ms"),
-  verifiesUntilMs: integer("verifies_until_ms"),
-});
+export const signingKeys = signingKeyTable("signing_keys");
 
 export const budgets = sqliteTable(
   "budgets",

@@ -1,6 +1,6 @@
 // The keys that sign inference tokens: RSA, because proxies expect it. How keys follow each other is signing-key-ring.ts.
 import { SigningKeyRing, type SigningKeyRingOptions } from "../signing-key-ring.ts";
-import * as store from "./inference-keys-store.ts";
+import { inferenceKeyStore } from "./inference-keys-store.ts";
 import type { GatewaySettings } from "./settings.ts";
 
 type Machine = Pick<SigningKeyRingOptions, "db" | "clock" | "audit" | "sealing">;
@@ -15,7 +15,7 @@ export const createInferenceKeys = (
     clock,
     audit,
     sealing,
-    store,
+    store: inferenceKeyStore,
     topic: "gateway",
     algorithm: "RS256",
     typ: "JWT",

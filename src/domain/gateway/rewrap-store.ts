@@ -1,8 +1,7 @@
 // SQL of what the gateway area keeps sealed: how much of it lies under which sealing key, and the replacement of its wrapping.
 import { and, asc, count, eq, gt, isNotNull } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
-import type { SealedSigningKey } from "../sealed-secrets.ts";
-import { gatewayKeys, gatewaySigningKeys } from "./tables.ts";
+import { gatewayKeys } from "./tables.ts";
 
 /** The columns of a key that its wrapping needs. */
 export interface SealedKey {
@@ -45,20 +44,4 @@ export function resealKey(
   { userId, ...wrapping }: { userId: string; sealedCredential: string; sealingKeyId: string },
 ): void {
   tx.update(gatewayKeys).set(wrapping).where(eq(gatewayKeys.userId, userId)).run();
-}
-
-/** More keys than this never sign or verify at once. */
-const SIGNING_KEYS_MAX = 100;
-
-/** @returns the keys that sign inference tokens, and those that did */
-export const listSigningKeys = (connection: Connection): SealedSigningKey[] =>
-  connection
-    .select({ kid: gatewaySigningKeys.kid, sealedPrivateKey: gatewaySigningKeys.sealedPrivateKey })
-    .from(gatewaySigningKeys)
-    .limit(SIGNING_KEYS_MAX)
-    .all();
-
-/** Replaces the wrapping of a private key. */
-export function resealSigningKey(tx: Tx, { kid, sealedPrivateKey }: SealedSigningKey): void {
-  tx.update(gatewaySigningKeys).set({ sealedPrivateKey }).where(eq(gatewaySigningKeys.kid, kid)).run();
 }

@@ -2,6 +2,7 @@
 // and its version stay, so nobody notices; when it is done, and how much at once, is for system/sealing-keys.ts.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealAnew, sealedSigningKeys } from "../sealed-secrets.ts";
+import { inferenceKeyStore } from "./inference-keys-store.ts";
 import * as store from "./rewrap-store.ts";
 import { credentialContext } from "./sealed-credential.ts";
 
@@ -29,7 +30,6 @@ export const gatewaySecrets = ({ sealing }: { sealing: Sealing }): readonly Seal
     noun: "gateway_signing_keys",
     topic: "gateway",
     sealing,
-    list: store.listSigningKeys,
-    reseal: store.resealSigningKey,
+    store: inferenceKeyStore,
   }),
 ];

@@ -1,6 +1,7 @@
 // Tables of gateway keys, of what is to be revoked upstream, and of inference tokens; constraints and indices are in
 // migrations.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { signingKeyTable } from "../signing-key-tables.ts";
 
 export const gatewayKeys = sqliteTable("gateway_keys", {
   userId: text("user_id").primaryKey(),
@@ -64,12 +65,4 @@ export const gatewaySessions = sqliteTable("gateway_sessions", {
   revokedAtMs: integer("revoked_at_ms"),
 });
 
-export const gatewaySigningKeys = sqliteTable("gateway_signing_keys", {
-  kid: text("kid").primaryKey(),
-  algorithm: text("algorithm").notNull(),
-  publicJwk: text("public_jwk").notNull(),
-  sealedPrivateKey: text("sealed_private_key").notNull(),
-  createdAtMs: integer("created_at_ms").notNull(),
-  retiredAtMs: integer("retired_at_ms"),
-  verifiesUntilMs: integer("verifies_until_ms"),
-});
+export const gatewaySigningKeys = signingKeyTable("gateway_signing_keys");

@@ -6,7 +6,7 @@ import * as endings from "../../../src/domain/access/end-logins-store.ts";
 import * as grantRows from "../../../src/domain/access/grants-store.ts";
 import * as sessionRows from "../../../src/domain/access/login-sessions-store.ts";
 import * as loginRows from "../../../src/domain/access/logins-store.ts";
-import * as keyRows from "../../../src/domain/access/signing-keys-store.ts";
+import { accessKeyStore as keyRows } from "../../../src/domain/access/signing-keys-store.ts";
 import * as userRows from "../../../src/domain/identity/store.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
 import { type AccessWorld, createAccessWorld } from "./access-world.ts";
