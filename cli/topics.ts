@@ -95,15 +95,15 @@ export function wrapped(text: string, width: number): string[] {
 }
 
 /** Example files by topic, each made when it is asked for. They are printed as they are, to be written to a file. */
-export const FILES: Readonly<Record<string, () => Promise<string>>> = {
-  fail2ban: async () => (await import("../src/monitoring/fail2ban.ts")).fail2banFilter(),
-  "alert-rules": async () => (await import("../src/monitoring/alert-rules.ts")).alertRules(),
-  dashboard: async () => (await import("../src/monitoring/dashboard.ts")).dashboard(),
-};
+export const FILES: ReadonlyMap<string, () => Promise<string>> = new Map([
+  ["fail2ban", async () => (await import("../src/monitoring/fail2ban.ts")).fail2banFilter()],
+  ["alert-rules", async () => (await import("../src/monitoring/alert-rules.ts")).alertRules()],
+  ["dashboard", async () => (await import("../src/monitoring/dashboard.ts")).dashboard()],
+]);
 
 /** Every word that `help` knows besides commands, with what it prints. */
 export const TOPICS: readonly { name: string; about: string }[] = [
   ...CHAPTERS.map(({ name, about }) => ({ name, about })),
-  ...Object.keys(TOPIC_SECTIONS).map((name) => ({ name, about: "section of the handbook" })),
-  ...Object.keys(FILES).map((name) => ({ name, about: "example file" })),
+  ...[...TOPIC_SECTIONS.keys()].map((name) => ({ name, about: "section of the handbook" })),
+  ...[...FILES.keys()].map((name) => ({ name, about: "example file" })),
 ];

@@ -35,7 +35,7 @@ async function show(request: Request): Promise<void> {
   const { program, context, command, words } = request;
   const output = outputFor(context, command);
   const [name = ""] = words;
-  const file = words.length === 1 ? FILES[name] : undefined;
+  const file = words.length === 1 ? FILES.get(name) : undefined;
   if (words.length === 0 && output.isJson) output.result({ items: CHAPTERS }, "");
   else if (file !== undefined) output.result({ name, text: await file() }, await file());
   else if (words.length !== 1 || !(await showChapter(request, name))) {

@@ -3,30 +3,32 @@ import { invariant } from "../domain/errors.ts";
 import airGap from "./air-gap.md" with { type: "text" };
 import backups from "./backups.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
-import { TOPIC_SECTIONS } from "./contents.ts";
+import { type Section, TOPIC_SECTIONS } from "./contents.ts";
 import gateway from "./gateway.md" with { type: "text" };
 import harnessFile from "./harness-file.md" with { type: "text" };
 import install from "./install.md" with { type: "text" };
 import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
 import settings from "./settings.md" with { type: "text" };
 
-const TEXTS: Readonly<Record<string, string>> = {
-  "air-gap": airGap,
-  backups,
-  commands,
-  gateway,
-  "harness-file": harnessFile,
-  install,
-  settings,
-};
+const TEXTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "air-gap": airGap,
+    backups,
+    commands,
+    gateway,
+    "harness-file": harnessFile,
+    install,
+    settings,
+  }),
+);
 
 /**
  * @param name of a chapter or of a help topic
  * @returns its Markdown, without the tags of its blocks; undefined for an unknown name
  */
 export function handbookText(name: string): string | undefined {
-  const section = TOPIC_SECTIONS[name] ?? { chapter: name };
-  const source = TEXTS[section.chapter];
+  const section: Section = TOPIC_SECTIONS.get(name) ?? { chapter: name };
+  const source = TEXTS.get(section.chapter);
   if (source === undefined) return undefined;
   const text = withoutTags(withoutMarkers(source));
   const part = section.heading === undefined ? text : sectionOf(text, section.heading);

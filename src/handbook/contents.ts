@@ -31,16 +31,16 @@ export interface Section {
 }
 
 /** Other words of `quartermaster help`, and the part of the handbook that each one prints. */
-export const TOPIC_SECTIONS: Readonly<Record<string, Section>> = {
-  environment: { chapter: "settings", heading: "Environment" },
-  "exit-codes": { chapter: "commands", heading: "Exit codes" },
-  files: { chapter: "commands", heading: "Files" },
-  formatting: { chapter: "commands", heading: "Output" },
-  "gateway-keys": { chapter: "gateway", heading: "States of a key" },
-  bundles: { chapter: "air-gap" },
-  harnesses: { chapter: "harness-file" },
-  service: { chapter: "install", heading: "systemd" },
-};
+export const TOPIC_SECTIONS: ReadonlyMap<string, Section> = new Map<string, Section>([
+  ["environment", { chapter: "settings", heading: "Environment" }],
+  ["exit-codes", { chapter: "commands", heading: "Exit codes" }],
+  ["files", { chapter: "commands", heading: "Files" }],
+  ["formatting", { chapter: "commands", heading: "Output" }],
+  ["gateway-keys", { chapter: "gateway", heading: "States of a key" }],
+  ["bundles", { chapter: "air-gap" }],
+  ["harnesses", { chapter: "harness-file" }],
+  ["service", { chapter: "install", heading: "systemd" }],
+]);
 
 /** @returns the chapter of that name, or undefined */
 export const findChapter = (name: string): Chapter | undefined =>

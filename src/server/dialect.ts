@@ -10,7 +10,7 @@ const OAUTH_PATHS = [`${ISSUER_PATH}/device`, `${ISSUER_PATH}/oauth2/`];
 /** Identity providers: known and unknown paths alike (scim.md SCIM-47). */
 const SCIM_PATHS = /^\/scim(?:\/|$)/;
 /** Paths whose callers are browsers. */
-const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:account|device|accept-invitation)(?:\/.*)?)?$/;
+const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:account|device|accept-invitation|help)(?:\/.*)?)?$/;
 
 /** @param path of a request, or a route's template @returns how it refuses; a path without a route speaks problem+json */
 export function dialectOf(path: string): Dialect {

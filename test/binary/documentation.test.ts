@@ -157,7 +157,7 @@ function expectInstalled(root: string): void {
 }
 
 /** Tests of their own read these files as Prometheus, Grafana and fail2ban do. */
-test.each(Object.entries(FILES))("%s: commands in its comments exist", async (_, make) => {
+test.each([...FILES])("%s: commands in its comments exist", async (_, make) => {
   const commented = [...(await make()).matchAll(/^# {3}(quartermaster .*)$/gm)].map(([, line = ""]) => line);
   expect(commented.flatMap(unknownWordsIn)).toEqual([]);
 });

@@ -41,6 +41,8 @@ const scenes: Scene[] = [
       await signIn(page, "nobody@example.com");
     },
   },
+  { title: "Handbook", after: "", open: (page) => page.goto("/help") },
+  { title: "Backup and restore", after: "", open: (page) => page.goto("/help/backups") },
   { title: "You are signed out", after: "", open: (page) => page.goto("/sign-out") },
   { title: "Your account", after: "", as: () => site.admin, open: (page) => page.goto("/") },
   { title: "Account settings", after: "", as: () => site.admin, open: (page) => page.goto("/account") },

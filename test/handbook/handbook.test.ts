@@ -30,8 +30,8 @@ test("every chapter has a file, and every file is a chapter", () => {
 });
 
 test("every topic names a section that is there", () => {
-  for (const name of Object.keys(TOPIC_SECTIONS)) expect(handbookText(name)).toMatch(/\S/);
-  expect(handbookText("nothing")).toBeUndefined();
+  for (const name of TOPIC_SECTIONS.keys()) expect(handbookText(name)).toMatch(/\S/);
+  for (const name of ["nothing", "constructor"]) expect(handbookText(name)).toBeUndefined();
 });
 
 describe.each(CHAPTERS)("$name", ({ name, title }) => {

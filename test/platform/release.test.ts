@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,6 +15,7 @@ import {
 import { join } from "node:path";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
+import { CHAPTERS } from "../../src/handbook/contents.ts";
 import { SETTING_NAMES } from "../../src/platform/config/table.ts";
 import { fileSigner } from "../../src/platform/crypto/file-signatures.ts";
 import { ENTRIES } from "../../src/platform/release/build.ts";
@@ -98,12 +100,26 @@ describe("AIR-1: a release", () => {
         ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
         ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
         ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
+        ...["handbook/index.html", "handbook/style.css"],
+        ...CHAPTERS.flatMap(({ name }) => [`handbook/${name}.md`, `handbook/${name}.html`]),
         ...["monitoring/alert-rules.yaml", "monitoring/dashboard.json"],
         ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
         ...["release-key.pub", "sbom.cdx.json"],
       ].sort(),
     );
     expect(statSync(join(folder, "quartermaster")).mode & 0o777).toBe(0o755);
+  });
+
+  test("has a handbook whose links lead to its own files", () => {
+    for (const { name } of [{ name: "index" }, ...CHAPTERS]) {
+      const links = [...read(`handbook/${name}.html`).matchAll(/ href="([^"#]+)/g)].map(
+        ([, file = ""]) => file,
+      );
+      const missing = links.filter(
+        (file) => !file.startsWith("https://") && !existsSync(join(folder, "handbook", file)),
+      );
+      expect(missing).toEqual([]);
+    }
   });
 
   test("is signed, and the key beside it is the one that signed", () => {

@@ -343,7 +343,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/health\/dependencies$/, "governance:read"],
   [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
   [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
-  [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|assets)(?:\/|$))/, "nobody"],
+  [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|help|assets)(?:\/|$))/, "nobody"],
 ];
 
 test.each([

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
+import { handbookText } from "../../handbook/chapters.ts";
+import { chapterFile, contentsFile } from "../../handbook/content.tsx";
+import { CHAPTERS } from "../../handbook/contents.ts";
 import { SECOND_MS } from "../clock.ts";
 import { type FileSigner, fileSigner } from "../crypto/file-signatures.ts";
 import { sha256Hex } from "../ids.ts";
@@ -37,6 +40,7 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
 const COPIED: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
   "CHANGES.md": "CHANGES.md",
+  "handbook/style.css": "src/server/pages/style.css",
   "example/catalog.yaml": "src/domain/catalog/example/catalog.yaml",
   "example/review-guide-1.2.0.tar.gz": "src/domain/catalog/example/review-guide-1.2.0.tar.gz",
 };
@@ -63,6 +67,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   for (const [file, args] of Object.entries(PRINTED)) addText(file, printedBy(executable, args));
   for (const [file, path] of Object.entries(COPIED)) files.set(file, readFileSync(join(ROOT, path)));
   addText("example/quartermaster.yaml", exampleConfig());
+  for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
   const packages = await bundledPackages(ROOT, ENTRIES);
   const product = {
     ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
@@ -78,6 +83,15 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   writeFileSync(archive, gzipSync(packed(name, files, modifiedAtSeconds)));
   return archive;
 }
+
+/** Each chapter in Markdown and as a page, and a list of them. */
+const handbookFiles = (): [file: string, text: string][] => [
+  ["index.html", contentsFile()],
+  ...CHAPTERS.flatMap((chapter): [string, string][] => [
+    [`${chapter.name}.md`, handbookText(chapter.name) ?? ""],
+    [`${chapter.name}.html`, chapterFile(chapter)],
+  ]),
+];
 
 function sign(files: Files, signer: FileSigner): void {
   files.set("release-key.pub", Buffer.from(signer.publicKey));

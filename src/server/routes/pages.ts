@@ -5,6 +5,7 @@ import type { RouteContext } from "../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
 import { accountSettingsPages, ownLoginPages } from "./account-settings-pages.ts";
 import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-pages.ts";
+import { helpPages } from "./help-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { ownKeyPages } from "./own-key-pages.ts";
 
@@ -21,5 +22,6 @@ export function pageRoutes(context: RouteContext) {
     .use(codeEntryPages(context, browser))
     .use(codeConfirmationPages(context, browser))
     .use(approvalPages(context, browser))
-    .use(invitationPages(context, browser));
+    .use(invitationPages(context, browser))
+    .use(helpPages(context));
 }

@@ -1,0 +1,104 @@
+// Chapters as documents for a browser: the runtime parses the Markdown, Preact renders it, so that all text is escaped. The frame
+// around a chapter is the server's, or that of a release.
+/** @jsxImportSource preact */
+import { type ComponentChildren, h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { handbookText } from "./chapters.ts";
+import { CHAPTERS, type Chapter, findChapter } from "./contents.ts";
+import { withLinks } from "./markdown.ts";
+
+/** Gives the address of a chapter; `anchor` begins with # or is empty. */
+export type AddressOf = (name: string, anchor: string) => string;
+
+/** What the runtime makes of Markdown: elements as React has them. */
+interface ParsedElement {
+  readonly type: string | symbol;
+  readonly props: Readonly<Record<string, unknown>>;
+}
+
+/** @returns what follows the title of a chapter; undefined for an unknown name */
+export function chapterContent(name: string, addressOf: AddressOf): ComponentChildren | undefined {
+  const markdown = findChapter(name) && handbookText(name);
+  if (markdown === undefined) return undefined;
+  const body = withLinks(markdown, addressOf).replace(/^# .*\n/, "");
+  return preactOf(Bun.markdown.react(body, undefined, { headings: { ids: true } }));
+}
+
+/** @returns the list of all chapters */
+export function ContentsList({ addressOf }: { addressOf: AddressOf }) {
+  return (
+    <dl>
+      {CHAPTERS.map(({ name, title, about }) => (
+        <div class="chapter" key={name}>
+          <dt>
+            <a href={addressOf(name, "")}>{title}</a>
+          </dt>
+          <dd>{about}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Leads to the chapters before and after this one. */
+export function ChapterLinks({ name, addressOf }: { name: string; addressOf: AddressOf }) {
+  const at = CHAPTERS.findIndex((chapter) => chapter.name === name);
+  const [previous, next] = [CHAPTERS[at - 1], CHAPTERS[at + 1]];
+  return (
+    <nav class="pages" aria-label="Chapters">
+      {previous && <a href={addressOf(previous.name, "")}>Previous: {previous.title}</a>}
+      {next && <a href={addressOf(next.name, "")}>Next: {next.title}</a>}
+    </nav>
+  );
+}
+
+/** @returns a chapter as a file that needs style.css and the other chapters beside it, and no server */
+export const chapterFile = ({ name, title }: Chapter): string =>
+  document(
+    title,
+    <>
+      <p>
+        <a href="index.html">Handbook</a>
+      </p>
+      {chapterContent(name, fileAddress)}
+      <ChapterLinks name={name} addressOf={fileAddress} />
+    </>,
+  );
+
+/** @returns the list of chapters as such a file */
+export const contentsFile = (): string => document("Handbook", <ContentsList addressOf={fileAddress} />);
+
+const fileAddress: AddressOf = (name, anchor) => `${name}.html${anchor}`;
+
+const document = (title: string, content: ComponentChildren): string =>
+  `<!doctype html>${renderToString(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} – Quartermaster`}</title>
+        <link rel="stylesheet" href="style.css" />
+      </head>
+      <body class="wide">
+        <main>
+          <h1>{title}</h1>
+          {content}
+        </main>
+      </body>
+    </html>,
+  )}\n`;
+
+/** Blocks can be scrolled with the keyboard: long lines of them do not wrap. */
+function preactOf(node: unknown): ComponentChildren {
+  if (Array.isArray(node)) return node.map(preactOf);
+  if (!isElement(node)) return typeof node === "string" ? node : null;
+  const { children, language: _, ...attributes } = node.props;
+  const inner = preactOf(children);
+  if (typeof node.type === "symbol") return inner;
+  return node.type === "pre"
+    ? h("pre", { tabIndex: 0 }, h("code", null, inner))
+    : h(node.type, attributes, inner);
+}
+
+const isElement = (node: unknown): node is ParsedElement =>
+  typeof node === "object" && node !== null && "props" in node && "type" in node;

@@ -1,0 +1,29 @@
+// The handbook in the frame of our pages. It is the same for everybody, so it names the product and not the organization.
+/** @jsxImportSource preact */
+import { type AddressOf, ChapterLinks, ContentsList, chapterContent } from "../../handbook/content.tsx";
+import { findChapter } from "../../handbook/contents.ts";
+import { renderPage } from "./layout.tsx";
+
+export const HELP_PATH = "/help";
+
+const addressOf: AddressOf = (name, anchor) => `${HELP_PATH}/${name}${anchor}`;
+
+/** @returns the list of chapters */
+export const contentsPage = (): string =>
+  renderPage({ title: "Handbook", isWide: true }, <ContentsList addressOf={addressOf} />);
+
+/** @returns the chapter; undefined for an unknown name */
+export function chapterPage(name: string): string | undefined {
+  const chapter = findChapter(name);
+  if (chapter === undefined) return undefined;
+  return renderPage(
+    { title: chapter.title, isWide: true },
+    <>
+      <p>
+        <a href={HELP_PATH}>Handbook</a>
+      </p>
+      {chapterContent(name, addressOf)}
+      <ChapterLinks name={name} addressOf={addressOf} />
+    </>,
+  );
+}
