@@ -236,6 +236,8 @@ const olderServer = (directory: DataDirectory) =>
     { hint: "stop the service, replace its executable, and start it again" },
   );
 
+const MEBIBYTE = 1024 * 1024;
+
 type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
 
 const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings => Object.fromEntries(setting);
@@ -255,6 +257,7 @@ function settingsOf(
       deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
       pollIntervalSeconds: config.get("access.poll_interval_seconds"),
       signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
+      tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
       identityMode,
     },
     limits: {

@@ -40,6 +40,12 @@ export interface SigningKeyRingOptions {
   rotationDays: number;
 }
 
+/** The function that signs with the active key, and the id of that key. */
+export interface ActiveSigner {
+  kid: string;
+  sign: Signer;
+}
+
 /** A key as operators see it. */
 export interface SigningKeyView {
   kid: string;
@@ -60,7 +66,7 @@ interface KeySet {
 
 export class SigningKeyRing {
   #set: KeySet | undefined;
-  #signer: { kid: string; sign: Signer } | undefined;
+  #signer: ActiveSigner | undefined;
 
   constructor(private readonly own: SigningKeyRingOptions) {}
 
@@ -118,14 +124,14 @@ export class SigningKeyRing {
    * @returns the function that signs with the key that is active now
    * @throws DomainError `signing_key.sealed`, `signing_key.missing`
    */
-  signer(): Signer {
+  signer(): ActiveSigner {
     const active = this.#active();
-    if (this.#signer?.kid === active.kid) return this.#signer.sign;
+    if (this.#signer?.kid === active.kid) return this.#signer;
     const { sealing, algorithm, typ } = this.own;
     const privateKey = openPrivateKey(sealing, active);
     const sign = createSigner(privateKey, { alg: algorithm, kid: active.kid, typ });
     this.#signer = { kid: active.kid, sign };
-    return sign;
+    return this.#signer;
   }
 
   #rows(): SigningKeyRow[] {

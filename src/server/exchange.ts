@@ -27,7 +27,7 @@ export interface Exchange {
   principal: Principal | undefined;
   /** set where a caller is refused: why, for the log; a form shows its page again instead of a problem */
   refusal?: Refusal | undefined;
-  /** set by the guard while it verifies a token that it did not know; never rejects */
+  /** set by the guard while a token that it did not know waits to be verified; never rejects */
   verification?: Promise<void> | undefined;
   /** what came of the verification: gives the caller, or throws the refusal */
   verified?: (() => Principal) | undefined;
@@ -74,8 +74,8 @@ export function principalOf(request: Request): Principal {
 /** @returns the caller as services and the audit log know it */
 export function actorOf(request: Request): Actor {
   const { requestId, address } = exchangeOf(request);
-  const { userId: id, email: label, organizationId, ...principal } = principalOf(request);
-  const credential = credentialOf(principal);
+  const { userId: id, email: label, organizationId, grantId, sessionId } = principalOf(request);
+  const credential = credentialOf({ grantId, sessionId });
   return { kind: "user", id, label, organizationId, requestId, credential, ...(address && { address }) };
 }
 

@@ -7,6 +7,7 @@ import { type Scope, USER_SCOPES } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
 import { sessionTokenOf } from "./cookies.ts";
 import { type Exchange, exchangeOf } from "./exchange.ts";
+import type { FirstSights } from "./first-sights.ts";
 import { createAddressCheck, type Schemas } from "./validation.ts";
 
 /**
@@ -29,6 +30,7 @@ export type Requirement =
 
 export interface GuardOptions {
   authenticator: Authenticator;
+  firstSights: FirstSights;
   /** origin of our own pages: cookies of a request that another site started do not count */
   baseUrl(): string;
   mayReadMetrics(request: Request, exchange: Exchange): boolean;
@@ -80,7 +82,8 @@ const UNDECIDED = status(401);
 
 /**
  * A route whose hooks may wait answers with a promise, even where there is nothing to wait for, and that costs more
- * than the check. So the guard never waits: it ends the pass, and the route is asked again once the token is verified.
+ * than the check. So the guard never waits: where a token has to wait its turn to be verified, it ends the pass, and the route is
+ * asked again afterwards.
  * @param ask gives the answer of the routes to the request of this exchange
  */
 export function askVerified(
@@ -126,9 +129,9 @@ function admitProxy(options: GuardOptions, { request }: { request: Request }): v
 function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED | undefined {
   const exchange = exchangeOf(request);
   if (gate.requirement === "metrics" && gate.mayReadMetrics(request, exchange)) return undefined;
-  const principal = exchange.verified ? exchange.verified() : identify(gate, request);
+  const principal = exchange.verified ? exchange.verified() : identify(gate, { request, exchange });
   if (!principal) {
-    exchange.verification = verify(gate.authenticator, { request, exchange });
+    exchange.verification = verify(gate, { request, exchange });
     return UNDECIDED;
   }
   exchange.principal = principal; // the log names whoever is refused below
@@ -151,11 +154,12 @@ async function readToken(request: Request): Promise<string> {
 
 /** What came of it, a refusal too, is for the next pass, so that the route answers it. */
 async function verify(
-  authenticator: Authenticator,
+  { authenticator, firstSights }: GuardOptions,
   { request, exchange }: { request: Request; exchange: Exchange },
 ): Promise<void> {
   try {
-    const principal = await authenticator.bearer(await readToken(request));
+    const token = await readToken(request);
+    const principal = await firstSights.inTurn(exchange.address, () => authenticator.bearer(token));
     exchange.verified = () => principal;
   } catch (refusal) {
     exchange.verified = () => {
@@ -192,12 +196,21 @@ function needScope(principal: Principal, scope: Scope): void {
 
 /**
  * A bearer token, even a bad one, decides alone: it never falls back to the cookie (client-and-auth.md section 2.7).
- * @returns undefined for a token that is not known to be valid
+ * @returns undefined for a token that has to wait
  */
-function identify(gate: Gate, request: Request): Principal | undefined {
+function identify(
+  gate: Gate,
+  { request, exchange }: { request: Request; exchange: Exchange },
+): Principal | undefined {
   const authorization = request.headers.get("authorization");
   // The plugin also reads `Bearerabc`, which is no credential.
-  if (authorization?.startsWith(SCHEME)) return gate.authenticator.known(authorization.slice(SCHEME.length));
+  if (authorization?.startsWith(SCHEME)) {
+    const { authenticator, firstSights } = gate;
+    const token = authorization.slice(SCHEME.length);
+    return (
+      authenticator.known(token) ?? firstSights.atOnce(exchange.address, () => authenticator.bearer(token))
+    );
+  }
   const token = sessionTokenOf(request, gate.baseUrl());
   if (token === undefined) throw noCredential(gate.requirement);
   refuseForeignOrigin(request, gate.baseUrl());

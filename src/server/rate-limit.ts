@@ -14,7 +14,9 @@ export interface Rates {
    * @returns 0, or the whole seconds to wait where nothing was left to take
    */
   take(key: string): number;
-  /** Takes more than there may be: the key waits until the debt is refilled. */
+  /** @returns what `take` would, without taking */
+  wait(key: string): number;
+  /** Takes more than there may be: the key waits until the debt is refilled. Less than nothing is given back. */
   charge(key: string, count: number): void;
 }
 
@@ -42,13 +44,16 @@ export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rate
     return bucket;
   };
 
+  const waitFor = ({ left }: Bucket): number => (left < 1 ? Math.ceil((1 - left) / perSecond) : 0);
+
   return {
     take(key) {
       const bucket = refilled(key);
-      if (bucket.left < 1) return Math.ceil((1 - bucket.left) / perSecond);
-      bucket.left -= 1;
-      return 0;
+      const seconds = waitFor(bucket);
+      if (seconds === 0) bucket.left -= 1;
+      return seconds;
     },
+    wait: (key) => waitFor(refilled(key)),
     charge(key, count) {
       refilled(key).left -= count;
     },

@@ -1,9 +1,11 @@
 // The server of guard.ts, a process of its own: one route twice, behind the guard of the product and without any guard.
 // Arguments: a data directory, and the port of the service that issued its tokens.
 import { Elysia } from "elysia";
+import { systemClock } from "../../src/platform/clock.ts";
 import { plainText } from "../../src/server/answers.ts";
 import { BODY_TIMES } from "../../src/server/body-end.ts";
 import { type Exchange, openExchange } from "../../src/server/exchange.ts";
+import { FirstSights } from "../../src/server/first-sights.ts";
 import { askVerified, createGuard } from "../../src/server/guard.ts";
 import { createRouter } from "../../src/server/router.ts";
 import { openBeside } from "./installation.ts";
@@ -12,6 +14,7 @@ const [directory = "", issuerPort = ""] = process.argv.slice(2);
 const { domain } = await openBeside(directory, Number(issuerPort));
 const guard = createGuard({
   authenticator: domain.access.authenticator,
+  firstSights: new FirstSights({ clock: systemClock }),
   baseUrl: domain.access.settings.baseUrl,
   mayReadMetrics: () => false,
   admitProvider: () => {},

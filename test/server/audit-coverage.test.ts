@@ -655,7 +655,7 @@ test("an entry names the credential that opened the door, never the secret in it
     const [newest] = site.domain.auditLog.list(site.world.organizationId, {}).items;
     return newest?.credential;
   };
-  const grantId = (await site.domain.access.tokens.read(caller.accessToken)).claims.grant_id;
+  const grantId = site.domain.access.tokens.read(caller.accessToken).claims.grant_id;
   expect(await named(bearer(caller))).toBe(`grant:${grantId}`);
   expect(await named({ cookie: caller.cookie, headers: { origin: BASE_URL } })).toBe(
     `login_session:${caller.loginSessionId}`,

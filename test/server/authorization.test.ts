@@ -7,6 +7,7 @@ import { users } from "../../src/domain/identity/tables.ts";
 import type { NewScimToken } from "../../src/domain/scim/tokens/tokens.ts";
 import { HOUR_MS } from "../../src/platform/clock.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { FirstSights } from "../../src/server/first-sights.ts";
 import { createGuard, type Requirement } from "../../src/server/guard.ts";
 import { mayReadMetrics } from "../../src/server/metrics-access.ts";
 import { type DocumentedRoute, operation } from "../../src/server/openapi.ts";
@@ -62,7 +63,7 @@ const CASES: Record<string, Case> = {
   "an expired token": {
     async send({ domain, world, signedIn }) {
       const { accessToken, user } = await signedIn("admin");
-      const { claims } = await domain.access.tokens.read(accessToken);
+      const { claims } = domain.access.tokens.read(accessToken);
       const { sid, scope, grant_id: id, client_id: clientId, aud: resource } = claims;
       const nowMs = world.clock.nowMs() - HOUR_MS;
       const grant = { id, clientId, resource };
@@ -428,6 +429,7 @@ test("every route says who may call it, and what body it takes", async () => {
 test("a route that says neither is found", async () => {
   const guard = createGuard({
     authenticator: face.domain.access.authenticator,
+    firstSights: new FirstSights({ clock: face.world.clock }),
     baseUrl: () => BASE_URL,
     mayReadMetrics: () => false,
     admitProvider: () => {},

@@ -40,6 +40,7 @@ const ACCESS: AccessSettings = {
   deviceCodeTtlSeconds: 600,
   pollIntervalSeconds: 5,
   signingKeyRotationDays: 30,
+  tokenMemoryBytes: 1_048_576,
   identityMode: "password",
 };
 

@@ -3,12 +3,11 @@
 // revision moves, so a revocation by any process counts from the next call on. What a principal may do is the guard's.
 import type { Clock } from "../../platform/clock.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
-import { isExpired } from "../../platform/crypto/signing.ts";
+import { CLOCK_TOLERANCE_SECONDS, isExpired } from "../../platform/crypto/signing.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { sha256Hex } from "../../platform/ids.ts";
+import { readUuid } from "../../platform/uuid-words.ts";
 import type { Identity, Role, User } from "../identity/service.ts";
 import {
-  type AccessTokenClaims,
   type AccessTokens,
   accessRevoked,
   sessionInvalid,
@@ -17,8 +16,10 @@ import {
   userSuspended,
 } from "./access-tokens.ts";
 import * as store from "./authenticate-store.ts";
+import type { GrantHolder, GrantHolders } from "./grant-holders.ts";
 import type { LoginSessions } from "./login-sessions.ts";
 import type { SigningKeys } from "./signing-keys.ts";
+import { type KnownToken, subjectMark, type VerifiedTokens } from "./verified-tokens.ts";
 import { USER_SCOPES } from "./wire.ts";
 
 /** A caller whose credential holds; user fields are the database's, not the token's. */
@@ -50,11 +51,10 @@ export interface Authenticator {
    */
   known(token: string): Principal | undefined;
   /**
-   * Synchronous for a token seen before.
    * @throws DomainError unauthenticated: `access.token_invalid`, `access.token_expired`, `access.revoked`,
    *   `access.user_suspended`
    */
-  bearer(token: string): Principal | Promise<Principal>;
+  bearer(token: string): Principal;
   /** @throws DomainError unauthenticated: `access.session_invalid`, `access.revoked`, `access.user_suspended` */
   session(token: string): Principal;
 }
@@ -66,28 +66,17 @@ export interface AuthenticatorDependencies {
   keys: Pick<SigningKeys, "find">;
   sessions: Pick<LoginSessions, "find" | "renew">;
   identity: Pick<Identity, "findUserById">;
-}
-
-/** Verified tokens kept; a workstation has one at a time. The oldest is dropped for a new one. */
-export const VERIFIED_TOKENS_MAX = 10_000;
-
-/** A token whose signature, claims and type hold; what they say of the user is not kept. */
-interface VerifiedToken {
-  /** what its signature is over */
-  signed: string;
-  kid: string;
-  /** of the database when the principal was made */
-  revision: number;
-  principal: Principal & { grantId: string };
+  verified: VerifiedTokens;
+  holders: GrantHolders;
 }
 
 /** @returns the authenticator with an empty memory; made once, in service.ts */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
-  const verified = new VerifiedTokens(dependencies);
+  const bearers = new Bearers(dependencies);
   const { db, identity, sessions } = dependencies;
   return {
-    known: (token) => verified.recall(token),
-    bearer: (token) => verified.authenticate(token),
+    known: (token) => bearers.recall(token),
+    bearer: (token) => bearers.recall(token) ?? bearers.verify(token),
     session(token) {
       const session = sessions.find(token);
       if (!session) throw sessionInvalid();
@@ -111,93 +100,111 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
 /** A cookie stands for the user in person (client-and-auth.md section 4.6). */
 const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
 
-/**
- * Verified tokens by the digest of their signature, beside what was signed: so the memory holds no usable token, and the
- * digest is of a few bytes. Bounded; saves the signature check only.
- */
-class VerifiedTokens {
-  readonly #tokens = new Map<string, VerifiedToken>();
+/** What the database says of a grant. */
+interface Asked {
+  holder: GrantHolder;
+  user: User;
+}
 
+/** Callers with access tokens. What is remembered of them saves the signature check and, until something changes, the questions. */
+class Bearers {
   constructor(private readonly own: AuthenticatorDependencies) {}
 
-  authenticate(token: string): Principal | Promise<Principal> {
-    return this.recall(token) ?? this.#verify(token);
-  }
-
+  /** @returns undefined for a token that is not remembered */
   recall(token: string): Principal | undefined {
-    const { signed, digest } = partsOf(token);
-    const known = this.#tokens.get(digest);
-    if (known?.signed !== signed) return undefined;
-    try {
-      return this.#current(known);
-    } catch (error) {
-      this.#tokens.delete(digest);
-      throw error;
-    }
-  }
-
-  async #verify(token: string): Promise<Principal> {
-    const { claims, kid } = await this.own.tokens.read(token);
-    // The revision is taken before the questions: a change in between makes the entry stale, never wrong.
-    const revision = this.own.db.revision("access");
-    const { signed, digest } = partsOf(token);
-    const fresh = { signed, kid, revision, principal: this.#principalOf(claims) };
-    this.#remember(digest, fresh);
-    return fresh.principal;
-  }
-
-  /** While the revision stands, nothing is asked but the revision itself. */
-  #current(known: VerifiedToken): Principal {
-    const { db, clock, keys } = this.own;
-    if (isExpired(known.principal.expiresAtMs, clock.nowMs())) throw tokenExpired();
-    const revision = db.revision("access");
-    if (revision === known.revision) return known.principal;
+    const { verified, holders, clock, keys, db } = this.own;
+    const known = verified.find(token);
+    if (!known) return undefined;
+    const nowMs = clock.nowMs();
+    if (isExpired(known.expiresAtSeconds * SECOND_MS, nowMs)) throw tokenExpired();
     if (!keys.find(known.kid)) throw tokenInvalid("its key no longer verifies");
-    const { grantId, subject } = known.principal;
-    known.principal = { ...known.principal, ...fieldsOf(this.#holderOf(grantId, subject)) };
-    known.revision = revision;
-    return known.principal;
+    const revision = db.revision("access");
+    const grantId = readUuid(known.grant);
+    const holder = holders.find(known.grant, revision) ?? this.#ask(grantId, known.expiresAtSeconds).holder;
+    if (holder.subject !== known.subject) throw accessRevoked();
+    return new Bearer(this.own, { grantId, holder, token: known });
   }
 
-  #principalOf(claims: AccessTokenClaims): Principal & { grantId: string } {
-    return {
-      ...fieldsOf(this.#holderOf(claims.grant_id, claims.sub)),
-      kind: "bearer",
+  verify(token: string): Principal {
+    const { verified, tokens, clock } = this.own;
+    const read = tokens.read(token);
+    verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS));
+    const { claims } = read;
+    const { holder, user } = this.#ask(claims.grant_id, claims.exp);
+    if (user.subject !== claims.sub) throw accessRevoked();
+    const facts = {
       scopes: new Set(claims.scope.split(" ")),
-      sid: claims.sid,
-      sessionId: null,
-      grantId: claims.grant_id,
-      expiresAtMs: claims.exp * SECOND_MS,
-      issuedAtMs: claims.iat * SECOND_MS,
-      renewed: false,
+      expiresAtSeconds: claims.exp,
+      issuedAtSeconds: claims.iat,
     };
+    return new Bearer(this.own, { grantId: claims.grant_id, holder, token: facts });
   }
 
-  /** @returns the active user whose grant still stands */
-  #holderOf(grantId: string, subject: string): User {
-    const { db, identity } = this.own;
+  /**
+   * Asks the database and remembers the answer for as long as a token of the grant lives.
+   * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant stands and its user is active
+   */
+  #ask(grantId: string, expiresAtSeconds: number): Asked {
+    const { db, identity, holders, clock } = this.own;
+    // The revision is taken before the questions: a change in between makes what is remembered stale, never wrong.
+    const revision = db.revision("access");
     const grant = store.findGrant(db.read, grantId);
     const user = grant && activeUser(identity.findUserById(db.read, grant.userId));
-    if (!user || grant.revokedAtMs !== null || user.subject !== subject) throw accessRevoked();
-    return user;
-  }
-
-  #remember(digest: string, token: VerifiedToken): void {
-    const nowMs = this.own.clock.nowMs();
-    // Entries lie in the order of their arrival, so those that are over lie in front.
-    for (const [oldest, { principal }] of this.#tokens) {
-      if (this.#tokens.size < VERIFIED_TOKENS_MAX && !isExpired(principal.expiresAtMs, nowMs)) break;
-      this.#tokens.delete(oldest);
-    }
-    this.#tokens.set(digest, token);
+    if (!user || grant.revokedAtMs !== null) throw accessRevoked();
+    const { id: userId, organizationId, role, subject } = user;
+    const { loginSessionId } = grant;
+    const holder = { userId, organizationId, role, loginSessionId, subject: subjectMark(subject) };
+    const until = expiresAtSeconds + CLOCK_TOLERANCE_SECONDS;
+    holders.put(grantId, holder, { revision, until, now: Math.floor(clock.nowMs() / SECOND_MS) });
+    return { user, holder };
   }
 }
 
-/** RFC 7515 section 7.1: what is signed, a dot, and the signature. */
-function partsOf(token: string): { signed: string; digest: string } {
-  const at = token.lastIndexOf(".");
-  return { signed: token.slice(0, Math.max(at, 0)), digest: sha256Hex(token.slice(at + 1)) };
+/** A caller with an access token. Nearly no request needs the name of its user, so that is asked for where one does. */
+class Bearer implements Principal {
+  readonly kind = "bearer";
+  readonly sessionId = null;
+  readonly renewed = false;
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+  readonly sid: string;
+  readonly grantId: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly expiresAtMs: number;
+  readonly issuedAtMs: number;
+  readonly #own: Pick<AuthenticatorDependencies, "db" | "identity">;
+
+  constructor(
+    own: Pick<AuthenticatorDependencies, "db" | "identity">,
+    { grantId, holder, token }: { grantId: string; holder: GrantHolder; token: TokenFacts },
+  ) {
+    this.#own = own;
+    this.userId = holder.userId;
+    this.organizationId = holder.organizationId;
+    this.role = holder.role;
+    this.sid = holder.loginSessionId;
+    this.grantId = grantId;
+    this.scopes = token.scopes;
+    this.expiresAtMs = token.expiresAtSeconds * SECOND_MS;
+    this.issuedAtMs = token.issuedAtSeconds * SECOND_MS;
+  }
+
+  get subject(): string {
+    return this.#user().subject;
+  }
+
+  get email(): string {
+    return this.#user().email;
+  }
+
+  #user(): User {
+    const { db, identity } = this.#own;
+    return activeUser(identity.findUserById(db.read, this.userId));
+  }
 }
+
+type TokenFacts = Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">;
 
 function activeUser(user: User | undefined): User {
   if (!user || user.status === "removed") throw accessRevoked();

@@ -139,11 +139,7 @@ export class Grants {
         "access",
       );
     }
-    const isAccessToken = await accessTokens.read(text).then(
-      () => true,
-      () => false, // not ours, or dead: nothing to revoke, and RFC 7009 section 2.2 wants no error
-    );
-    if (isAccessToken) throw notRevocable();
+    if (isAccessToken(accessTokens, text)) throw notRevocable();
   }
 
   /** @throws OAuthError unless the table says that a poll is answered with tokens */
@@ -245,6 +241,16 @@ export class Grants {
       ...(refreshToken && { refresh_token: refreshToken }),
       scope,
     };
+  }
+}
+
+/** What is not ours, or dead, is nothing to revoke, and RFC 7009 section 2.2 wants no error. */
+function isAccessToken(accessTokens: Pick<AccessTokens, "read">, text: string): boolean {
+  try {
+    accessTokens.read(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 // Logins and what they give: joins the files of the area. Each part says in its own file what it does.
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -8,6 +8,7 @@ import type { Identity } from "../identity/service.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { DeviceLogins } from "./device-logins.ts";
+import { GrantHolders } from "./grant-holders.ts";
 import { Grants } from "./grants.ts";
 import { LoginSessions } from "./login-sessions.ts";
 import { createLoginWatch } from "./login-watch.ts";
@@ -18,6 +19,7 @@ import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { createStandingLogins } from "./standing-logins.ts";
 import { type Swept, sweepLogins } from "./sweep.ts";
+import { VerifiedTokens } from "./verified-tokens.ts";
 
 export type { Authenticator, Principal } from "./authenticate.ts";
 export type { DeviceLoginView } from "./device-logins.ts";
@@ -39,13 +41,23 @@ export interface AccessDependencies {
   limits: LimitSettings;
 }
 
+/** As many holders as tokens, for each of a fleet has one. */
+const HOLDER_BYTES_PER_TOKEN_BYTE = 1.5;
+
 export type Access = ReturnType<typeof createAccess>;
 
 /** @returns the operations of the area; made once, in domain.ts */
 export function createAccess(dependencies: AccessDependencies) {
-  const { settings } = dependencies;
+  const { settings, clock } = dependencies;
   const keys = new SigningKeys(dependencies);
-  const tokens = createAccessTokens({ ...dependencies, keys });
+  const verified = new VerifiedTokens(settings.tokenMemoryBytes);
+  const holders = new GrantHolders(settings.tokenMemoryBytes * HOLDER_BYTES_PER_TOKEN_BYTE);
+  const tokens = createAccessTokens({
+    ...dependencies,
+    keys,
+    // What we signed ourselves needs no verification when it comes back.
+    minted: (token, read) => verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS)),
+  });
   const sessions = new LoginSessions(dependencies);
   const logins = new Logins(dependencies);
   return {
@@ -53,7 +65,7 @@ export function createAccess(dependencies: AccessDependencies) {
     keys,
     tokens,
     sessions,
-    authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions }),
+    authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions, verified, holders }),
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins,

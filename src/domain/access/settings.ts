@@ -9,6 +9,8 @@ export interface AccessSettings {
   deviceCodeTtlSeconds: number;
   pollIntervalSeconds: number;
   signingKeyRotationDays: number;
+  /** for verified access tokens; see verified-tokens.ts */
+  tokenMemoryBytes: number;
   /** `oidc`: people sign in at an identity provider, and only the protected administrator has a password */
   identityMode: "password" | "oidc";
 }

@@ -103,7 +103,7 @@ export class InferenceTokens {
     const iat = Math.floor(nowMs / SECOND_MS);
     const exp = Math.floor(endMs / SECOND_MS);
     if (exp <= iat) throw loginEnded();
-    const token = minting.keys.signer()({
+    const token = minting.keys.signer().sign({
       iss: inferenceJwt.issuer,
       aud: inferenceJwt.audience,
       sub: session.userId,

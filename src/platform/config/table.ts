@@ -36,6 +36,8 @@ export const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
 export const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
 export const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
 export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
+/** a token takes 64 bytes at most: 64 MB are for a million workstations */
+export const TOKEN_MEMORY_MB = { min: 1, max: 4096 };
 export const SCIM_PAGE = { min: 100, max: 1000 };
 export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
@@ -238,6 +240,11 @@ export const SETTINGS = {
     integer(SIGNING_KEY_ROTATION_DAYS),
     "30",
     "age at which the signing key is replaced",
+  ),
+  "access.token_memory_mb": always(
+    integer(TOKEN_MEMORY_MB),
+    "64",
+    "memory for verified access tokens in MB, 64 bytes each; their workstations take 1.5 times as much beside it",
   ),
   "limits.password_guesses_per_account_and_address": always(
     integer(ATTEMPTS),

@@ -1,5 +1,6 @@
 // All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
 import { Elysia } from "elysia";
+import { FirstSights } from "../first-sights.ts";
 import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
 import type { DocumentedRoute } from "../openapi.ts";
@@ -41,6 +42,7 @@ export function createRoutes(
   const admission = createAdmission(domain.scim, clock);
   const guard = createGuard({
     authenticator: domain.access.authenticator,
+    firstSights: new FirstSights({ clock }),
     baseUrl,
     admitProvider: (request) => admission.admit(request),
     admitProxy: (request) => admitProxy(request, domain.gateway.mode?.settings.proxyToken),

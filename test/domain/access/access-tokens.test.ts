@@ -12,11 +12,14 @@ import { type AccessWorld, addGrant, BASE_URL, createAccessWorld, mintToken } fr
 const NOW = START_MS / SECOND_MS;
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-const read = (world: AccessWorld, token: string): Promise<string> =>
-  world.tokens.read(token).then(
-    () => "read",
-    (error: unknown) => (error instanceof DomainError ? error.reason : String(error)),
-  );
+function read(world: AccessWorld, token: string): string {
+  try {
+    world.tokens.read(token);
+    return "read";
+  } catch (error) {
+    return error instanceof DomainError ? error.reason : String(error);
+  }
+}
 
 async function minted() {
   const world = await createAccessWorld();
@@ -65,7 +68,7 @@ test("a genuine token is read, and the key that made it is named", async () => {
 
 /** Signs anything with the active key, as only a thief of the private key could. */
 const signed = (world: AccessWorld, claims: Readonly<Record<string, unknown>>): string =>
-  world.keys.signer()(claims);
+  world.keys.signer().sign(claims);
 
 test.each([
   ["another issuer", { iss: "https://evil.example/api/auth" }],
@@ -82,7 +85,7 @@ test.each([
 ])("a token of our key with %s is refused", async (_name, change) => {
   const { world, claims } = await minted();
   await using _ = world;
-  expect(await read(world, signed(world, { ...claims, ...change }))).toBe("access.token_invalid");
+  expect(read(world, signed(world, { ...claims, ...change }))).toBe("access.token_invalid");
 });
 
 test.each([
@@ -105,14 +108,14 @@ test.each([
   await using _ = world;
   const { [claim]: removed, ...rest } = claims;
   expect(removed).toBeDefined();
-  expect(await read(world, signed(world, rest))).toBe("access.token_invalid");
+  expect(read(world, signed(world, rest))).toBe("access.token_invalid");
 });
 
 test("issue and start times are tolerated for exactly the tolerance", async () => {
   const { world, claims } = await minted();
   await using _ = world;
   const soon = NOW + CLOCK_TOLERANCE_SECONDS;
-  expect(await read(world, signed(world, { ...claims, iat: soon, nbf: soon }))).toBe("read");
+  expect(read(world, signed(world, { ...claims, iat: soon, nbf: soon }))).toBe("read");
 });
 
 test("an expired token says so only when everything else about it is right", async () => {
@@ -120,10 +123,10 @@ test("an expired token says so only when everything else about it is right", asy
   await using _ = world;
   const foreign = signed(world, { ...claims, aud: "https://other.example" });
   world.clock.advance((900 + CLOCK_TOLERANCE_SECONDS) * SECOND_MS - 1);
-  expect(await read(world, token)).toBe("read");
+  expect(read(world, token)).toBe("read");
   world.clock.advance(1);
-  expect(await read(world, token)).toBe("access.token_expired");
-  expect(await read(world, foreign)).toBe("access.token_invalid");
+  expect(read(world, token)).toBe("access.token_expired");
+  expect(read(world, foreign)).toBe("access.token_invalid");
 });
 
 interface Forgery {
@@ -189,7 +192,7 @@ test.each(Object.keys(FORGERIES))("a token with %s is refused", async (name) => 
   const stranger = generateKeyPairSync("ed25519").privateKey;
   const forged =
     FORGERIES[name]?.({ header: { ...header }, payload, publicKey, stranger, signature }) ?? token;
-  expect(await read(world, forged)).toBe("access.token_invalid");
+  expect(read(world, forged)).toBe("access.token_invalid");
 });
 
 test.each([["JWT"], ["id+jwt"], [undefined]])(
@@ -203,8 +206,8 @@ test.each([["JWT"], ["id+jwt"], [undefined]])(
     await world.addPublicKey(jwk);
     const make = (type: unknown) =>
       jws({ ...header, kid, typ: type }, encode(claims), withKey(own.privateKey));
-    expect(await read(world, make("at+jwt"))).toBe("read");
-    expect(await read(world, make(typ))).toBe("access.token_invalid");
+    expect(read(world, make("at+jwt"))).toBe("read");
+    expect(read(world, make(typ))).toBe("access.token_invalid");
   },
 );
 
@@ -231,20 +234,22 @@ test("keys of the other two algorithms verify once they are in the set", async (
       "base64url",
     );
   const payload = encode(claims);
-  expect(await read(world, jws({ ...header, alg: "RS256", kid: "rsa" }, payload, rs256))).toBe("read");
-  expect(await read(world, jws({ ...header, alg: "ES256", kid: "ec" }, payload, es256))).toBe("read");
-  expect(await read(world, jws({ ...header, alg: "RS256", kid: "ec" }, payload, rs256))).toBe(
+  expect(read(world, jws({ ...header, alg: "RS256", kid: "rsa" }, payload, rs256))).toBe("read");
+  expect(read(world, jws({ ...header, alg: "ES256", kid: "ec" }, payload, es256))).toBe("read");
+  expect(read(world, jws({ ...header, alg: "RS256", kid: "ec" }, payload, rs256))).toBe(
     "access.token_invalid",
   );
 });
 
 test.each([
-  ["below", -1, /Compact JWS/],
-  ["at", 0, /Compact JWS/],
+  ["below", -1, /Invalid Token/],
+  ["at", 0, /Invalid Token/],
   ["above", 1, /too long/],
 ])("a token %s the length limit is refused for what it is", async (_where, more, cause) => {
   await using world = await createAccessWorld();
-  const refusal = await world.tokens.read("x".repeat(TOKEN_LENGTH_MAX + more)).catch((error: Error) => error);
+  const refusal = await Promise.try(() => world.tokens.read("x".repeat(TOKEN_LENGTH_MAX + more))).catch(
+    (error: Error) => error,
+  );
   expect(refusal).toMatchObject({
     reason: "access.token_invalid",
     message: expect.stringContaining("sign in"),

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { createAccessTokens } from "../../../src/domain/access/access-tokens.ts";
 import { createAuthenticator } from "../../../src/domain/access/authenticate.ts";
 import { endLogins } from "../../../src/domain/access/end-logins.ts";
+import { GrantHolders } from "../../../src/domain/access/grant-holders.ts";
 import { LoginSessions } from "../../../src/domain/access/login-sessions.ts";
 import { forgetGuesses } from "../../../src/domain/access/password-guesses.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
 import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
+import { VerifiedTokens } from "../../../src/domain/access/verified-tokens.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
 import { createRetirement } from "../../../src/domain/gateway/retire.ts";
 import { Idempotency } from "../../../src/domain/idempotency/service.ts";
@@ -34,6 +36,7 @@ export const SETTINGS: AccessSettings = {
   deviceCodeTtlSeconds: 600,
   pollIntervalSeconds: 5,
   signingKeyRotationDays: 30,
+  tokenMemoryBytes: 1_048_576,
   identityMode: "password",
 };
 
@@ -117,10 +120,15 @@ function joinParts(world: World, settings: AccessSettings) {
     settings: { mode: settings.identityMode, groupRoleMappings: {} },
   });
   const keys = new SigningKeys({ db, clock, audit, sealing, settings });
-  const tokens = createAccessTokens({ clock, ids, keys, settings });
+  const verified = new VerifiedTokens(settings.tokenMemoryBytes);
+  const holders = new GrantHolders(settings.tokenMemoryBytes);
+  const tokens = createAccessTokens({ clock, ids, keys, settings, minted: () => {} });
   const sessions = new LoginSessions({ db, clock, ids, audit, sealing, identity, settings, limits: LIMITS });
-  const authenticator = createAuthenticator({ db, clock, tokens, keys, sessions, identity });
-  return { passwords, sealing, identity, keys, tokens, sessions, authenticator };
+  const authenticator = createAuthenticator({
+    ...{ db, clock, tokens, keys, sessions, identity },
+    ...{ verified, holders },
+  });
+  return { passwords, sealing, identity, keys, tokens, sessions, verified, authenticator };
 }
 
 /** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */
@@ -159,11 +167,15 @@ function addPendingDeviceLogin(
 }
 
 /** @returns an access token of that grant */
-export function mintToken(world: AccessWorld, grant: Grant, user: User = world.user): string {
+export function mintToken(
+  world: AccessWorld,
+  grant: Grant,
+  { user = world.user, scope = USER_SCOPES.join(" ") }: { user?: User; scope?: string } = {},
+): string {
   const request = {
     user,
     grant,
-    scope: USER_SCOPES.join(" "),
+    scope,
     sid: grant.sid,
     issuedAtMs: world.clock.nowMs(),
   };

@@ -37,7 +37,7 @@ test("an approved code gives tokens whose claims name the approving session", as
     refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/),
     scope: USER_SCOPES.join(" "),
   });
-  expect((await world.tokens.read(answer.access_token)).claims).toMatchObject({
+  expect(world.tokens.read(answer.access_token).claims).toMatchObject({
     aud: BASE_URL,
     sub: world.user.subject,
     sid: browser.loginSessionId,

@@ -109,7 +109,7 @@ export const refresh = (world: LoginWorld, refreshToken: string | undefined): Pr
 export async function logIn(world: LoginWorld, form: { scope?: string } = {}) {
   const { deviceCode, browser } = await requestApproved(world, form);
   const answer = await redeem(world, deviceCode);
-  const { claims } = await world.tokens.read(answer.access_token);
+  const { claims } = world.tokens.read(answer.access_token);
   return { ...answer, refreshToken: answer.refresh_token ?? "", grantId: claims.grant_id, browser };
 }
 

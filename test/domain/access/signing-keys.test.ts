@@ -14,11 +14,14 @@ import { isAtRest } from "./at-rest.ts";
 
 const kids = (world: AccessWorld): (string | undefined)[] => world.keys.jwks().keys.map(({ kid }) => kid);
 const kidOf = (token: string): string | undefined => decodeProtectedHeader(token).kid;
-const isRead = (world: AccessWorld, token: string): Promise<boolean> =>
-  world.tokens.read(token).then(
-    () => true,
-    () => false,
-  );
+function isRead(world: AccessWorld, token: string): boolean {
+  try {
+    world.tokens.read(token);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The keys as another process would open them. */
 const reopened = ({ db, clock, audit, ids, directory }: AccessWorld) => {
@@ -59,7 +62,7 @@ test("after a rotation the next token has the new key, and older tokens live as 
   expect(kidOf(fresh)).toBe(next.kid);
   expect(kidOf(old)).not.toBe(next.kid);
   world.clock.advance((SETTINGS.accessTokenTtlSeconds + 60) * SECOND_MS - 1);
-  expect([await isRead(world, old), await isRead(world, fresh)]).toEqual([true, true]);
+  expect([isRead(world, old), isRead(world, fresh)]).toEqual([true, true]);
   expect(kids(world)).toHaveLength(2);
 });
 
@@ -100,7 +103,7 @@ test("a rotation by another process counts for the very next token", async () =>
   const kid = await new Response(child.stdout).text();
   expect(kidOf(mintToken(world, grant))).toBe(kid);
   expect(kids(world)).toContain(kid);
-  expect(await isRead(world, old)).toBe(true);
+  expect(isRead(world, old)).toBe(true);
 });
 
 test("creation and rotation are in the audit log, by key id", async () => {
@@ -128,7 +131,7 @@ test("without its sealing key a start fails and says what to do; a rotation is t
   });
   await keys.rotate(world.system);
   await keys.ensure(world.system);
-  expect(await isRead(world, token)).toBe(true);
+  expect(isRead(world, token)).toBe(true);
 });
 
 test("a key sealed for another row does not open", async () => {

@@ -65,7 +65,7 @@ describe("revoking", () => {
     await using clients = await createClientsWorld();
     const { ana, domain, request, world } = clients;
     await send(clients, ana);
-    const { grant_id: grantId } = (await domain.access.tokens.read(ana.accessToken)).claims;
+    const { grant_id: grantId } = domain.access.tokens.read(ana.accessToken).claims;
     expect(domain.access.standingLogin(grantId)).toBeDefined();
     await domain.clients.strikes.revoke(world.system, idOf(clients, "instance-1"));
     expect(clients.listed()).toEqual([]);

@@ -1,0 +1,126 @@
+// The turn of callers whose token comes for the first time: their share of the processor, their order, and their end.
+import { describe, expect, test } from "bun:test";
+import { DomainError } from "../../src/domain/errors.ts";
+import { SECOND_MS } from "../../src/platform/clock.ts";
+import {
+  FirstSights,
+  REFUSED_TOKENS,
+  VERIFICATION_BURST_MS,
+  VERIFICATION_SHARE,
+  WAITING_MAX,
+} from "../../src/server/first-sights.ts";
+import { heldClock } from "../support/world.ts";
+
+const ADDRESS = "192.0.2.7";
+
+/** A gate whose time passes only by work, and by `rest`. */
+function gate() {
+  const clock = heldClock();
+  let elapsedMs = 0;
+  const sights = new FirstSights({ clock, elapsedMs: () => elapsedMs });
+  return {
+    clock,
+    sights,
+    rest: (ms: number) => {
+      elapsedMs += ms;
+    },
+    /** takes that long to verify */
+    work: <T>(ms: number, answer: T) => {
+      return () => {
+        elapsedMs += ms;
+        return answer;
+      };
+    },
+  };
+}
+
+const refuse = () => {
+  throw new DomainError("unauthenticated", "access.token_invalid", "no");
+};
+
+function reasonOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error instanceof DomainError ? error.reason : error;
+  }
+}
+
+describe("the share of the processor", () => {
+  test("a token is verified at once while there is time, and otherwise not looked at", () => {
+    const { sights, work, rest } = gate();
+    expect(sights.atOnce(ADDRESS, work(3 * VERIFICATION_BURST_MS, "long"))).toBe("long");
+    let asked = 0;
+    const count = () => {
+      asked += 1;
+      return "next";
+    };
+    expect(sights.atOnce(ADDRESS, count)).toBeUndefined();
+    expect(asked).toBe(0);
+    rest(VERIFICATION_BURST_MS / VERIFICATION_SHARE);
+    expect(sights.atOnce(ADDRESS, count)).toBe("next");
+  });
+
+  test("whoever waits is answered in the order of coming, and nobody overtakes", async () => {
+    const { sights, work, rest } = gate();
+    sights.atOnce(ADDRESS, work(10 * VERIFICATION_BURST_MS, "long"));
+    const order: string[] = [];
+    const waiting = ["one", "two", "three"].map((name) =>
+      sights.inTurn(ADDRESS, () => {
+        order.push(name);
+        return name;
+      }),
+    );
+    rest(20 * VERIFICATION_BURST_MS);
+    expect(sights.atOnce(ADDRESS, () => "overtakes")).toBeUndefined();
+    expect(await Promise.all(waiting)).toEqual(["one", "two", "three"]);
+    expect(order).toEqual(["one", "two", "three"]);
+    expect(sights.waiting).toBe(0);
+  });
+
+  test("a refusal reaches the one who waited for it", async () => {
+    const { sights } = gate();
+    expect(await sights.inTurn(ADDRESS, refuse).catch(({ reason }) => reason)).toBe("access.token_invalid");
+  });
+
+  test.each([
+    ["below", -1],
+    ["at", 0],
+    ["above", 1],
+  ])("callers %s the number that may wait", async (_where, more) => {
+    const { sights } = gate();
+    const answers = Array.from({ length: WAITING_MAX + more }, () =>
+      sights.inTurn(ADDRESS, () => "let in").catch(({ reason }) => reason),
+    );
+    const refused = (await Promise.all(answers)).filter((answer) => answer !== "let in");
+    expect(refused).toEqual(more > 0 ? ["access.verification_busy"] : []);
+  });
+});
+
+describe("an address whose tokens are refused", () => {
+  test.each([
+    ["below", -1, "let in"],
+    ["at", 0, "access.tokens_refused"],
+    ["above", 1, "access.tokens_refused"],
+  ])("is listened to or not, %s the limit", (_where, more, expected) => {
+    const { sights } = gate();
+    for (let sent = 0; sent < REFUSED_TOKENS.burst + more; sent += 1)
+      reasonOf(() => sights.atOnce(ADDRESS, refuse));
+    expect(reasonOf(() => sights.atOnce(ADDRESS, () => "let in"))).toBe(expected);
+    expect(reasonOf(() => sights.atOnce("198.51.100.1", () => "let in"))).toBe("let in");
+  });
+
+  test("is listened to again when some time has passed", () => {
+    const { sights, clock } = gate();
+    for (let sent = 0; sent <= REFUSED_TOKENS.burst; sent += 1)
+      reasonOf(() => sights.atOnce(ADDRESS, refuse));
+    clock.advance(SECOND_MS);
+    expect(reasonOf(() => sights.atOnce(ADDRESS, () => "let in"))).toBe("let in");
+  });
+
+  test("good tokens cost it nothing, however many there are", () => {
+    const { sights } = gate();
+    for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
+      expect(sights.atOnce(ADDRESS, () => "let in")).toBe("let in");
+  });
+});
