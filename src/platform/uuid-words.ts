@@ -1,9 +1,10 @@
 // UUIDs (RFC 9562) as four 32-bit words: a quarter of what the text takes in memory. What they name is for the caller.
 
+import { isOwnId } from "./ids.ts";
+
 /** Words of a UUID. */
 export const UUID_WORDS = 4;
 
-const CANONICAL = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 const HYPHEN = 0x2d;
 const CHARACTERS = 36;
 /** Where the digits of each byte stand in the text. */
@@ -12,11 +13,11 @@ const DIGITS = new TextEncoder().encode("0123456789abcdef");
 const scratch = Buffer.alloc(CHARACTERS, HYPHEN);
 
 /**
- * Writes the words of a UUID in its canonical form.
+ * Writes the words of a UUID in lower case.
  * @returns false, and nothing written, for any other text
  */
 export function writeUuid(text: string, words: Uint32Array, at = 0): boolean {
-  if (!CANONICAL.test(text)) return false;
+  if (!isOwnId(text)) return false;
   words[at] = Number.parseInt(text.slice(0, 8), 16);
   words[at + 1] = Number.parseInt(text.slice(9, 13) + text.slice(14, 18), 16);
   words[at + 2] = Number.parseInt(text.slice(19, 23) + text.slice(24, 28), 16);

@@ -11,7 +11,7 @@ const SEGMENTS = 256;
 
 const randomKey = (): Uint32Array => crypto.getRandomValues(new Uint32Array(4));
 const open = (bytesMax = 2 ** 20) => new CompactTable({ ownWords: OWN_WORDS, bytesMax });
-const valueOf = (table: CompactTable, key: Uint32Array): number | undefined => {
+const ownWordOf = (table: CompactTable, key: Uint32Array): number | undefined => {
   const row = table.find(key);
   return row?.words[row.at + 1];
 };
@@ -47,7 +47,7 @@ test("it finds what a map finds, whatever is put, put again and removed", () => 
           table.put(words, [0, value], { expiry: 100, now: 1 });
         }
       }
-      expect(keys.map((key) => valueOf(table, key))).toEqual(keys.map((_key, at) => oracle.get(at)));
+      expect(keys.map((key) => ownWordOf(table, key))).toEqual(keys.map((_key, at) => oracle.get(at)));
       expect(table.livingAt(1)).toBe(oracle.size);
     }),
     { numRuns: 50 },
@@ -115,7 +115,7 @@ test("rows that were asked for outlast any number of rows that were not", () => 
     for (const each of good) table.find(each);
     table.put(key, [0, 2], { expiry: 90, now: 2 });
   }
-  expect(good.map((key) => valueOf(table, key))).toEqual(good.map(() => 1));
+  expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
 });
 
 test("of rows that were all asked for, the one that is over first goes", () => {
@@ -126,8 +126,8 @@ test("of rows that were all asked for, the one that is over first goes", () => {
   for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: at === 17 ? 40 : 50, now: 1 });
   for (const key of keys) table.find(key);
   table.put(last, [0, 99], { expiry: 50, now: 2 });
-  const kept = keys.map((key) => valueOf(table, key) !== undefined);
+  const kept = keys.map((key) => ownWordOf(table, key) !== undefined);
   expect(kept.indexOf(false)).toBe(17);
   expect(kept.filter((isKept) => !isKept)).toHaveLength(1);
-  expect(valueOf(table, last)).toBe(99);
+  expect(ownWordOf(table, last)).toBe(99);
 });
