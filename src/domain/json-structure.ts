@@ -1,5 +1,6 @@
 // Checks JSON text before it is parsed: depth, number of values, and names that an object has twice. What is refused here
 // never becomes objects. The text may be malformed; that is for JSON.parse to find.
+import type { Steps } from "../platform/steps.ts";
 import { pointerOf } from "./errors.ts";
 import { endOfString, NameTable, stringAt } from "./json-names.ts";
 
@@ -40,58 +41,106 @@ const LIST = 0;
 /** of numbers, `true`, `false` and `null` */
 const SCALAR_STARTS = "-0123456789tfn";
 
+/** Characters of one slice; takes about a millisecond. */
+const SLICE_CHARACTERS = 128 * 1024;
+
 /** @returns the first flaw in the order of the text; takes time in proportion to the text, whatever is in it */
 export function findFlaw(text: string, limits: JsonLimits): JsonFlaw | undefined {
-  const { depthMax, valuesMax, foldsCase = false } = limits;
-  const names = new NameTable(text, foldsCase);
-  const open: number[] = []; // LIST, or the number of the object
-  const members: number[] = []; // of each open object
-  let values = 0;
-  let objects = 0;
-  let inObject = LIST;
-  let isNameNext = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code <= SPACE) continue;
-    if (code === COMMA || code === COLON) {
-      isNameNext = code === COMMA && inObject !== LIST;
-      continue;
-    }
-    if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
-      open.pop();
-      members.pop();
-      inObject = open.at(-1) ?? LIST;
-      continue;
-    }
-    values += 1;
-    if (values > valuesMax) return { kind: "values" };
-    if (code === OPEN_LIST || code === OPEN_OBJECT) {
-      isNameNext = code === OPEN_OBJECT;
-      inObject = isNameNext ? ++objects : LIST;
-      open.push(inObject);
-      members.push(0);
-      if (open.length > depthMax) return { kind: "depth" };
-    } else if (code === QUOTE) {
-      if (isNameNext) {
-        const count = (members.pop() ?? 0) + 1;
-        if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
-        members.push(count);
+  const search = new FlawSearch(text, limits);
+  search.goOn(text.length);
+  return search.flaw;
+}
+
+/** The same for a long text, one slice after the other. */
+export function* findFlawInSlices(
+  text: string,
+  limits: JsonLimits,
+  sliceCharacters = SLICE_CHARACTERS,
+): Steps<JsonFlaw | undefined> {
+  const search = new FlawSearch(text, limits);
+  for (let end = sliceCharacters; search.goOn(end); end += sliceCharacters) yield;
+  return search.flaw;
+}
+
+class FlawSearch {
+  flaw: JsonFlaw | undefined;
+  #at = 0;
+  #values = 0;
+  #objects = 0;
+  #inObject = LIST;
+  #isNameNext = false;
+  readonly #names: NameTable;
+  /** LIST, or the number of the object */
+  readonly #open: number[] = [];
+  /** of each open object */
+  readonly #members: number[] = [];
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: JsonLimits,
+  ) {
+    this.#names = new NameTable(text, limits.foldsCase ?? false);
+  }
+
+  /** Looks at what begins before `end`. @returns whether there is more to look at */
+  goOn(end: number): boolean {
+    this.flaw = this.#search(Math.min(end, this.text.length));
+    return this.flaw === undefined && this.#at < this.text.length;
+  }
+
+  /** Works on variables of its own, which is twice as fast. */
+  #search(stop: number): JsonFlaw | undefined {
+    const { text } = this;
+    const { depthMax, valuesMax } = this.limits;
+    const open = this.#open;
+    let [at, values, objects, inObject] = [this.#at, this.#values, this.#objects, this.#inObject];
+    let isNameNext = this.#isNameNext;
+    for (; at < stop; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code <= SPACE) continue;
+      if (code === COMMA || code === COLON) {
+        isNameNext = code === COMMA && inObject !== LIST;
+        continue;
+      }
+      if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
+        open.pop();
+        this.#members.pop();
+        inObject = open.at(-1) ?? LIST;
+        continue;
+      }
+      values += 1;
+      if (values > valuesMax) return { kind: "values" };
+      if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        isNameNext = code === OPEN_OBJECT;
+        inObject = isNameNext ? ++objects : LIST;
+        open.push(inObject);
+        this.#members.push(0);
+        if (open.length > depthMax) return { kind: "depth" };
+      } else if (code === QUOTE) {
         const end = endOfString(text, at);
-        if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
-        if (names.add(at, inObject) === "duplicate") return { kind: "duplicate", at };
-        if (names.size > DIFFERENT_NAMES_MAX) return { kind: "names" };
+        const flaw = isNameNext ? this.#flawOfName(at, { end, object: inObject }) : undefined;
+        if (flaw) return flaw;
         at = end;
       } else {
-        at = endOfString(text, at);
+        if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };
+        const end = endOfScalar(text, at);
+        if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number" };
+        at = end;
       }
-    } else {
-      if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };
-      const end = endOfScalar(text, at);
-      if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number" };
-      at = end;
     }
+    [this.#at, this.#values, this.#objects, this.#inObject] = [at, values, objects, inObject];
+    this.#isNameNext = isNameNext;
+    return undefined;
   }
-  return undefined;
+
+  #flawOfName(at: number, { end, object }: { end: number; object: number }): JsonFlaw | undefined {
+    const count = (this.#members.pop() ?? 0) + 1;
+    if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
+    this.#members.push(count);
+    if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
+    if (this.#names.add(at, object) === "duplicate") return { kind: "duplicate", at };
+    return this.#names.size > DIFFERENT_NAMES_MAX ? { kind: "names" } : undefined;
+  }
 }
 
 /**

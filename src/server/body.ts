@@ -2,7 +2,7 @@
 import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
-import { JSON_LIMITS, type JsonFault, structureFault, syntaxFault } from "./json-text.ts";
+import { JSON_LIMITS, type JsonFault, parseWithin } from "./json-text.ts";
 import { HttpError } from "./problem.ts";
 import { readScimBody, type ScimBody } from "./scim/body.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
@@ -78,7 +78,7 @@ async function readBody(request: Request, { accepted, bytesMax }: Reader): Promi
   if (accepted === "json-or-nothing") return await readJsonOrNothing(request, bytesMax);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
   const text = await readText(request, bytesMax);
-  return accepted === "json" ? parseJson(text) : parseForm(text);
+  return accepted === "json" ? await parseJson(text) : parseForm(text);
 }
 
 /** What has no content needs no type, so that is looked at last. */
@@ -86,7 +86,7 @@ async function readJsonOrNothing(request: Request, bytesMax: number): Promise<un
   const text = await readText(request, bytesMax);
   if (text === "") return {};
   refuseOtherMediaTypes(request, MEDIA_TYPES.json);
-  return parseJson(text);
+  return await parseJson(text);
 }
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */
@@ -106,15 +106,7 @@ function isWritten(request: Request, wanted: string): boolean {
   return isUtf8 && (mediaType === wanted || isJson);
 }
 
-function parseJson(text: string): unknown {
-  const fault = structureFault(text, JSON_LIMITS);
-  if (fault) throw malformed(fault);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw malformed(syntaxFault(error));
-  }
-}
+const parseJson = (text: string): Promise<unknown> => parseWithin(text, JSON_LIMITS, malformed);
 
 function malformed({ message, pointer }: JsonFault): HttpError {
   const problems = pointer === undefined ? [] : [{ pointer, detail: message }];

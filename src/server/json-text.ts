@@ -5,12 +5,15 @@ import { stringAt } from "../domain/json-names.ts";
 import {
   DIFFERENT_NAMES_MAX,
   findFlaw,
+  findFlawInSlices,
+  type JsonFlaw,
   type JsonLimits,
   NAME_CHARACTERS_MAX,
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../domain/json-structure.ts";
+import { inManyTurns, nextTurn } from "../platform/steps.ts";
 import { excerpt } from "./excerpt.ts";
 
 /** Objects and lists inside each other in a JSON body. */
@@ -26,10 +29,49 @@ export interface JsonFault {
   pointer?: string;
 }
 
+/** Characters of a text that is checked, parsed and acted on in one turn of the event loop. */
+export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
+
+/**
+ * Checks and parses a text; a long one over several turns of the event loop, and its value is handed on in a turn of its own.
+ * @param errorOf makes what is thrown of what is wrong with the text
+ */
+export async function parseWithin(
+  text: string,
+  limits: JsonLimits,
+  errorOf: (fault: JsonFault) => Error,
+): Promise<unknown> {
+  if (text.length <= ONE_TURN_CHARACTERS_MAX)
+    return parseSound(text, { limits, errorOf, flaw: findFlaw(text, limits) });
+  const flaw = await inManyTurns(findFlawInSlices(text, limits));
+  await nextTurn();
+  const value = parseSound(text, { limits, errorOf, flaw });
+  await nextTurn();
+  return value;
+}
+
+interface Checked {
+  limits: JsonLimits;
+  errorOf(fault: JsonFault): Error;
+  flaw: JsonFlaw | undefined;
+}
+
+function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
+  if (flaw) throw errorOf(faultOf(flaw, text, limits));
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw errorOf(syntaxFault(error));
+  }
+}
+
 /** @returns why the text must not be parsed; undefined where it may be */
 export function structureFault(text: string, limits: JsonLimits): JsonFault | undefined {
   const flaw = findFlaw(text, limits);
-  if (!flaw) return undefined;
+  return flaw && faultOf(flaw, text, limits);
+}
+
+function faultOf(flaw: JsonFlaw, text: string, limits: JsonLimits): JsonFault {
   if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
   if (flaw.kind === "syntax")
     return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };

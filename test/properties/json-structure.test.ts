@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/domain/errors.ts";
-import { findFlaw, type JsonLimits, pointerAt } from "../../src/domain/json-structure.ts";
+import { findFlaw, findFlawInSlices, type JsonLimits, pointerAt } from "../../src/domain/json-structure.ts";
+import { inOneTurn } from "../../src/platform/steps.ts";
 
 /** A JSON value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
@@ -95,6 +96,22 @@ test("depth, values and names are what a recursive reading finds", () => {
     ),
     { numRuns: 500 },
   );
+});
+
+test("a text that is looked at in slices has the same first flaw", () => {
+  const slices = fc.integer({ min: 1, max: 40 });
+  fc.assert(
+    fc.property(tree, fc.boolean(), slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
+      const text = written(value, " ", escaped);
+      for (const limits of [UNLIMITED, { ...UNLIMITED, foldsCase: true }, { depthMax: 3, valuesMax }])
+        expect(inOneTurn(findFlawInSlices(text, limits, sliceCharacters))).toEqual(findFlaw(text, limits));
+    }),
+  );
+});
+
+test("a long text is looked at in more than one slice", () => {
+  const steps = findFlawInSlices("[".repeat(9), UNLIMITED, 3);
+  expect([...steps]).toHaveLength(2);
 });
 
 test("any text at all is read to its end", () => {

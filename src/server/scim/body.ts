@@ -1,9 +1,9 @@
 // Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
 
-import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/garbage.ts";
 import { isJsonObject } from "../../platform/json-object.ts";
+import { nextTurn } from "../../platform/steps.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
 import { JSON_VALUES_MAX } from "../json-text.ts";
 import { HttpError } from "../problem.ts";
@@ -25,7 +25,7 @@ const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   "scim-group": SCIM_GROUP_VALUES_MAX,
 };
 
-/** Characters of a body that may be carried out in the turn of the event loop in which it was parsed. */
+/** Characters of a body that leaves enough behind to be collected at once. */
 const LARGE_CHARACTERS = 512 * 1024;
 
 /** A body without a Content-Type is taken for a SCIM message. */
@@ -43,19 +43,19 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const { message, isLarge } = understood(
+  const { message, isLarge } = await understood(
     await readText(request, SCIM_BYTES_MAX[accepted]),
     VALUES_MAX[accepted],
   );
   if (isLarge) {
-    await setImmediate();
     collectGarbage(); // the text and the bytes it came in: nothing here holds them any more
+    await nextTurn();
   }
   return message;
 }
 
-function understood(text: string, valuesMax: number): { message: object; isLarge: boolean } {
-  const message = parseMessage(text, valuesMax);
+async function understood(text: string, valuesMax: number): Promise<{ message: object; isLarge: boolean }> {
+  const message = await parseMessage(text, valuesMax);
   if (!isJsonObject(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
