@@ -1,5 +1,6 @@
 // Reads a backup in full and makes its database ready for use, in a folder beside the live data: `verify` does no more than that,
 // and `restore` puts the result in force.
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { runTask, type TaskOptions } from "../backup-task.ts";
 import { newerBackup, noRoom, notABackup } from "../domain/backup/errors.ts";
@@ -55,8 +56,9 @@ export function lookAtFile(path: string): BackupFile {
 
 function lookAtCopy(path: string): BackupFile {
   try {
-    const schema = schemaIn(path);
-    const version = migrationsOf(path).findLast(({ state }) => state === "applied")?.appliedBy;
+    const file = realpathSync(path); // an operator may name a link, which our own databases never are
+    const schema = schemaIn(file);
+    const version = migrationsOf(file).findLast(({ state }) => state === "applied")?.appliedBy;
     if (version) return { path, manifest: undefined, schema, version, sizeBytes: fileSizeOf(path) };
   } catch (error) {
     if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table of that name with other columns
@@ -85,7 +87,7 @@ async function copyInto(
     const request = { path, database, ...(artifacts !== undefined && { artifacts }) };
     return (await runTask("unpack", request, { signal, onProgress })).database.rows;
   }
-  const inspected = await runTask("copy", { from: path, to: database }, { signal });
+  const inspected = await runTask("copy", { from: realpathSync(path), to: database }, { signal });
   refuseUnfit(path, inspected);
   return inspected.rows;
 }

@@ -11,6 +11,7 @@ import {
   refuseInaccessible,
 } from "../platform/data-directory.ts";
 import { bytesText, type Room } from "../platform/disk.ts";
+import { permissionsText } from "../platform/own-files.ts";
 import { connectTo } from "../platform/unix-socket.ts";
 import { BUILD_TIME } from "../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../server/tls.ts";
@@ -57,7 +58,7 @@ export function checkFiles(check: Check, directory: DataDirectory): Finding {
   const { path, keys, backups, artifacts } = directory;
   const owner = statSync(path).uid;
   const files = [path, ...[path, keys, backups, artifacts].flatMap(entriesOf)];
-  const wrong = files.filter((file) => isExposed(file, owner));
+  const wrong = files.flatMap((file) => wrongWith(file, owner) ?? []);
   if (wrong.length === 0) refuseInaccessible(directory);
   if (wrong.length === 0)
     return check.ok(`${files.length} files and folders, all for user id ${owner} alone`);
@@ -79,12 +80,16 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-/** A file may go while it is looked at; sockets and links have no content of ours. */
-function isExposed(file: string, owner: number): boolean {
+/**
+ * A file may go while it is looked at; sockets and links have no content of ours.
+ * @returns the file with its mode and owner, where either is wrong
+ */
+function wrongWith(file: string, owner: number): string | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found || !(found.isFile() || found.isDirectory())) return false;
+  if (!found || !(found.isFile() || found.isDirectory())) return undefined;
   const needed = found.isDirectory() ? OWNER_ENTERS : OWNER_READS;
-  return found.uid !== owner || (found.mode & OTHERS) !== 0 || (found.mode & needed) !== needed;
+  const isRight = found.uid === owner && (found.mode & OTHERS) === 0 && (found.mode & needed) === needed;
+  return isRight ? undefined : `${file} (${permissionsText(found)})`;
 }
 
 /** @returns whether there is room for what comes */

@@ -1,9 +1,10 @@
 // Where `doctor` reads the database: the file itself, or a copy. A process that was killed leaves commits in the write-ahead log;
 // reading them in place would change -shm, and the last reader would put them into the file.
-import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type DataDirectory, isServerRunning } from "../platform/data-directory.ts";
+import { copyOwnFile } from "../platform/own-files.ts";
 
 /** The data directory with the database to read. */
 export interface Reading extends Disposable {
@@ -22,8 +23,7 @@ export function readingOf(directory: DataDirectory): Reading {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, basename(database));
-    for (const end of ["", "-wal"])
-      copyFileSync(`${database}${end}`, `${copy}${end}`, constants.COPYFILE_FICLONE);
+    for (const end of ["", "-wal"]) copyOwnFile(`${database}${end}`, `${copy}${end}`);
     return { directory: { ...directory, database: copy }, [Symbol.dispose]: remove };
   } catch {
     remove();

@@ -2,11 +2,12 @@
 // its digest only when all of its bytes are on the disk, so what is listed is whole even after a power cut.
 // Which files are still needed, who may read them and what they must contain is decided by the domain.
 import { constants } from "node:fs";
-import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
+import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import { isNearlyFull, roomOf } from "./disk.ts";
 import { readPieces } from "./files.ts";
+import { readOwnPieces } from "./own-files.ts";
 
 declare const digestBrand: unique symbol;
 
@@ -91,7 +92,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
   const size = async (digest: Digest) => (await statOrMissing(path(digest)))?.size;
   return {
     path,
-    read: (digest) => readPieces(path(digest)),
+    read: (digest) => readOwnPieces(path(digest)),
     size,
     has: async (digest) => (await size(digest)) !== undefined,
     put: (source, options) => put({ directory, path }, source, options),
@@ -117,7 +118,7 @@ async function put(
   try {
     const written = await writeTemporary(temporary, source, options);
     refuseMismatch(written.digest, options.expectedDigest);
-    await options.check?.(readPieces(temporary), written.digest);
+    await options.check?.(readOwnPieces(temporary), written.digest);
     options.signal?.throwIfAborted();
     const target = path(written.digest);
     if (await statOrMissing(target)) return { ...written, isNew: false };
@@ -201,7 +202,7 @@ async function syncFolder(folder: string): Promise<void> {
 async function verify(path: string, digest: Digest, signal: AbortSignal | undefined) {
   if (!(await statOrMissing(path))) return "missing";
   const hasher = new Bun.CryptoHasher("sha256");
-  for await (const chunk of readPieces(path)) {
+  for await (const chunk of readOwnPieces(path)) {
     signal?.throwIfAborted();
     hasher.update(chunk);
   }
@@ -252,8 +253,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** A link or a folder in the place of an artifact is none of ours; storing the artifact again takes its place. */
 async function statOrMissing(path: string): Promise<{ size: number } | undefined> {
-  return await stat(path).catch(undefinedIfMissing);
+  const found = await lstat(path).catch(undefinedIfMissing);
+  return found?.isFile() ? found : undefined;
 }
 
 async function unlinkIfThere(path: string): Promise<boolean> {

@@ -1,27 +1,14 @@
 // The one directory that holds everything: who may use it, where things are in it, and that only one server uses it.
 // What is in the files is for database.ts, migrate.ts and sealing.ts to say.
-import { Database, SQLiteError } from "bun:sqlite";
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "./clock.ts";
 import { toRfc3339 } from "./clock.ts";
+import { openSqliteFile } from "./database/sqlite-file.ts";
 import { asStorageError } from "./database/storage-errors.ts";
+import { permissionsText, readOwnFile, refuseLink, writeWholeFile } from "./own-files.ts";
 import { becomeOwner, isThere, refuseForeignOwner } from "./owner.ts";
 
 export interface DataDirectory {
@@ -58,9 +45,15 @@ export function enterDataDirectory(path: string): DataDirectory {
   refuseForeignOwner(absolute);
   refuseReadOnly(absolute);
   const places = placesIn(absolute);
-  for (const file of [places.database, places.marker, places.lock]) refuseLink(file);
+  for (const file of filesIn(places)) refuseLink(file);
   return places;
 }
+
+/** What a link would lead us to read or to write; each is opened without following one as well. */
+const filesIn = ({ database, marker, lock, service }: DataDirectory): string[] => [
+  ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
+  ...[marker, lock, `${lock}.holder`, service],
+];
 
 /** @returns the permissions of a data directory that others may use, as `0777`; undefined where its owner alone may */
 export function openMode({ path }: DataDirectory): string | undefined {
@@ -143,12 +136,11 @@ export function refuseInaccessible(directory: DataDirectory): void {
     [keys, artifacts, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
     files.find(isClosed(constants.R_OK | constants.W_OK));
   if (wrong === undefined) return;
-  const { uid, mode } = statSync(wrong);
   const { uid: owner } = statSync(path);
   throw new DomainError(
     "forbidden",
     "data_dir.not_permitted",
-    `${wrong} (mode ${(mode & 0o777).toString(8)}, of user id ${uid}) cannot be used by the owner of the data directory, user id ${owner}`,
+    `${wrong} (${permissionsText(statSync(wrong))}) cannot be used by the owner of the data directory, user id ${owner}`,
     { hint: permissionRemedy(path, owner) },
   );
 }
@@ -213,7 +205,7 @@ const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
 export function findServer(directory: DataDirectory): ServerHolder | "unknown" | undefined {
   if (!isServerRunning(directory)) return undefined;
   const file = holderFile(directory);
-  const [, processId, since = ""] = HOLDER.exec(existsSync(file) ? readFileSync(file, "utf8") : "") ?? [];
+  const [, processId, since = ""] = HOLDER.exec(existsSync(file) ? readOwnFile(file).text : "") ?? [];
   const sinceMs = Date.parse(since);
   return processId === undefined || Number.isNaN(sinceMs)
     ? "unknown"
@@ -237,7 +229,7 @@ export function isServerRunning(directory: DataDirectory): boolean {
 
 function openLockToLook({ lock }: DataDirectory): Database {
   try {
-    return new Database(lock, { readonly: true, strict: true });
+    return openSqliteFile(lock, sqlite.SQLITE_OPEN_READONLY);
   } catch (error) {
     throw asStorageError(error);
   }
@@ -245,20 +237,12 @@ function openLockToLook({ lock }: DataDirectory): Database {
 
 function openLockFile({ lock }: DataDirectory): Database {
   try {
-    const connection = new Database(lock, { create: true, strict: true });
+    const connection = openSqliteFile(lock, sqlite.SQLITE_OPEN_READWRITE | sqlite.SQLITE_OPEN_CREATE);
     chmodSync(lock, 0o600);
     return connection;
   } catch (error) {
     throw asStorageError(error);
   }
-}
-
-/** Whoever may write into the directory could lead its owner to any file. */
-function refuseLink(path: string): void {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  throw new DomainError("forbidden", "data_dir.link", `${path} is a symbolic link`, {
-    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
-  });
 }
 
 const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
@@ -268,30 +252,11 @@ const holderFile = ({ lock }: DataDirectory): string => `${lock}.holder`;
 
 function inUse(directory: DataDirectory, cause: unknown): DomainError {
   const holder = holderFile(directory);
-  const who = existsSync(holder) ? ` (${readFileSync(holder, "utf8").trim()})` : "";
+  const who = existsSync(holder) ? ` (${readOwnFile(holder).text.trim()})` : "";
   return new DomainError(
     "conflict",
     "data_dir.in_use",
     `the data directory ${directory.path} is in use by another server${who}`,
     { hint: "stop that server first, or name another directory with --data-dir", cause },
   );
-}
-
-/** Makes a file's bytes, or the names in a directory, survive a power failure. */
-export function flushToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Writes a file of ours that is there as a whole or not at all, also after a power failure; one writer at a time. */
-export function writeWholeFile(path: string, text: string): void {
-  const partial = `${path}.partial`;
-  rmSync(partial, { force: true }); // a killed writer's, or somebody's link, which must not be followed
-  writeFileSync(partial, text, { mode: 0o600, flush: true, flag: "wx" });
-  renameSync(partial, path);
-  flushToDisk(dirname(path));
 }

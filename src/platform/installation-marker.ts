@@ -1,10 +1,11 @@
 // The file that says that a data directory has held a database. Without it a directory whose database was lost would look like
 // a new one, and the next start would begin an empty installation.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, toRfc3339 } from "./clock.ts";
-import { type DataDirectory, flushToDisk, writeWholeFile } from "./data-directory.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { flushToDisk, readOwnFile, writeWholeFile } from "./own-files.ts";
 
 const MarkerSchema = Type.Object({
   organization_id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -43,7 +44,7 @@ export function unmark(directory: DataDirectory): void {
 
 function readMarker({ marker }: DataDirectory): Marker | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(marker, "utf8"));
+    const found: unknown = JSON.parse(readOwnFile(marker).text);
     return Value.Check(MarkerSchema, found) ? found : undefined;
   } catch {
     return undefined; // a marker that cannot be read still marks: see isMarked

@@ -1,10 +1,11 @@
 // What a running service says of itself to the commands that work beside it: run/service.json in the data directory, there
 // from the start to a clean stop. The file of a killed service is recognized by the lock, which nobody holds then.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type DataDirectory, findServer, writeWholeFile } from "./data-directory.ts";
+import { type DataDirectory, findServer } from "./data-directory.ts";
+import { readOwnFile, writeWholeFile } from "./own-files.ts";
 
 const ServiceStateSchema = Type.Object({
   process_id: Type.Integer({ minimum: 1 }),
@@ -43,7 +44,7 @@ export function findServiceState(directory: DataDirectory): ServiceState | undef
 
 function readState({ service }: DataDirectory): ServiceState | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(service, "utf8"));
+    const found: unknown = JSON.parse(readOwnFile(service).text);
     return Value.Check(ServiceStateSchema, found) ? found : undefined;
   } catch {
     return undefined; // not there, or of another version: the command then asks for the setting

@@ -536,7 +536,8 @@ describe("limits of doctor", () => {
     const [finding] = await found(bench, "files");
     const { detail = "" }: { detail?: string } = Object(finding);
     expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, FILES_TOLD_MAX));
-    expect(detail.endsWith(`exposed-${Math.min(amount, FILES_TOLD_MAX) - 1}${more}`)).toBe(true);
+    const last = `exposed-${Math.min(amount, FILES_TOLD_MAX) - 1} (mode 0644, of user id ${process.getuid?.()})`;
+    expect(detail.endsWith(`${last}${more}`)).toBe(true);
   });
 
   test("a backup may be a day and two hours old, or two hours older than its period", async () => {

@@ -4,8 +4,9 @@ import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { isRoot, NOBODY } from "../support/child.ts";
+import { isRoot } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
+import { giveAway } from "../support/give-away.ts";
 import { type Bench, createInstallation, runHere } from "../support/in-process.ts";
 
 const keyOf = ({ data }: Bench): string => join(data, "keys/0001.sealing-key");
@@ -105,10 +106,3 @@ test.each([
   expect(exitCode).toBe(5);
   expect(await listed()).toContain(exitCode);
 });
-
-/** Has commands that root starts run as another user. */
-function giveAway({ folder, data }: Bench): void {
-  chmodSync(folder, 0o755);
-  const names = readdirSync(data, { recursive: true }).map(String);
-  for (const path of [data, ...names.map((name) => join(data, name))]) chownSync(path, NOBODY, NOBODY);
-}

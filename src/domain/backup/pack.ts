@@ -14,8 +14,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { flushToDisk } from "../../platform/data-directory.ts";
 import { roomOf } from "../../platform/disk.ts";
+import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/tar-writer.ts";
 import { invariant } from "../errors.ts";
 import { damaged, noRoom } from "./errors.ts";
@@ -182,7 +182,7 @@ class Writer {
   }
 
   copy(name: string, path: string): { sizeBytes: number; sha256: string } {
-    const source = openSync(path, "r");
+    const source = openOwnFile(path);
     try {
       const { size: sizeBytes } = fstatSync(source);
       this.#begin(name, sizeBytes);

@@ -19,6 +19,7 @@ export interface SmallBytes {
 export interface Unreadable {
   readonly wrong: string;
   readonly isMissing?: boolean;
+  readonly isForbidden?: boolean;
   readonly line?: number;
 }
 
@@ -80,5 +81,5 @@ function firstBrokenLine(bytes: Uint8Array): number {
 function reasonOf(error: unknown): Unreadable {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   if (code === "ENOENT" || code === "ENOTDIR") return { wrong: "does not exist", isMissing: true };
-  return { wrong: `cannot be read by this user (${code})` };
+  return { wrong: `cannot be read by this user (${code})`, isForbidden: code === "EACCES" };
 }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Problem, pointerOf } from "../../domain/errors.ts";
 import { Secret } from "../secret.ts";
 import type { ConfigFile } from "./file.ts";
-import { readSmallFile } from "./read.ts";
+import { readSmallFile, type Unreadable } from "./read.ts";
 import { mappedKeyOf } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
 import { attributeOf, fileKeyOf, flagOf, keysOf, type SettingName, settingOf, variableOf } from "./table.ts";
@@ -192,7 +192,11 @@ function fromCredential(name: SettingName, { env, cwd }: Sources): Candidate | u
   if (credential === undefined || folder === undefined) return undefined;
   const content = secretIn(resolve(cwd, join(folder, credential)));
   if ("wrong" in content && content.isMissing) return undefined;
-  return { key: name, spelling: `credential ${credential}`, origin: "credential", folder, ...content };
+  const found =
+    "wrong" in content && content.isForbidden
+      ? { wrong: `${content.wrong}; run the command as root, or as the user of the service` }
+      : content;
+  return { key: name, spelling: `credential ${credential}`, origin: "credential", folder, ...found };
 }
 
 function fromSecretFile(named: Candidate): Candidate {
@@ -201,11 +205,14 @@ function fromSecretFile(named: Candidate): Candidate {
   return { ...named, origin: "secret file", ...content };
 }
 
-function secretIn(path: string): { raw: string } | { wrong: string; isMissing: boolean } {
+function secretIn(path: string): { raw: string } | Omit<Unreadable, "line"> {
   const small = readSmallFile(path, SECRET_FILE_BYTES_MAX);
-  if ("wrong" in small) return { wrong: `${path} ${small.wrong}`, isMissing: small.isMissing === true };
+  if ("wrong" in small) {
+    const { wrong, isMissing = false, isForbidden = false } = small;
+    return { wrong: `${path} ${wrong}`, isMissing, isForbidden };
+  }
   return small.isWorldReadable
-    ? { wrong: `everyone on this machine can read ${path}; run: chmod 600 ${path}`, isMissing: false }
+    ? { wrong: `everyone on this machine can read ${path}; run: chmod 600 ${path}` }
     : { raw: small.text.replace(/\r?\n$/, "") };
 }
 

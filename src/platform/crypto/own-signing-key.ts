@@ -1,10 +1,10 @@
 // The key with which this installation signs what leaves it: one file beside the sealing keys, made when the operator asks
 // for it. What is signed, and how, is file-signatures.ts.
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { flushToDisk } from "../data-directory.ts";
 import type { Ids } from "../ids.ts";
+import { flushToDisk, readOwnFile } from "../own-files.ts";
 import { Secret } from "../secret.ts";
 import { type FileSigner, fileSigner } from "./file-signatures.ts";
 
@@ -16,13 +16,13 @@ const NAME = "bundle-signing-key.pem";
  */
 export function findOwnSigner(directory: string): FileSigner | undefined {
   const path = join(directory, NAME);
-  return existsSync(path) ? fileSigner(new Secret(readFileSync(path, "utf8")), path) : undefined;
+  return existsSync(path) ? fileSigner(new Secret(readOwnFile(path).text), path) : undefined;
 }
 
 /** @returns the file's text, to be kept elsewhere; undefined where there is none */
 export function readOwnKey(directory: string): Secret | undefined {
   const path = join(directory, NAME);
-  return existsSync(path) ? new Secret(readFileSync(path, "utf8")) : undefined;
+  return existsSync(path) ? new Secret(readOwnFile(path).text) : undefined;
 }
 
 /** Makes the key, unless another process was faster: both use what the file holds. */

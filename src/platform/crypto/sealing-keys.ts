@@ -1,20 +1,11 @@
 // The files that hold sealing keys: reading them, making the first, adding the next. Another process may add one at any time,
 // so the directory is looked at again before each use. What is done with a key is sealing.ts's.
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DomainError } from "../../domain/errors.ts";
-import { flushToDisk } from "../data-directory.ts";
 import type { Ids } from "../ids.ts";
+import { flushToDisk, permissionsText, readOwnFile } from "../own-files.ts";
 
 /** A key that is at hand. */
 export interface SealingKey {
@@ -160,30 +151,28 @@ export const RESTORE_KEY =
   "put the same key back: from the .qmk file of `backup create --with-keys` (quartermaster backup restore FILE --keys KEYFILE), from a copy of the keys directory, or from the credential that holds it (keys.sealing_key); a new key does not open what this one sealed";
 
 function keyIn(path: string): SealingKey {
-  if ((modeOf(path) & 0o077) === 0) return { ...decodeKey(textOf(path), path), path };
+  const { text, mode } = asKeyFile(path, () => readOwnFile(path));
+  if ((mode & 0o077) === 0) return { ...decodeKey(text, path), path };
   throw new DomainError("invalid", "sealing.key_invalid", `${path} can be read by other users`, {
     hint: `chmod 600 '${path}'`,
   });
 }
 
-const modeOf = (path: string): number => asKeyFile(path, () => statSync(path).mode);
-const textOf = (path: string): string => asKeyFile(path, () => readFileSync(path, "utf8"));
-
-/** @throws DomainError `sealing.key_unreadable` where this user may not read the file or its directory */
+/** @throws DomainError `sealing.key_unreadable` where this user, who owns the data directory, may not read the file or its folder */
 function asKeyFile<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code !== "EACCES" && code !== "EPERM") throw cause;
+    const found = statSync(path, { throwIfNoEntry: false });
+    const reader = process.geteuid?.();
+    const mode = found?.isDirectory() ? "700" : "600";
     throw new DomainError(
       "forbidden",
       "sealing.key_unreadable",
-      `the sealing key ${path} cannot be read by this user`,
-      {
-        hint: `give it to the owner of the data directory: chown OWNER '${path}' && chmod 600 '${path}', and its directory mode 700`,
-        cause,
-      },
+      `the sealing key ${path}${found ? ` (${permissionsText(found)})` : ""} cannot be read by user id ${reader}`,
+      { hint: `as root: chown ${reader} '${path}' && chmod ${mode} '${path}'`, cause },
     );
   }
 }

@@ -3,6 +3,8 @@
 import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { withoutFolderLinks } from "../own-files.ts";
+import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 /** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
@@ -58,7 +60,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   try {
     if (flags.create) makeOwnerOnly(file);
     if (flags.readonly) rollBackInterrupted(file);
-    connection = untouched ? openUntouched(file) : new Database(file, { ...flags, strict: true });
+    connection = untouched ? openUntouched(file) : openSqliteFile(file, flagsOf(flags));
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
@@ -74,14 +76,19 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   }
 }
 
+const flagsOf = ({ create, readonly }: Pick<ConnectionOptions, "create" | "readonly">): number => {
+  if (readonly) return constants.SQLITE_OPEN_READONLY;
+  return constants.SQLITE_OPEN_READWRITE | (create ? constants.SQLITE_OPEN_CREATE : 0);
+};
+
 /**
  * A reader in write-ahead mode makes -wal and -shm where they are missing. Without a log nobody has the database open and the file
  * alone is the database, so SQLite may take it as one that nobody changes.
  */
 function openUntouched(file: string): Database {
-  if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
-  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
-  return new Database(`${pathToFileURL(file).href}?mode=ro&immutable=1`, flags);
+  if (existsSync(`${file}-wal`)) return openSqliteFile(file, constants.SQLITE_OPEN_READONLY);
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI | constants.SQLITE_OPEN_NOFOLLOW;
+  return new Database(`${pathToFileURL(withoutFolderLinks(file)).href}?mode=ro&immutable=1`, flags);
 }
 
 /** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */
@@ -105,7 +112,7 @@ function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
 function rollBackInterrupted(file: string): void {
   if (!existsSync(`${file}-journal`)) return;
   try {
-    using writing = new Database(file, { readwrite: true });
+    using writing = openSqliteFile(file, constants.SQLITE_OPEN_READWRITE);
     writing.query("SELECT 1 FROM sqlite_schema").get();
   } catch {
     // the reading connection meets the same and says what is wrong
@@ -116,7 +123,7 @@ function rollBackInterrupted(file: string): void {
 function makeOwnerOnly(file: string): void {
   if (existsSync(file)) return;
   try {
-    closeSync(openSync(file, "a", 0o600));
+    closeSync(openSync(file, "wx", 0o600));
   } catch {
     // SQLite opens it next and says what is wrong
   }

@@ -1,19 +1,14 @@
 // Puts another database in the place of the one in a data directory, in a way that a power cut at any moment leaves either the
 // old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
 // finishes it. Where the new database is from is src/backup/restore.ts's.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../domain/errors.ts";
 import { type Clock, fromStamp } from "../clock.ts";
-import {
-  type DataDirectory,
-  flushToDisk,
-  lockForServer,
-  type ServerLock,
-  writeWholeFile,
-} from "../data-directory.ts";
+import { type DataDirectory, lockForServer, type ServerLock } from "../data-directory.ts";
+import { flushToDisk, readOwnFile, writeWholeFile } from "../own-files.ts";
 import { openConnection } from "./connection.ts";
 import { litestreamFolder } from "./replication.ts";
 import { sqliteErrorIn } from "./storage-errors.ts";
@@ -155,7 +150,7 @@ const writePlan = (directory: DataDirectory, plan: SwapPlan): void =>
 
 function readPlan(directory: DataDirectory): SwapPlan {
   try {
-    const plan: unknown = JSON.parse(readFileSync(planFile(directory), "utf8"));
+    const plan: unknown = JSON.parse(readOwnFile(planFile(directory)).text);
     if (Value.Check(PlanSchema, plan)) return plan;
   } catch {
     // told below

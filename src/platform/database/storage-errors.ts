@@ -37,6 +37,11 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
     message: "the database file is read-only",
     hint: REACHABLE,
   },
+  SQLITE_CANTOPEN_SYMLINK: {
+    reason: "storage.link",
+    message: "the database file is a symbolic link",
+    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
+  },
   SQLITE_CANTOPEN: {
     reason: "storage.failed",
     message: "the database file cannot be opened",

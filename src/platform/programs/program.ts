@@ -1,8 +1,9 @@
 // Runs one program to its end: no shell, no arguments, an environment of its own, bounded output, one deadline, and nothing
 // left of its process group afterwards. Which bytes are executed is verified in pinned-executable.ts.
-import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../../domain/errors.ts";
+import { openOwnFile } from "../own-files.ts";
 
 export interface Invocation {
   /** the whole of it; nothing is inherited */
@@ -86,7 +87,7 @@ function nameless(path: string, text: string): number {
   rmSync(path, { force: true }); // of a process with the same id that died here
   writeFileSync(path, text, { flag: "wx", mode: 0o600 });
   try {
-    return openSync(path, "r");
+    return openOwnFile(path);
   } finally {
     rmSync(path, { force: true });
   }

@@ -1,0 +1,136 @@
+// The files that this program makes in its data directory: written as a whole and made durable, and read without ever following
+// a symbolic link, because whoever may write into the directory could lead its owner to any file. Files that an operator names
+// are for files.ts.
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { DomainError } from "../domain/errors.ts";
+
+/** Bytes that are copied at once. */
+const COPIED_BYTES = 1024 * 1024;
+/** A named pipe in the place of a file must not hold us up. */
+const READ_OWN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Opens a regular file for a synchronous reader, which closes it.
+ * @throws DomainError `data_dir.link` for a symbolic link, `data_dir.not_regular` for a folder, a pipe or a device; what the
+ *   system says of any other failure
+ */
+export function openOwnFile(path: string): number {
+  const file = refusingLink(path, () => openSync(path, READ_OWN));
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw notRegular(path);
+}
+
+/** @returns the text of the file and its mode @throws what `openOwnFile` throws */
+export function readOwnFile(path: string): { text: string; mode: number } {
+  const file = openOwnFile(path);
+  try {
+    return { text: readFileSync(file, "utf8"), mode: fstatSync(file).mode };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads a file piece by piece. It is opened when the first piece is asked for. @throws what `openOwnFile` throws */
+export async function* readOwnPieces(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path, READ_OWN).catch((error: unknown) => {
+    throw asLinkError(error, path);
+  });
+  yield* createReadStream(path, { fd: file }); // which closes it
+}
+
+/** Copies to a new file, for this user alone. @throws what `openOwnFile` throws; an error where `to` is there */
+export function copyOwnFile(from: string, to: string): void {
+  const source = openOwnFile(from);
+  try {
+    const target = openSync(to, "wx", 0o600);
+    try {
+      const piece = Buffer.alloc(COPIED_BYTES);
+      for (let read = readSync(source, piece); read > 0; read = readSync(source, piece))
+        for (let offset = 0; offset < read; ) offset += writeSync(target, piece, offset, read - offset);
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
+}
+
+/** @returns who may use a file, as `mode 0640, of user id 1000` */
+export const permissionsText = ({ mode, uid }: { mode: number; uid: number }): string =>
+  `mode 0${(mode & 0o777).toString(8).padStart(3, "0")}, of user id ${uid}`;
+
+/** @throws DomainError `data_dir.link` for a symbolic link; a missing file is for its reader to judge */
+export function refuseLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw linked(path);
+}
+
+/**
+ * SQLite refuses a link anywhere in a path that it may not follow; the folder of the data directory may be one, as systemd's
+ * DynamicUser= makes it.
+ * @returns the path with every link resolved except that of the file itself
+ */
+export function withoutFolderLinks(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path; // whoever opens it says what is wrong
+  }
+}
+
+/** Makes a file's bytes, or the names in a directory, survive a power failure. */
+export function flushToDisk(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Writes a file of ours that is there as a whole or not at all, also after a power failure; one writer at a time. */
+export function writeWholeFile(path: string, text: string): void {
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true }); // a killed writer's, or somebody's link, which must not be followed
+  writeFileSync(partial, text, { mode: 0o600, flush: true, flag: "wx" });
+  renameSync(partial, path);
+  flushToDisk(dirname(path));
+}
+
+function refusingLink<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asLinkError(error, path);
+  }
+}
+
+const asLinkError = (error: unknown, path: string): unknown =>
+  Object(error).code === "ELOOP" ? linked(path) : error;
+
+const linked = (path: string): DomainError =>
+  new DomainError("forbidden", "data_dir.link", `${path} is a symbolic link`, {
+    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
+  });
+
+const notRegular = (path: string): DomainError =>
+  new DomainError("forbidden", "data_dir.not_regular", `${path} is not a regular file`, {
+    hint: "find out who made it, and put the file itself in its place; run: chmod 700 on the data directory",
+  });

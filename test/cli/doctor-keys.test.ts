@@ -1,0 +1,92 @@
+// `doctor` where the sealing key is there and cannot be read: its owner may not, it belongs to somebody else, or systemd's
+// credential is not for this user. Each is told with its cause and its remedy.
+import { expect, test } from "bun:test";
+import { chmodSync, chownSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isRoot, NOBODY } from "../support/child.ts";
+import { runCli } from "../support/cli.ts";
+import { productCommand } from "../support/executable.ts";
+import { giveAway } from "../support/give-away.ts";
+import { type Bench, createInstallation } from "../support/in-process.ts";
+
+interface Finding {
+  check: string;
+  result: string;
+  detail: string;
+  remedy: string | null;
+}
+
+async function diagnosed({
+  data,
+}: Bench): Promise<{ exitCode: number; of(check: string): Finding | undefined }> {
+  const { stdout, exitCode } = await runCli(["doctor", "--json", "--data-dir", data]);
+  const { checks }: { checks: Finding[] } = JSON.parse(stdout);
+  return { exitCode, of: (name) => checks.find(({ check }) => check === name) };
+}
+
+const FAULTS: Readonly<Record<string, [spoil: (place: string) => void, name: string, permissions: string]>> =
+  {
+    "a key file that its owner may not read": [
+      (place) => chmodSync(place, 0),
+      "keys/0001.sealing-key",
+      "mode 0000, of user id <owner>",
+    ],
+    "a folder of keys that its owner may not enter": [
+      (place) => chmodSync(place, 0),
+      "keys",
+      "mode 0000, of user id <owner>",
+    ],
+    ...(isRoot && {
+      "a key file of another owner": [
+        (place: string) => chownSync(place, 0, 0),
+        "keys/0001.sealing-key",
+        "mode 0600, of user id 0",
+      ],
+    }),
+  };
+
+test.each(Object.entries(FAULTS))(
+  "%s is named with its mode and owner, and the way to repair it",
+  async (_, fault) => {
+    const [spoil, name, permissions] = fault;
+    using bench = await createInstallation();
+    if (isRoot) giveAway(bench); // root itself may read everything
+    const { uid } = statSync(bench.data);
+    const place = join(bench.data, name);
+    spoil(place);
+    const { exitCode, of } = await diagnosed(bench);
+    if (!isRoot) chmodSync(place, 0o700);
+    const named = `${place} (${permissions.replace("<owner>", String(uid))})`;
+    const all = `as root: chown -R ${uid} '${bench.data}' && chmod -R u+rwX,go= '${bench.data}'`;
+    expect(of("files")).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining(named),
+      remedy: all,
+    });
+    expect(of("database")).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining(`${named} cannot be `),
+      remedy: name === "keys" ? all : `as root: chown ${uid} '${place}' && chmod 600 '${place}'`,
+    });
+    expect(exitCode).toBe(7);
+  },
+);
+
+test("a credential of systemd that this user may not read is named, and as whom to run the command", async () => {
+  using bench = await createInstallation();
+  const credentials = join(bench.folder, "credentials");
+  mkdirSync(credentials);
+  renameSync(join(bench.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
+  chmodSync(join(credentials, "sealing-key"), isRoot ? 0o400 : 0);
+  if (isRoot) giveAway(bench);
+  const asOwner = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
+  const { exitCode, stderr } = await runCli(["doctor", "--data-dir", bench.data], {
+    command: [...asOwner, ...productCommand()],
+    env: { CREDENTIALS_DIRECTORY: credentials, PATH: process.env.PATH ?? "" },
+  });
+  const file = join(credentials, "sealing-key");
+  expect(stderr).toContain(
+    `${file} cannot be read by this user (EACCES); run the command as root, or as the user of the service`,
+  );
+  expect(exitCode).toBe(2);
+});

@@ -1,0 +1,12 @@
+// Gives a data directory to an ordinary user, so that commands which root starts run as somebody for whom permissions count.
+import { chmodSync, chownSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { NOBODY } from "./child.ts";
+import type { Bench } from "./in-process.ts";
+
+/** Only root can. */
+export function giveAway({ folder, data }: Pick<Bench, "folder" | "data">): void {
+  chmodSync(folder, 0o755);
+  const names = readdirSync(data, { recursive: true }).map(String);
+  for (const path of [data, ...names.map((name) => join(data, name))]) chownSync(path, NOBODY, NOBODY);
+}
