@@ -2,7 +2,7 @@
 // Which errors exist is for the domain; what a command prints on success is for output.ts.
 import { styleText } from "node:util";
 import { DomainError, type ErrorKind, type Problem } from "../src/domain/errors.ts";
-import { memoryLimits } from "../src/platform/memory-limits.ts";
+import { isOutOfMemory, memoryLimitText } from "../src/platform/memory-limits.ts";
 import { printable, printableJson } from "./printable.ts";
 
 /** operator-experience.md section 1.1 */
@@ -36,6 +36,7 @@ const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
   ["storage.full", EXIT.unexpected],
   ["storage.failed", EXIT.unexpected],
   ["storage.not_permitted", EXIT.notPermitted],
+  ["storage.link", EXIT.notPermitted],
   ["storage.damaged", EXIT.unverified],
   ["schema.migration_failed", EXIT.conflict],
   ["sealing.key_missing", EXIT.conflict],
@@ -153,12 +154,7 @@ function told(error: unknown): Told {
   };
 }
 
-/** The engine throws a RangeError, the system calls say ENOMEM. */
-const isOutOfMemory = (error: unknown): boolean =>
-  Object(error).code === "ENOMEM" || (error instanceof RangeError && /out of memory/i.test(error.message));
-
-const memoryHint = (): string =>
-  `the memory limit is ${memoryLimits().join(", ") || "that of the machine"}; raise it, or work with smaller files`;
+const memoryHint = (): string => `${memoryLimitText()}; raise it, or work with smaller files`;
 
 function expected({ message, reason, kind, hint, problems, retryAfterSeconds }: DomainError): Told {
   const wait = retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`;

@@ -2,6 +2,15 @@
 import { readFileSync } from "node:fs";
 import { bytesText } from "./disk.ts";
 
+/** The engine throws a RangeError, SQLite and the system calls have codes. @returns whether memory was what was missing */
+export const isOutOfMemory = (error: unknown): boolean =>
+  ["ENOMEM", "SQLITE_NOMEM"].includes(Object(error).code) ||
+  (error instanceof RangeError && /out of memory/i.test(error.message));
+
+/** @returns the limits of this process in words */
+export const memoryLimitText = (): string =>
+  `the memory limit is ${memoryLimits().join(", ") || "that of the machine"}`;
+
 /**
  * @param root of the file system; tests have their own
  * @returns each limit with its name and size, as `memory.max of the control group: 512.0 MiB`; none where there is none

@@ -3,6 +3,7 @@
 import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Log } from "../platform/log.ts";
+import { isOutOfMemory, memoryLimitText } from "../platform/memory-limits.ts";
 import { dialectOf } from "./dialect.ts";
 import { exchangeOf, noteRefusal } from "./exchange.ts";
 import { failurePage } from "./html.ts";
@@ -34,7 +35,8 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
     if (!failure || failure.status >= 500) {
       const cause = error instanceof DomainError ? error.cause : undefined;
       const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
-      log.error("http.failed", { ...asked, error, cause });
+      const memory = failure?.reason === EXHAUSTED && { memory: memoryLimitText() };
+      log.error("http.failed", { ...asked, error, cause, ...memory });
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
@@ -80,7 +82,19 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
 /** Finds our own error inside the framework's wrapping. */
 function readable(thrown: unknown): unknown {
   if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
-  return thrown;
+  return isOutOfMemory(thrown) ? outOfMemory(thrown) : thrown;
 }
+
+const EXHAUSTED = "memory.exhausted";
+/** Requests that are under way give their memory back within seconds. */
+const EXHAUSTED_RETRY_SECONDS = 5;
+
+/** The limit itself is for the log: strangers need not know how much it takes. */
+const outOfMemory = (cause: unknown): DomainError =>
+  new DomainError("unavailable", EXHAUSTED, "the service has no memory left for this request", {
+    hint: "try again in a moment; its log names the limit that was reached",
+    retryAfterSeconds: EXHAUSTED_RETRY_SECONDS,
+    cause,
+  });
 
 const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;

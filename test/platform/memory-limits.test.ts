@@ -29,6 +29,7 @@ test("a command that ran out of memory is no bug", () => {
   for (const error of [
     new RangeError("Out of memory"),
     Object.assign(new Error("spawn"), { code: "ENOMEM" }),
+    Object.assign(new Error("out of memory"), { code: "SQLITE_NOMEM" }),
   ])
     expect(failureOf(error, "run")).toMatchObject({ reason: "memory.exhausted", exit_code: 1 });
   expect(failureOf(new RangeError("Invalid array length"), "run").reason).toBe("unexpected");

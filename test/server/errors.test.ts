@@ -1,9 +1,10 @@
 // What goes wrong, and the one shape in which an API caller hears of it (PRODUCT.md decision 4).
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { NAME_CHARACTERS_MAX } from "../../src/domain/json-structure.ts";
 import { KEY_CHARACTERS_MAX } from "../../src/domain/members.ts";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { PROBLEMS_MAX } from "../../src/domain/problem-list.ts";
+import { memoryLimitText } from "../../src/platform/memory-limits.ts";
 import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../src/server/json-text.ts";
@@ -371,6 +372,21 @@ describe("a mistake of ours", () => {
       route: "/admin/users",
     });
     expect(JSON.stringify(line)).toMatch(/finalized|closed/i);
+  });
+
+  test("is not what a lack of memory is: callers are asked to come again, and the log names the limit", async () => {
+    await using face = await createTestServer();
+    const administrator = await asAdministrator(face);
+    using _exhausted = spyOn(face.domain.identity.users, "list").mockImplementation(() => {
+      throw new RangeError("Out of memory"); // as the engine does
+    });
+    const response = await face.request("GET", "/admin/users", administrator);
+    const { status, reason, detail } = await refusalOf(response);
+    expect([status, reason, response.headers.get("retry-after")]).toEqual([503, "memory.exhausted", "5"]);
+    expect(detail).toContain("its log names the limit");
+    const [line] = face.logged.filter(({ event }) => event === "http.failed");
+    expect(line).toMatchObject({ level: "error", memory: memoryLimitText() });
+    expect(JSON.stringify(line)).toContain("Out of memory");
   });
 
   test("is not what a refused request is: the log stays silent", async () => {
