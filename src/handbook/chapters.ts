@@ -2,22 +2,26 @@
 import { invariant } from "../domain/errors.ts";
 import airGap from "./air-gap.md" with { type: "text" };
 import backups from "./backups.md" with { type: "text" };
+import catalogFile from "./catalog-file.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
 import { type Section, TOPIC_SECTIONS } from "./contents.ts";
 import gateway from "./gateway.md" with { type: "text" };
 import harnessFile from "./harness-file.md" with { type: "text" };
 import install from "./install.md" with { type: "text" };
 import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
+import policyFile from "./policy-file.md" with { type: "text" };
 import settings from "./settings.md" with { type: "text" };
 
 const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "air-gap": airGap,
     backups,
+    "catalog-file": catalogFile,
     commands,
     gateway,
     "harness-file": harnessFile,
     install,
+    "policy-file": policyFile,
     settings,
   }),
 );

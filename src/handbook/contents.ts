@@ -12,6 +12,12 @@ export interface Chapter {
 export const CHAPTERS: readonly Chapter[] = [
   { name: "install", title: "Install", about: "Run the service under systemd." },
   { name: "gateway", title: "Inference gateway", about: "Give every user a key at an inference gateway." },
+  { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
+  {
+    name: "catalog-file",
+    title: "Catalog file",
+    about: "Packages that a policy may select, member by member.",
+  },
   { name: "harness-file", title: "Harness file", about: "Admit newer coding agents without a new program." },
   { name: "settings", title: "Settings", about: "Every setting, its spellings and its default." },
   { name: "commands", title: "Commands", about: "Exit codes, files and output of the command line." },

@@ -37,21 +37,25 @@ function emptyPlace() {
   return { directory, bin };
 }
 
-/** Made once: an installation in ./data with a catalog whose archives are all local, a backup, and the files of the example. */
-const installed = lazily(() => {
+/** Made once: an installation in ./data with a catalog whose archives are all local, a policy, a backup, and the example's files. */
+const installed = lazily(async () => {
   const { directory } = emptyPlace();
   cpSync(EXAMPLE, directory, { recursive: true });
+  const command = [builtExecutable()];
+  await using service = await startService({ command, args: ["--data-dir", "data"], cwd: directory });
+  service.signal("SIGTERM");
+  await service.ended();
   const remove = ["ticket-cli", "audit-hooks"].map((id) => `catalog remove ${id} --yes`);
-  for (const words of ["setup", "catalog seed catalog.yaml", ...remove, "backup create"]) {
-    const { exitCode, stderr } = Bun.spawnSync([builtExecutable(), ...words.split(" ")], { cwd: directory });
+  for (const words of ["catalog seed catalog.yaml", ...remove, "backup create"]) {
+    const { exitCode, stderr } = Bun.spawnSync([...command, ...words.split(" ")], { cwd: directory });
     expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
   }
   return directory;
 });
 
-function installedPlace() {
+async function installedPlace() {
   const place = emptyPlace();
-  cpSync(installed(), place.directory, { recursive: true });
+  cpSync(await installed(), place.directory, { recursive: true });
   return place;
 }
 
@@ -104,9 +108,9 @@ const startMessageOf = (service: RunningService, directory: string): string =>
 const chapterOf = (name: string): string => readFileSync(join(ROOT, `src/handbook/${name}.md`), "utf8");
 
 /** What each chapter needs beside an installation. */
-const PREPARATIONS: Readonly<Record<string, () => Workplace>> = {
-  backups: () => {
-    const place = installedPlace();
+const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {
+  backups: async () => {
+    const place = await installedPlace();
     const [backup = ""] = readdirSync(join(place.directory, "data/backups")).filter((name) =>
       name.endsWith(".qmb"),
     );
@@ -116,8 +120,8 @@ const PREPARATIONS: Readonly<Record<string, () => Workplace>> = {
     ];
     return { ...place, placeholders };
   },
-  "harness-file": () => {
-    const place = installedPlace();
+  "harness-file": async () => {
+    const place = await installedPlace();
     const example = blocksOfMarkdown(chapterOf("harness-file")).find(({ language }) => language === "yaml");
     writeFileSync(join(place.directory, "agents.yaml"), example?.text ?? "");
     return { ...place, placeholders: [] };
@@ -144,7 +148,7 @@ describe("handbook", () => {
     expect(blocks).toHaveLength(markdown.match(/^ *```\S/gm)?.length ?? 0);
     expectTags(blocks);
     if (blocks.every(({ tag }) => tag.startsWith("manual"))) return;
-    const place = PREPARATIONS[name]?.() ?? { ...installedPlace(), placeholders: [] };
+    const place = (await PREPARATIONS[name]?.()) ?? { ...(await installedPlace()), placeholders: [] };
     await expectBlocksTrue(blocks, place);
     if (name === "install") expectInstalled(join(dirname(place.directory), "root"));
   });

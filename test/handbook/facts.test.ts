@@ -4,11 +4,19 @@ import { expect, test } from "bun:test";
 import { INLINE_CHARACTERS_MAX } from "../../src/document-threads.ts";
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
 import {
+  CATALOG_FILE_BYTES_MAX,
+  PACKAGES_MAX,
+  PATH_BYTES_MAX,
+  PATH_COMPONENTS_MAX,
+} from "../../src/domain/catalog/model.ts";
+import {
   REPLACEMENT_WINDOW_MS,
   REPLACEMENTS_MAX,
   RETRY_BASE_MS,
   RETRY_MAX_MS,
 } from "../../src/domain/gateway/model.ts";
+import { COMPARATORS_MAX } from "../../src/domain/governance/document/requirement.ts";
+import { DOCUMENT_BYTES_MAX, SETTING_CHARACTERS_MAX } from "../../src/domain/governance/model.ts";
 import {
   GENERATIONS_ADDED_MAX,
   HARNESS_FILE_BYTES_MAX,
@@ -43,6 +51,11 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
     "settings",
     `The file may have ${CONFIG_FILE_BYTES_MAX / MIB} MiB, ${YAML_DEPTH_MAX} levels and ${YAML_VALUES_MAX.toLocaleString("en-US")} values`,
   ],
+  ["policy-file", `at most ${DOCUMENT_BYTES_MAX / MIB} MiB as JSON`],
+  ["policy-file", `Up to ${COMPARATORS_MAX} comparators`],
+  ["policy-file", `text of up to ${SETTING_CHARACTERS_MAX} characters`],
+  ["catalog-file", `up to ${PACKAGES_MAX} packages, and the file up to ${CATALOG_FILE_BYTES_MAX / MIB} MiB`],
+  ["catalog-file", `up to ${PATH_BYTES_MAX} bytes and ${PATH_COMPONENTS_MAX} parts`],
   ["settings", `documents over ${INLINE_CHARACTERS_MAX / 1024} KiB`],
   ["install", `at most ${DRAIN_MS / SECOND_MS} seconds`],
 ];

@@ -5,7 +5,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHAPTERS } from "../../src/handbook/contents.ts";
 import { expectPartsCurrent, partNamesIn } from "../support/generated-parts.ts";
+import { catalogMembersMarkdown } from "./reference/catalog.ts";
 import { keyStatesMarkdown, keyTransitionsMarkdown } from "./reference/gateway.ts";
+import { harnessComponentsMarkdown } from "./reference/harnesses.ts";
+import { policyMembersMarkdown } from "./reference/policy.ts";
 import { proseGenerators } from "./reference/prose.ts";
 import { settingsMarkdown } from "./reference/settings.ts";
 
@@ -13,6 +16,9 @@ const FOLDER = join(import.meta.dir, "../../src/handbook");
 const GENERATORS: Readonly<Record<string, () => string>> = {
   ...proseGenerators,
   settings: settingsMarkdown,
+  "policy-members": policyMembersMarkdown,
+  "catalog-members": catalogMembersMarkdown,
+  "harness-components": harnessComponentsMarkdown,
   "key-states": keyStatesMarkdown,
   "key-transitions": keyTransitionsMarkdown,
 };

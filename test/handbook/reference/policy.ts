@@ -1,0 +1,128 @@
+// The members of a policy file, from the schema of the document and the limits of its reader.
+
+import { PACKAGES_MAX } from "../../../src/domain/catalog/model.ts";
+import { FREE_OBJECT_BYTES_MAX, FREE_OBJECT_DEPTH_MAX } from "../../../src/domain/free-object.ts";
+import { REQUIREMENT_CHARACTERS_MAX } from "../../../src/domain/governance/document/requirement.ts";
+import {
+  CAPABILITIES_MAX,
+  GovernanceConfig,
+  LABEL_CHARACTERS_MAX,
+  MCP_ARGUMENTS_MAX,
+  MCP_SERVERS_MAX,
+  MCP_TEXT_CHARACTERS_MAX,
+  OVERRIDES_MAX,
+  TTL_SECONDS_MAX,
+  URL_CHARACTERS_MAX,
+} from "../../../src/domain/governance/model.ts";
+import { CONTRACT_GENERATION, POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
+import { HARNESS_KEYS } from "../../../src/domain/harnesses.ts";
+import { membersMarkdown, type Note } from "./schema-members.ts";
+
+const HARNESS = "harnesses.<harness>";
+const MCP = `${HARNESS}.mcp[]`;
+const label = `1 to ${LABEL_CHARACTERS_MAX} characters`;
+const url = `complete http or https URL, up to ${URL_CHARACTERS_MAX} characters`;
+const line = `up to ${MCP_TEXT_CHARACTERS_MAX} characters, no NUL`;
+const free = `${FREE_OBJECT_BYTES_MAX} bytes as JSON, ${FREE_OBJECT_DEPTH_MAX} levels`;
+const words = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+const NOTES: Readonly<Record<string, Note>> = {
+  revision: {
+    about: "any text; the service replaces it with the id of the revision that it publishes",
+    isRequired: true,
+    limits: `up to ${LABEL_CHARACTERS_MAX} characters`,
+  },
+  contract_version: {
+    about:
+      "generation of the contract that workstations must understand; publishing raises it where the policy needs it",
+    fallback: "1",
+    limits: `1 to ${CONTRACT_GENERATION}`,
+  },
+  required_capabilities: {
+    about: "what workstations must be able to do; publishing adds what the policy needs",
+    limits: `up to ${CAPABILITIES_MAX} of ${words(POLICY_CAPABILITIES)}`,
+  },
+  minimum_client_version: {
+    about:
+      "oldest version of the workstation client; informational, and added by publishing where it is needed",
+    limits: "full version such as `1.4.0`",
+  },
+  required_client_version: {
+    about: "the only version of the workstation client that receives the policy",
+    limits: "full version such as `1.4.0`",
+  },
+  ttl_seconds: {
+    about: "seconds for which a workstation uses the policy before it asks again; 300 without it",
+    limits: `0 to ${TTL_SECONDS_MAX}`,
+  },
+  required: {
+    about: "whether a workstation that has no current policy refuses to start a harness",
+    fallback: "false",
+  },
+  allowed_harnesses: { about: "harnesses that may run", fallback: "[]", limits: words(HARNESS_KEYS) },
+  harnesses: {
+    about: "what is said about each harness, by its name",
+    fallback: "{}",
+    limits: words(HARNESS_KEYS),
+  },
+  [HARNESS]: { about: "policy of one harness" },
+  [`${HARNESS}.version_requirement`]: {
+    about: "versions that may run, for example `>=2.0.12, <3`",
+    limits: `up to ${REQUIREMENT_CHARACTERS_MAX} characters; see Versions`,
+  },
+  [`${HARNESS}.allow_unverified_versions`]: {
+    about: "lets versions run that this program does not certify yet; needs `version_requirement`",
+    fallback: "false",
+  },
+  [`${HARNESS}.managed_config`]: {
+    about: "settings of the harness; see Managed settings",
+    fallback: "{}",
+    limits: free,
+  },
+  [`${HARNESS}.mcp`]: { about: "MCP servers", fallback: "[]", limits: `up to ${MCP_SERVERS_MAX}` },
+  [`${MCP}.name`]: { about: "name, unique for the harness", isRequired: true, limits: label },
+  [`${MCP}.command`]: { about: "command line of a local server; either this or `url`", limits: line },
+  [`${MCP}.args`]: {
+    about: "arguments of a local server",
+    fallback: "[]",
+    limits: `up to ${MCP_ARGUMENTS_MAX}, each ${line}`,
+  },
+  [`${MCP}.env`]: {
+    about: "variables of a local server",
+    fallback: "{}",
+    limits: `up to ${MCP_ARGUMENTS_MAX}, each ${line}`,
+  },
+  [`${MCP}.url`]: { about: "address of a remote server; either this or `command`", limits: url },
+  [`${MCP}.transport`]: {
+    about: "transport of a remote server",
+    limits: `up to ${LABEL_CHARACTERS_MAX} characters`,
+  },
+  [`${MCP}.disabled`]: { about: "whether the server is off", fallback: "false" },
+  [`${HARNESS}.package_overrides`]: {
+    about: "differences for this harness, by the id of a package of this policy",
+    fallback: "{}",
+    limits: `up to ${OVERRIDES_MAX}`,
+  },
+  [`${HARNESS}.package_overrides.<key>.enabled`]: {
+    about: "whether the harness gets the package",
+    fallback: "true",
+  },
+  [`${HARNESS}.package_overrides.<key>.settings`]: {
+    about: "settings of the package that win over its own",
+    fallback: "{}",
+    limits: free,
+  },
+  packages: {
+    about: "packages that workstations install, written as in a [catalog file](catalog-file.md)",
+    fallback: "[]",
+    limits: `up to ${PACKAGES_MAX}`,
+  },
+  gateway: { about: "follows from the setting `gateway.type`; a policy file must leave it out" },
+  session_upload: { about: "delivered to workstations as it is written" },
+  "session_upload.presign_url": { about: "address", isRequired: true, limits: url },
+  telemetry: { about: "delivered to workstations as it is written" },
+  "telemetry.sink_url": { about: "address", isRequired: true, limits: url },
+};
+
+export const policyMembersMarkdown = (): string =>
+  membersMarkdown(GovernanceConfig, NOTES, ["packages", "gateway"]);
