@@ -1,5 +1,6 @@
 // The server of guard.ts, a process of its own: one route twice, behind the guard of the product and without any guard.
 // Arguments: a data directory, and the port of the service that issued its tokens.
+import "../../src/production.ts";
 import { Elysia } from "elysia";
 import { systemClock } from "../../src/platform/clock.ts";
 import { plainText } from "../../src/server/answers.ts";

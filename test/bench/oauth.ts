@@ -7,7 +7,7 @@ import { atLeast, type Figure } from "./figures.ts";
 import { logIn, openBeside, requestLogin, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import type { LoadPlan, LoadRequest } from "./load.ts";
 import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
-import { load, nodeScript, type Running, script, startServer, WRITING_CALLERS } from "./processes.ts";
+import { load, peerOnBun, peerOnNode, type Running, startServer, WRITING_CALLERS } from "./processes.ts";
 
 const SECONDS = 1;
 /** Shorter: with the seeded ones, no more may be pending than the service allows. */
@@ -33,12 +33,12 @@ export async function measureOAuth(): Promise<Figure[]> {
     sides[name] = await side;
     servers.defer(sides[name].running.stop);
   };
-  await add("oidc-provider on Bun", startPeer(directory.path, script("oidc-peer.ts")));
+  await add("oidc-provider on Bun", startPeer(directory.path, peerOnBun("oidc-peer.ts")));
   const node = Bun.which("node");
   if (node)
     await add(
       "oidc-provider on Node",
-      startPeer(directory.path, await nodeScript(node, "oidc-peer.ts", directory.path)),
+      startPeer(directory.path, await peerOnNode(node, "oidc-peer.ts", directory.path)),
     );
   await add("ours", startOurs(join(directory.path, "data")));
   return [

@@ -2,9 +2,9 @@
 // by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { productCommand } from "../support/executable.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 
-const ROOT = join(import.meta.dir, "../..");
 const START_LIMIT_MS = 30_000;
 const LISTENS = /http:\/\/127\.0\.0\.1:(\d+)/;
 
@@ -15,19 +15,24 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** How the peers are meant to be deployed. The product sets its mode itself. */
+/** How peers are meant to be deployed. The product sets its mode itself, as its users start it. */
 const IN_PRODUCTION = ["env", "NODE_ENV=production"];
 
 /** @returns the command that runs a TypeScript file of this folder on the same Bun */
 export const script = (name: string, ...args: string[]): string[] => [
-  ...IN_PRODUCTION,
   process.execPath,
   join(import.meta.dir, name),
   ...args,
 ];
 
-/** @returns the command that runs it on Node, which reads no TypeScript everywhere; it is bundled into that directory */
-export async function nodeScript(node: string, name: string, directory: string): Promise<string[]> {
+/** @returns the command that runs a peer on the same Bun, in the mode that its documentation recommends */
+export const peerOnBun = (name: string, ...args: string[]): string[] => [
+  ...IN_PRODUCTION,
+  ...script(name, ...args),
+];
+
+/** @returns the same on Node, which does not read TypeScript in every version; it is bundled into that directory */
+export async function peerOnNode(node: string, name: string, directory: string): Promise<string[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, name)],
     target: "node",
@@ -37,12 +42,8 @@ export async function nodeScript(node: string, name: string, directory: string):
   return [...IN_PRODUCTION, node, outputs[0]?.path ?? ""];
 }
 
-/** @returns the command line of the product, from source */
-export const quartermaster = (...args: string[]): string[] => [
-  process.execPath,
-  join(ROOT, "src/main.ts"),
-  ...args,
-];
+/** @returns the command line of the executable that users get */
+export const quartermaster = (...args: string[]): string[] => [...productCommand(), ...args];
 
 /** Callers at once where what is acknowledged is on the disk: as many as may share a commit. */
 export const WRITING_CALLERS = 64;
@@ -90,17 +91,17 @@ export async function startServer(command: string[], role: Role = "measured"): P
   throw new Error(`${command.join(" ")} did not start: ${said}`);
 }
 
-/** Settings of whoever runs the benchmark must not change what is measured. */
-export function cleanEnvironment(): Record<string, string | undefined> {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("QUARTERMASTER_") && name !== "JOURNAL_STREAM" && name !== "NODE_ENV",
-  );
-  return Object.fromEntries(own);
-}
+/** what every login shell and service manager sets */
+const USUAL_VARIABLES = ["HOME", "LANG", "PATH", "TMPDIR"];
+
+/** Settings of whoever runs the benchmark must not change what is measured, nor may anything that users do not set. */
+export const cleanEnvironment = (): Record<string, string | undefined> =>
+  Object.fromEntries(USUAL_VARIABLES.map((name) => [name, process.env[name]]));
 
 /** Runs one plan in a process of its own. */
 export async function spawnLoad(plan: LoadPlan): Promise<LoadResult> {
   const child = Bun.spawn(onItsCore("measuring", script("load.ts")), {
+    env: cleanEnvironment(),
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",

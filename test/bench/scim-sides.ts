@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { openDataDirectory } from "../../src/platform/data-directory.ts";
 import { openBeside, startQuartermaster } from "./installation.ts";
 import type { LoadRequest } from "./load.ts";
-import { nodeScript, type Running, script, startServer } from "./processes.ts";
+import { peerOnBun, peerOnNode, type Running, script, startServer } from "./processes.ts";
 import { FEW_USERS, lookupPath, TOKEN, userNameAt } from "./scim-plan.ts";
 import { type Provisioned, provision, type Size } from "./scim-rows.ts";
 
@@ -39,8 +39,8 @@ export async function startOurs(directory: string, size: Size): Promise<OurSide>
 /** @returns the command lines of the peer, by what runs it */
 export async function peerCommands(directory: string): Promise<Record<string, string[]>> {
   const node = Bun.which("node");
-  const onBun = { "scimmy on Bun": script("scim-peer.ts") };
-  return node ? { ...onBun, "scimmy on Node": await nodeScript(node, "scim-peer.ts", directory) } : onBun;
+  const onBun = { "scimmy on Bun": peerOnBun("scim-peer.ts") };
+  return node ? { ...onBun, "scimmy on Node": await peerOnNode(node, "scim-peer.ts", directory) } : onBun;
 }
 
 /** @throws when its answer to a look-up is another one than ours */
