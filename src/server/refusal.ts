@@ -2,6 +2,7 @@
 // and with nothing but a request id when the error is ours.
 import { ISSUER_PATH } from "../domain/access/wire.ts";
 import { DomainError } from "../domain/errors.ts";
+import { asStorageError } from "../platform/database/storage-errors.ts";
 import type { Log } from "../platform/log.ts";
 import { isOutOfMemory, memoryLimitText } from "../platform/memory-limits.ts";
 import { dialectOf } from "./dialect.ts";
@@ -79,10 +80,10 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Finds our own error inside the framework's wrapping. */
+/** Finds our own error inside the framework's wrapping, and says of a failed read what the write queue says of a failed write. */
 function readable(thrown: unknown): unknown {
   if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
-  return isOutOfMemory(thrown) ? outOfMemory(thrown) : thrown;
+  return isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 }
 
 const EXHAUSTED = "memory.exhausted";

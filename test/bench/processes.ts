@@ -98,39 +98,49 @@ const USUAL_VARIABLES = ["HOME", "LANG", "PATH", "TMPDIR"];
 export const cleanEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(USUAL_VARIABLES.map((name) => [name, process.env[name]]));
 
-/** Runs one plan in a process of its own. */
-export async function spawnLoad(plan: LoadPlan): Promise<LoadResult> {
+/** A load that is under way. */
+export interface RunningLoad {
+  result: Promise<LoadResult>;
+  /** Ends it before its seconds are over. @returns what it did until then */
+  end(): Promise<LoadResult>;
+}
+
+/** Starts one plan in a process of its own. */
+export function startLoad(plan: LoadPlan): RunningLoad {
   const child = Bun.spawn(onItsCore("measuring", script("load.ts")), {
     env: cleanEnvironment(),
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
     stderr: "inherit",
   });
-  return JSON.parse(await new Response(child.stdout).text());
+  const result = new Response(child.stdout).text().then((text): LoadResult => JSON.parse(text));
+  const end = () => {
+    child.kill("SIGTERM");
+    return result;
+  };
+  return { result, end };
 }
+
+/** Runs one plan in a process of its own. */
+export const spawnLoad = (plan: LoadPlan): Promise<LoadResult> => startLoad(plan).result;
 
 /**
  * Runs one plan whose answers must all have the same status.
  * @throws when a connection broke, or an answer had another status
  */
 export async function load(plan: LoadPlan, status: number): Promise<LoadResult> {
-  const result = await spawnLoad(plan);
+  return needStatus(await spawnLoad(plan), status);
+}
+
+/** @returns the result @throws when a connection broke, an answer was another one, or there was none */
+export function needStatus(result: LoadResult, status: number): LoadResult {
   const others = Object.keys(result.statuses).filter((found) => Number(found) !== status);
   if (result.errors === 0 && others.length === 0 && result.requests > 0) return result;
   throw new Error(`wanted ${status} only: ${JSON.stringify(result)}`);
 }
 
-const MAPPED_DATABASE = /\.db\n(?:\w+:.*\n)*?Rss: +(\d+) kB/g;
-
-/**
- * @returns resident memory of a process in MB, without pages of a database that it has mapped: they are the system's cache,
- * there for any reader of the file, and go when memory is wanted; NaN where the system does not say
- */
-export async function residentMb(pid: number): Promise<number> {
-  const [all, mappings] = await Promise.all([statusMb(pid, "VmRSS"), textOf(`/proc/${pid}/smaps`)]);
-  const mapped = [...mappings.matchAll(MAPPED_DATABASE)].reduce((sum, [, kb]) => sum + Number(kb), 0);
-  return all - mapped / 1_024;
-}
+/** @returns resident memory of a process in MB; NaN where the system does not say */
+export const residentMb = (pid: number): Promise<number> => statusMb(pid, "VmRSS");
 
 /** Looks every 10 ms. @returns a function that ends it and gives the most memory of its own that the process had, in MB */
 export function followOwnMb(pid: number): () => number {

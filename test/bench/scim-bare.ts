@@ -13,7 +13,7 @@ import { openConnection } from "../../src/platform/database/connection.ts";
 
 const [file = "", organizationId = "", origin = ""] = process.argv.slice(2);
 const base = origin + SCIM_BASE_PATH;
-const connection = openConnection(file, { readonly: true, mapped: true });
+const connection = openConnection(file, { readonly: true });
 const find = connection.prepare<Found, [string, string, string]>(`
   SELECT account_id AS id, version, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, doc,
     (SELECT json_group_array(json_object('value', id, '$ref', ? || id, 'display', display_name, 'type', 'direct')

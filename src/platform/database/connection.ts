@@ -9,11 +9,6 @@ import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 /** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
 export const PAGE_CACHE_KIB = 16_384;
-/**
- * Bytes of the file that a mapping connection reads where the system already holds them: a look-up in a large file needs
- * neither a system call nor a copy for each page. It is the most that SQLite maps; what is beyond is read as ever.
- */
-export const MAPPED_BYTES_MAX = 0x7fff_0000;
 /** How long a write waits for another process's transaction; waiting stops the whole process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
@@ -31,8 +26,6 @@ export interface ConnectionOptions {
   busyTimeoutMs?: number;
   /** instead of PAGE_CACHE_KIB */
   pageCacheKib?: number;
-  /** reads up to MAPPED_BYTES_MAX of the file without copying it; they are not counted in the page cache */
-  mapped?: true;
   /**
    * keeps temporary tables and what undoes a savepoint in memory, and not in files of the system's temporary folder: there
    * the writes of one commit wrote ten times what they committed
@@ -51,7 +44,6 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     busyTimeoutMs = BUSY_TIMEOUT_MS,
     pageCacheKib = PAGE_CACHE_KIB,
     replicated,
-    mapped,
     tempInMemory,
     untouched,
     ...flags
@@ -67,7 +59,6 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${replicated ? 0 : CHECKPOINT_PAGES}`);
     connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
     if (tempInMemory) connection.run("PRAGMA temp_store=MEMORY");
-    if (mapped) connection.run(`PRAGMA mmap_size=${MAPPED_BYTES_MAX}`);
     connection.run("PRAGMA foreign_keys=ON");
     return connection;
   } catch (error) {

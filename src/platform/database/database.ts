@@ -65,7 +65,7 @@ export function openDatabase(
 ): Db {
   const writer = openConnection(file, { ...options, create: true, tempInMemory: true });
   try {
-    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true, mapped: true }));
+    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true }));
   } catch (error) {
     writer.close();
     throw error;

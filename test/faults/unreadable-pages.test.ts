@@ -1,0 +1,37 @@
+// Pages of the database that the disk no longer gives back while the service runs: the request that needs one is answered with
+// an error that names the cause, and the process goes on.
+import { expect, test } from "bun:test";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startService } from "../support/running-service.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const TOKEN = "a-token-of-the-identity-provider";
+/** the first pages; the tables have many more */
+const KEPT_BYTES = 16_384;
+
+test("a page that cannot be read is an error answer that names the cause, and the service goes on", async () => {
+  const directory = temporaryDirectory();
+  const args = ["--data-dir", join(directory, "data")];
+  const env = { QUARTERMASTER_SCIM_TOKEN: TOKEN };
+  const database = join(directory, "data/quartermaster.db");
+  {
+    await using begun = await startService({ args, env });
+    begun.signal("SIGTERM");
+    expect(await begun.ended()).toBe(0); // everything is in the file now, and nothing in the write-ahead log
+  }
+  await using service = await startService({ args, env });
+  const whole = readFileSync(database);
+  truncateSync(database, KEPT_BYTES);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const answer = await fetch(`${service.baseUrl}/scim/v2/Users`, { headers });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    503,
+    { detail: expect.stringContaining("the database file is damaged") },
+  ]);
+  expect((await fetch(`${service.baseUrl}/health`)).status).toBe(200);
+  writeFileSync(database, whole);
+  service.signal("SIGTERM");
+  expect(await service.ended()).toBe(0);
+  rmSync(directory, { recursive: true });
+});
