@@ -112,14 +112,14 @@ interface Connection {
   received: Buffer;
 }
 
-/** Runs one plan. @throws when the plan is out of bounds */
-export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+/** Runs one plan, or less of it when `ended` resolves. @throws when the plan is out of bounds */
+export async function runLoad(plan: LoadPlan, ended?: Promise<void>): Promise<LoadResult> {
   refuseUnbounded(plan);
   const run = new LoadRun(plan);
   const begin = Bun.nanoseconds();
   for (let opened = 0; opened < plan.connections; opened++) run.open();
   run.stayAwake();
-  await Bun.sleep(plan.seconds * 1_000);
+  await Promise.race([Bun.sleep(plan.seconds * 1_000), ...(ended ? [ended] : [])]);
   return run.end((Bun.nanoseconds() - begin) / 1e9);
 }
 
@@ -253,7 +253,9 @@ class LoadRun {
 }
 
 if (import.meta.main) {
+  const ended = Promise.withResolvers<void>();
+  process.once("SIGTERM", () => ended.resolve());
   const plan: LoadPlan = await Bun.stdin.json();
-  console.log(JSON.stringify(await runLoad(plan)));
+  console.log(JSON.stringify(await runLoad(plan, ended.promise)));
   process.exit(0);
 }

@@ -143,8 +143,8 @@ async function measurePages(
   };
   return [
     ...(await race({ unit: "pages/s", rounds: PAGE_ROUNDS, subjects }, [
-      { what, rivals: "scimmy", wanted: 60 },
-      { what, rivals: "paging scimmy" },
+      { what, rivals: "", wanted: 20 },
+      { what, rivals: "scimmy" },
     ])),
     ...(await race(
       {
