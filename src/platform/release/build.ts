@@ -20,12 +20,14 @@ export const ENTRIES = ["src/main.ts", "src/backup-worker.ts", "src/document-wor
 
 /**
  * Identifiers stay: Elysia reads the source text of handlers, and shorter names would break them without an error.
+ * All entries lie in one folder of the executable, wherever their sources are: shared code starts a thread by a path beside it.
  * Without the two autoloads, no `.env` and no `bunfig.toml` of the current folder can change what the executable does.
  */
 const FLAGS = [
   "--bytecode",
   "--format=esm",
   "--splitting",
+  "--entry-naming=[name].[ext]",
   "--sourcemap",
   "--minify-whitespace",
   "--minify-syntax",
