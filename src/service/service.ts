@@ -7,13 +7,12 @@ import type { Actor } from "../domain/actor.ts";
 import type { Seeded } from "../domain/catalog/service.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { BootstrapResult } from "../domain/identity/service.ts";
-import { REWRAP_JOB } from "../domain/system/sealing-keys.ts";
 import { watchKeys, watchProvisioner } from "../gateway/watch.ts";
 import { beginGatewayWork, drainAttempts, registerGatewayJob } from "../gateway/work.ts";
 import { applyGovernance, configurationIn, logGovernance, reloadGovernance } from "../governance-file.ts";
 import { type Installation, openInstallation } from "../installation.ts";
 import { openForStart, refuseLostDatabase } from "../lost-database.ts";
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigFile } from "../platform/config/file.ts";
 import { type DataDirectory, lockForServer, openMode } from "../platform/data-directory.ts";
@@ -31,6 +30,7 @@ import { createReadiness } from "../server/readiness.ts";
 import { startingResponse } from "../server/refusal.ts";
 import { createServer, type Server } from "../server/server.ts";
 import { beginInstallation } from "../setup.ts";
+import { registerKeyAndLoginJobs } from "./access-work.ts";
 import { registerAuditJob } from "./audit-work.ts";
 import { addClientFigures, registerClientJobs } from "./client-work.ts";
 import { beginHarnesses, reloadHarnesses } from "./harness-facts.ts";
@@ -154,7 +154,8 @@ async function startBehind(
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
-  registerJobs(scheduler, installation, { actor, log, deviceLoginsExpired });
+  registerKeyAndLoginJobs(scheduler, installation.domain, { actor, log, deviceLoginsExpired });
+  registerGatewayJob(scheduler, installation.domain);
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   registerInvitationJob(scheduler, installation.domain, { actor, log, config });
   registerAuditJob(scheduler, installation.domain, { actor, log, config });
@@ -246,50 +247,4 @@ async function reloadCatalog(
     log.error("catalog.kept", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("catalog.problem", { ...problem });
   }
-}
-
-const SWEEP_EVERY_MS = 10 * MINUTE_MS;
-const ROTATION_CHECK_EVERY_MS = HOUR_MS;
-const REWRAP_CHECK_EVERY_MS = MINUTE_MS;
-const JOB_TIME_LIMIT_MS = MINUTE_MS;
-const JITTER_MS = 30 * SECOND_MS;
-
-function registerJobs(
-  scheduler: Scheduler,
-  { domain }: Installation,
-  own: { actor: Actor; log: Log; deviceLoginsExpired(total: number): void },
-): void {
-  const { actor, log } = own;
-  const shared = { jitterMs: JITTER_MS, timeLimitMs: JOB_TIME_LIMIT_MS };
-  scheduler.register({
-    ...shared,
-    name: "access-sweep",
-    everyMs: SWEEP_EVERY_MS,
-    async run(signal) {
-      const { expiredDeviceLogins } = await domain.access.sweep(signal);
-      await domain.idempotency.sweep(signal);
-      own.deviceLoginsExpired(expiredDeviceLogins);
-    },
-  });
-  scheduler.register({
-    ...shared,
-    name: "signing-key-rotation",
-    everyMs: ROTATION_CHECK_EVERY_MS,
-    async run() {
-      for (const keys of [domain.access.keys, domain.inference.signingKeys]) {
-        await keys?.rotateIfDue(actor);
-        await keys?.dropDead();
-      }
-    },
-  });
-  scheduler.register({
-    ...shared,
-    name: REWRAP_JOB,
-    everyMs: REWRAP_CHECK_EVERY_MS,
-    async run(signal) {
-      const done = await domain.sealingKeys.rewrap(actor, signal);
-      if (done.rewrapped > 0) log.info("sealing.rewrapped", { ...done });
-    },
-  });
-  registerGatewayJob(scheduler, domain);
 }
