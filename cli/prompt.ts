@@ -21,7 +21,10 @@ export const addConfirmOptions = (command: CliCommand): CliCommand =>
 
 /** Adds `--confirm` and `--dry-run` to a severe verb (operator-experience.md CLI-8). */
 export const addSevereConfirmOptions = (command: CliCommand): CliCommand =>
-  addDryRun(command).option("--confirm <name>", "do it without asking; repeats the name of what is replaced");
+  addDryRun(command).option(
+    "--confirm <name>",
+    "do it without asking; repeats the name of what is replaced or erased",
+  );
 
 const addDryRun = (command: CliCommand): CliCommand =>
   command.option("--dry-run", "say what would be done, and change nothing");

@@ -55,6 +55,7 @@ function breakText(broken: Break): string {
 const BREAK_TEXTS = {
   altered: "does not say what was recorded",
   unlinked: "does not follow the entry it was recorded after: one was removed, inserted or moved",
+  redactions_altered: "is an erasure, and the entries that it redacted do not say what it left of them",
   begins_late: "is the first in the log, and not every entry before it was removed by retention",
 } as const;
 

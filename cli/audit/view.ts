@@ -15,6 +15,7 @@ export const ENTRY_COLUMNS: readonly Column<AuditRow>[] = [
   { header: "REQUEST", value: ({ requestId }) => requestId, isWide: true },
   { header: "BEFORE", value: ({ before }) => before, isWide: true },
   { header: "AFTER", value: ({ after }) => after, isWide: true },
+  { header: "REDACTED BY", value: ({ redactedBy }) => redactedBy, isWide: true },
 ];
 
 /** An entry is written in the transaction of what it tells: what failed or was refused has changed nothing, and has none. */
@@ -35,6 +36,7 @@ export const entryDocument = (entry: AuditRow) => ({
   after: summaryIn(entry.after),
   previous_digest: digestText(entry.previousDigest),
   digest: digestText(entry.digest),
+  redacted_by: entry.redactedBy,
 });
 
 /** The first entry follows none. */

@@ -3,7 +3,7 @@ import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { inDomain } from "../in-domain.ts";
 import { addPageOptions } from "../pages.ts";
-import { addConfirmOptions } from "../prompt.ts";
+import { addConfirmOptions, addSevereConfirmOptions } from "../prompt.ts";
 import { addSecretOptions } from "../secret-input.ts";
 import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
 
@@ -156,4 +156,16 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   )
     .printsJson()
     .action(inDomain(context, async () => (await import("../users/change.ts")).remove)),
+  addSevereConfirmOptions(
+    noun
+      .command("erase")
+      .description("Erases everything about a person; the audit log names a pseudonym instead.")
+      .examples(
+        "quartermaster users erase ana@example.org --dry-run",
+        "quartermaster users erase ana@example.org --confirm ana@example.org",
+      )
+      .argument(...USER),
+  )
+    .printsJson()
+    .action(inDomain(context, async () => (await import("../users/erase.ts")).erase)),
 ];

@@ -10,18 +10,23 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
+import { eraseLogins } from "./access/erase.ts";
 import { createInvitationBudget } from "./access/invitation-budget.ts";
 import { forgetGuesses } from "./access/password-guesses.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { accessSecrets } from "./access/signing-keys.ts";
 import { AuditLog } from "./audit/log.ts";
-import { createAudit } from "./audit/service.ts";
+import { Redactions } from "./audit/redactions.ts";
+import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
 import { PackageSources } from "./catalog/package-sources.ts";
 import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
+import { eraseClients } from "./clients/erase.ts";
 import { createClients } from "./clients/service.ts";
+import { Erasure } from "./erasure/service.ts";
 import { createGroupsChanged } from "./gateway/due.ts";
+import { createEraseKeys } from "./gateway/erase.ts";
 import { createInference } from "./gateway/inference.ts";
 import { createRetirement } from "./gateway/retire.ts";
 import { gatewaySecrets } from "./gateway/rewrap.ts";
@@ -34,10 +39,15 @@ import {
 import { ArtifactLinks } from "./governance/artifact-links.ts";
 import { createDelivery } from "./governance/delivery.ts";
 import { checkVersion } from "./governance/document/versions.ts";
+import { eraseAuthor } from "./governance/erase.ts";
 import { createGovernance, type RunTask } from "./governance/service.ts";
 import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harness-facts.ts";
+import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
+import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
+import type { ErasePersonalData } from "./personal-data.ts";
+import { eraseProvisioning } from "./scim/erase.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
@@ -135,10 +145,7 @@ export function openDomain({
     governance,
     delivery: createDelivery({
       inForce: governance.inForce,
-      gateway: gatewayMode && {
-        ensureKey: (request) => gateway.keys.ensure({ ...request, manual: false }),
-        mint: (workstation) => inference.tokens.mint(workstation),
-      },
+      gateway: gatewayMode && deliveredFrom(gateway, inference),
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: createClients({
@@ -161,6 +168,7 @@ export function openDomain({
     gateway,
     inference,
     auditLog,
+    erasure: new Erasure({ ...shared, identity, log: new Redactions(shared), areas: erasersOf(shared) }),
     harnesses,
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
@@ -172,3 +180,22 @@ export function openDomain({
     }),
   };
 }
+
+const deliveredFrom = (
+  { keys }: ReturnType<typeof createGateway>,
+  { tokens }: ReturnType<typeof createInference>,
+): NonNullable<Parameters<typeof createDelivery>[0]["gateway"]> => ({
+  ensureKey: (request) => keys.ensure({ ...request, manual: false }),
+  mint: (workstation) => tokens.mint(workstation),
+});
+
+/** In the order in which rows may go: the user, to whom others refer, is the last. */
+const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
+  createEraseKeys(machine),
+  eraseClients,
+  eraseAnswers,
+  eraseAuthor,
+  eraseProvisioning,
+  eraseLogins,
+  createEraseUser(machine),
+];

@@ -9,6 +9,7 @@ import gateway from "./gateway.md" with { type: "text" };
 import harnessFile from "./harness-file.md" with { type: "text" };
 import install from "./install.md" with { type: "text" };
 import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
+import personalData from "./personal-data.md" with { type: "text" };
 import policyFile from "./policy-file.md" with { type: "text" };
 import settings from "./settings.md" with { type: "text" };
 
@@ -21,6 +22,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     gateway,
     "harness-file": harnessFile,
     install,
+    "personal-data": personalData,
     "policy-file": policyFile,
     settings,
   }),

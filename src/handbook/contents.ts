@@ -27,6 +27,11 @@ export const CHAPTERS: readonly Chapter[] = [
     title: "Backup and restore",
     about: "Make backups, restore them and replicate the database.",
   },
+  {
+    name: "personal-data",
+    title: "Personal data",
+    about: "How long data about people is kept, and how to erase one person.",
+  },
 ];
 
 export interface Section {
@@ -45,6 +50,7 @@ export const TOPIC_SECTIONS: ReadonlyMap<string, Section> = new Map<string, Sect
   ["gateway-keys", { chapter: "gateway", heading: "States of a key" }],
   ["bundles", { chapter: "air-gap" }],
   ["harnesses", { chapter: "harness-file" }],
+  ["erasure", { chapter: "personal-data", heading: "Erase a person" }],
   ["service", { chapter: "install", heading: "systemd" }],
 ]);
 

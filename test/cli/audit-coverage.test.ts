@@ -154,6 +154,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
+  "users erase": {
+    rest: async (bench) => {
+      await withAda(bench);
+      return `${ADA} --confirm ${ADA}`;
+    },
+    leaves: ["user.remove", "user.erase"],
+  },
   "users invite": {
     rest: () => `${ADA} --role member --server-public-url https://qm.example.org`,
     leaves: ["invitation.create"],

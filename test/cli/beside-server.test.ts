@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { dumpOf } from "../domain/erasure/erasure-world.ts";
 import { FormBrowser, formTo } from "../support/form-browser.ts";
 import { runHere } from "../support/in-process.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
@@ -39,7 +40,9 @@ const post = async (path: string, form: Record<string, string>) =>
   );
 
 /** RFC 8628 from the workstation's request to its tokens. */
-async function logIn(): Promise<{ accessToken: string; refreshToken: string }> {
+async function logIn(
+  credential = { email: EMAIL, password: service.password() },
+): Promise<{ accessToken: string; refreshToken: string }> {
   const client = { client_id: "blue-cli" };
   const login = await post("/api/auth/device/code", {
     ...client,
@@ -47,10 +50,7 @@ async function logIn(): Promise<{ accessToken: string; refreshToken: string }> {
   });
   const browser = new FormBrowser(service.baseUrl, fetch);
   const path = new URL(login.verification_uri_complete).pathname;
-  const page = await browser.signIn(await browser.visit(path), {
-    email: EMAIL,
-    password: service.password(),
-  });
+  const page = await browser.signIn(await browser.visit(path), credential);
   const approved = await browser.submit(formTo(page, path), { decision: "approve" });
   expect(approved.path).toBe("/device/approved");
   const form = { ...client, grant_type: DEVICE_CODE_GRANT, device_code: login.device_code };
@@ -96,6 +96,22 @@ test("`logins revoke --user` and `--all` leave nobody logged in", async () => {
   expect((await catalogAs(second.accessToken)).status).toBe(200);
   await command("logins revoke --all --yes");
   expect((await catalogAs(second.accessToken)).status).toBe(401);
+});
+
+test("whoever is erased is refused with the very next request, and nothing in the database names them", async () => {
+  const email = "ana@example.org";
+  const { password } = await command(`users create ${email} --role admin`);
+  const { accessToken, refreshToken } = await logIn({ email, password: String(password) });
+  expect((await catalogAs(accessToken)).status).toBe(200);
+  const erased = await command(`users erase ${email} --confirm ${email}`);
+  expect(erased).toMatchObject({ erased: true, rows: { users: 1, grants: 1, login_sessions: 1 } });
+  expect((await catalogAs(accessToken)).status).toBe(401);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
+  expect(await command("audit verify")).toMatchObject({ verified: true });
+  const dump = JSON.stringify(dumpOf({ file: join(folder, "data", "quartermaster.db") }));
+  expect(dump).not.toContain(email);
+  expect(dump).toContain(String(erased.pseudonym));
 });
 
 test("a rotated signing key is published at once, and tokens of the old one stay good", async () => {

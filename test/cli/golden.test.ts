@@ -302,6 +302,13 @@ test("users", async () => {
     "users suspend carl@example.org --yes --json",
     "users resume carl@example.org --json",
     "users remove carl@example.org --yes --json",
+    "users erase ana@example.org --dry-run",
+    "users erase ana@example.org",
+    "users erase ana@example.org --confirm bob@example.org",
+    "users erase ana@example.org --confirm ana@example.org",
+    "users erase ana@example.org --confirm ana@example.org",
+    "users erase bob@example.org --dry-run",
+    "users erase carl@example.org --confirm carl@example.org --json",
   ]);
   steps.push(...(await withdrawing(bench)));
   await guessOn(bench, "bob@example.org");

@@ -64,6 +64,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "signing_key.rotate",
   "user.change_password",
   "user.create",
+  "user.erase",
   "user.remove",
   "user.reset_password",
   "user.revive",

@@ -7,7 +7,7 @@ export type AuditRow = typeof auditEntries.$inferSelect;
 /** What is different in each of the entries that are appended together. */
 export type Link = Pick<AuditRow, "target" | "previousDigest" | "digest">;
 /** What is the same in all of them. */
-export type Facts = Omit<AuditRow, "id" | keyof Link>;
+export type Facts = Omit<AuditRow, "id" | "redactedBy" | keyof Link>;
 
 /** What the first entry is chained to. */
 export const CHAIN_START = "";

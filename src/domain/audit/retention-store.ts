@@ -3,7 +3,7 @@ import { asc, lte } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
 import { CHECKPOINT_ID, type Checkpoint } from "./checkpoint.ts";
-import { auditCheckpoint, auditEntries } from "./tables.ts";
+import { auditCheckpoint, auditEntries, auditRedactions } from "./tables.ts";
 
 export type OldEntry = Pick<AuditRow, "id" | "atMs" | "digest">;
 
@@ -19,6 +19,8 @@ export const listOldest = (tx: Tx, limit: number): OldEntry[] =>
 /** Removes every entry up to the checkpoint, and remembers it. */
 export function removeUpTo(tx: Tx, checkpoint: Checkpoint): void {
   tx.delete(auditEntries).where(lte(auditEntries.id, checkpoint.entryId)).run();
+  // An erasure vouches for all of its redactions together, so they stay until it goes; what it redacted came before it.
+  tx.delete(auditRedactions).where(lte(auditRedactions.erasureId, checkpoint.entryId)).run();
   tx.insert(auditCheckpoint)
     .values({ id: CHECKPOINT_ID, ...checkpoint })
     .onConflictDoUpdate({ target: auditCheckpoint.id, set: checkpoint })

@@ -44,6 +44,7 @@ const insertEntries = statement((connection) =>
           previousDigest: ofLink(1).as("previous_digest"),
           digest: ofLink(2).as("digest"),
           credential: fact("credential").as("credential"),
+          redactedBy: sql`NULL`.as("redacted_by"),
         })
         .from(sql`json_each(${named("links")})`),
     )

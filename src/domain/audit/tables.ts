@@ -1,5 +1,5 @@
 // The tables of the audit log; the SQL that made them is in migrations/.
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const auditEntries = sqliteTable("audit_entries", {
   id: integer("id").primaryKey({ autoIncrement: true }),
@@ -18,7 +18,22 @@ export const auditEntries = sqliteTable("audit_entries", {
   digest: text("digest").notNull(),
   /** public id of what the actor came in with: `grant:<id>`; null where that was none of ours, as at the terminal */
   credential: text("credential"),
+  /** id of the newest erasure that replaced personal data in it; not part of its digest */
+  redactedBy: integer("redacted_by"),
 });
+
+/** What an entry says since an erasure. */
+export const auditRedactions = sqliteTable(
+  "audit_redactions",
+  {
+    entryId: integer("entry_id").notNull(),
+    /** id of the entry that vouches for it */
+    erasureId: integer("erasure_id").notNull(),
+    /** of the entry with its new content */
+    digest: text("digest").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.entryId, table.erasureId] })],
+);
 
 /** One row at most, with id 1. */
 export const auditCheckpoint = sqliteTable("audit_checkpoint", {

@@ -2,9 +2,11 @@
 // and with the entry before it, from the checkpoint on at which retention lets the chain begin.
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
-import { type AuditRow, digestOf } from "./chain.ts";
+import type { AuditRow } from "./chain.ts";
 import { type Checkpoint, FORGET_ACTION, isRepeatedIn, NOTHING_REMOVED } from "./checkpoint.ts";
 import * as store from "./log-store.ts";
+import { listInForce } from "./redaction-store.ts";
+import { contentDigest, ERASE_ACTION, recordedDigest, storedDigest } from "./redactions.ts";
 
 /** Entries of one page while the whole log is read. */
 export const WALK_ROWS = 500;
@@ -24,6 +26,8 @@ export type Break =
   | { kind: "unlinked"; entry: AuditRow }
   /** more is gone before the first entry than retention has removed, by what the log itself says */
   | { kind: "begins_late"; entry: AuditRow }
+  /** the redactions that this erasure vouches for are not those that it made */
+  | { kind: "redactions_altered"; entry: AuditRow }
   /** entries were recorded up to this id, and the last ones are gone */
   | { kind: "cut_off"; recordedUpTo: number };
 
@@ -37,9 +41,15 @@ export interface Verification {
   broken: Break | undefined;
 }
 
+type EntryBreak = Exclude<Break["kind"], "cut_off">;
+
 interface Page {
   checkpoint: Checkpoint;
-  entries: AuditRow[];
+  entries: readonly AuditRow[];
+  /** digests of what redacted entries say now, by their id */
+  redacted: ReadonlyMap<number, string>;
+  /** digests over the redactions that each erasure made, by the id of its entry */
+  erasures: ReadonlyMap<number, string | undefined>;
 }
 
 /** Reads as far as the first entry that does not fit; entries made meanwhile are read as well. */
@@ -48,22 +58,31 @@ export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {})
   const reading = new ChainReading();
   for (let isEnd = false; !isEnd; ) {
     signal?.throwIfAborted();
-    const { checkpoint, entries } = readPage(db, reading.lastId);
-    const broken = reading.read(checkpoint, entries);
+    const page = readPage(db, reading.lastId);
+    const broken = reading.read(page);
     if (broken) return reading.verification(broken);
-    advance?.(entries.length);
-    isEnd = entries.length < WALK_ROWS;
+    advance?.(page.entries.length);
+    isEnd = page.entries.length < WALK_ROWS;
     await setImmediate(); // signals and other work get their turn
   }
   return reading.verification(reading.breakAtEnd(recordedUpTo));
 }
 
-/** Both of one moment: retention may remove what would have been read next. */
+/** All of one moment: retention may remove what would have been read next, and an erasure redact it. */
 const readPage = (db: Db, after: number): Page =>
-  db.atOnce(() => ({
-    checkpoint: store.findCheckpoint(db.read) ?? NOTHING_REMOVED,
-    entries: store.listFollowing(db.read, { after, limit: WALK_ROWS }),
-  }));
+  db.atOnce(() => {
+    const entries = store.listFollowing(db.read, { after, limit: WALK_ROWS });
+    const redacted = entries.filter(({ redactedBy }) => redactedBy !== null);
+    const [first, last] = [redacted[0], redacted.at(-1)];
+    const inForce = first && last ? listInForce(db.read, first.id, last.id) : [];
+    const erasures = entries.filter(({ action }) => action === ERASE_ACTION);
+    return {
+      checkpoint: store.findCheckpoint(db.read) ?? NOTHING_REMOVED,
+      entries,
+      redacted: new Map(inForce.map(({ entryId, digest }) => [entryId, digest])),
+      erasures: new Map(erasures.map(({ id }) => [id, storedDigest(db.read, id)])),
+    };
+  });
 
 /** How far the chain has been followed. */
 class ChainReading {
@@ -73,17 +92,20 @@ class ChainReading {
   #entries = 0;
   /** what the newest entry about removed ones says */
   #forgotten: string | null = null;
+  /** redacted entries whose erasure was not read yet, by its id */
+  readonly #unvouched = new Map<number, AuditRow>();
 
   get lastId(): number {
     return this.#last?.id ?? 0;
   }
 
   /** @returns the first entry that does not fit */
-  read(checkpoint: Checkpoint, entries: readonly AuditRow[]): Break | undefined {
-    this.#checkpoint = checkpoint;
-    for (const entry of entries) {
-      const kind = this.#breakAt(entry);
+  read(page: Page): Break | undefined {
+    this.#checkpoint = page.checkpoint;
+    for (const entry of page.entries) {
+      const kind = contentBreak(entry, page) ?? this.#placeBreak(entry);
       if (kind !== undefined) return { kind, entry };
+      this.#note(entry);
       if (entry.action === FORGET_ACTION) this.#forgotten = entry.after;
       this.#first ??= entry;
       this.#last = entry;
@@ -92,8 +114,14 @@ class ChainReading {
     return undefined;
   }
 
-  #breakAt(entry: AuditRow): "altered" | "unlinked" | "begins_late" | undefined {
-    if (digestOf(entry.previousDigest, entry) !== entry.digest) return "altered";
+  /** What an erasure redacted came before it. */
+  #note(entry: AuditRow): void {
+    const { id, action, redactedBy } = entry;
+    if (redactedBy !== null && !this.#unvouched.has(redactedBy)) this.#unvouched.set(redactedBy, entry);
+    if (action === ERASE_ACTION) this.#unvouched.delete(id);
+  }
+
+  #placeBreak(entry: AuditRow): "unlinked" | "begins_late" | undefined {
     const { entryId, digest } = this.#checkpoint;
     if (this.#last && this.#last.id >= entryId)
       return entry.previousDigest === this.#last.digest ? undefined : "unlinked";
@@ -107,6 +135,8 @@ class ChainReading {
       const isEmpty = recordedUpTo === 0 && this.#checkpoint.removed === 0;
       return isEmpty ? undefined : { kind: "cut_off", recordedUpTo };
     }
+    for (const [erasureId, entry] of this.#unvouched)
+      if (erasureId > this.#checkpoint.entryId) return { kind: "altered", entry };
     const isTold = this.#checkpoint.removed === 0 || isRepeatedIn(this.#forgotten, this.#checkpoint);
     return isTold ? undefined : { kind: "begins_late", entry: this.#first };
   }
@@ -114,4 +144,14 @@ class ChainReading {
   verification(broken: Break | undefined): Verification {
     return { entries: this.#entries, removed: this.#checkpoint.removed, last: this.#last, broken };
   }
+}
+
+/** An entry says what was recorded, or what the erasure that redacted it left of that: one that was recorded later. */
+function contentBreak(entry: AuditRow, { redacted, erasures }: Page): EntryBreak | undefined {
+  const { id, redactedBy } = entry;
+  if (redactedBy !== null && redactedBy <= id) return "altered";
+  const digest = redactedBy === null ? entry.digest : redacted.get(id);
+  if (contentDigest(entry) !== digest) return "altered";
+  const isErasure = entry.action === ERASE_ACTION;
+  return isErasure && recordedDigest(entry) !== erasures.get(entry.id) ? "redactions_altered" : undefined;
 }

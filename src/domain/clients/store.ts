@@ -189,3 +189,7 @@ export function rejudge(
 ): void {
   updateJudgement(tx).run({ id, lastSeenAtMs, ...judgement });
 }
+
+/** @returns how many reports of a user this removed */
+export const removeOfUser = (tx: Tx, userId: string): number =>
+  changesOf(tx.delete(clientReports).where(eq(clientReports.userId, userId)).run());

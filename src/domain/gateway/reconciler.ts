@@ -1,8 +1,11 @@
 // The background work on gateway keys: looks after keys that are due, and takes away upstream what is queued for revocation.
 // A job of the service runs it (src/service/service.ts), in one process at a time; how an attempt goes is in attempts.ts.
 // Source: gateway-keys.md sections 3, 8.1 and 11.9.
+
+import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../actor.ts";
 import { DomainError } from "../errors.ts";
+import { pseudonymOf } from "../personal-data.ts";
 import { type Attempts, asProvisionerError } from "./attempts.ts";
 import type { GatewayDependencies, GatewayMode } from "./dependencies.ts";
 import { systemActor } from "./key-changes.ts";
@@ -130,14 +133,20 @@ export class Reconciler {
 
   #finish(entry: store.Revocation): Promise<boolean> {
     const { db, audit } = this.dependencies;
-    const { id, userId: target, externalId, reason } = entry;
+    const { id, externalId, reason } = entry;
     const after = { external_id: externalId, reason };
-    const event = { actor: systemActor(entry), action: "gateway_key.revoke_upstream", target, after };
+    const event = { actor: systemActor(entry), action: "gateway_key.revoke_upstream", after };
     return db.write((tx) => {
       const isOurs = store.finishRevocation(tx, id);
-      if (isOurs) audit.record(tx, event);
+      if (isOurs) audit.record(tx, { ...event, target: this.#nameOf(tx, entry) });
       return isOurs;
     }, "gateway");
+  }
+
+  /** Whoever was erased while the key waited is named by the pseudonym. */
+  #nameOf(tx: Tx, { userId }: store.Revocation): string {
+    const { identity, sealing } = this.dependencies;
+    return identity.findUserById(tx, userId) ? userId : pseudonymOf(sealing, userId);
   }
 
   async #postpone({ id, attempts }: store.Revocation, { message }: ProvisionerError): Promise<boolean> {

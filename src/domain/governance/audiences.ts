@@ -68,8 +68,9 @@ function shapeFaults(scope: PackageAudience["scope"], userIds: readonly string[]
 
 function userFault(id: string, check: AudienceCheck, known: ReadonlySet<string>): string | undefined {
   const user = check.findUser(id);
+  if (known.has(id)) return undefined; // whoever was erased has no row any more
   if (user?.organizationId !== check.organizationId) return "no user has this id";
-  return user.status === "active" || known.has(id) ? undefined : `this user is ${user.status}`;
+  return user.status === "active" ? undefined : `this user is ${user.status}`;
 }
 
 /** @returns the audiences of those packages that are still there; new packages are for everybody */

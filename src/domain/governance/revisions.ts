@@ -1,5 +1,5 @@
-// Reading revisions: the one in force, any other, the list. A revision never changes, so one that was read is kept;
-// which one is in force is looked up whenever governance rows may have changed.
+// Reading revisions: the one in force, any other, the list. What a revision says never changes, so one that was read is kept;
+// which one is in force, and who is named as its author, is looked up whenever governance rows may have changed.
 import type { Connection, Db } from "../../platform/database/database.ts";
 import { noPolicy, revisionNotFound } from "./errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "./model.ts";
@@ -14,8 +14,14 @@ interface Known {
   revision: Revision | undefined;
 }
 
+interface Kept {
+  /** of the cache's topic when it was last compared with its row */
+  at: number;
+  revision: Revision;
+}
+
 export class Revisions {
-  readonly #kept = new Map<string, Revision>();
+  readonly #kept = new Map<string, Kept>();
   readonly #current = new Map<string, Known>();
 
   constructor(private readonly db: Db) {}
@@ -42,9 +48,19 @@ export class Revisions {
 
   /** @returns the revision of that id in the organization, current or former */
   find(organizationId: string, id: string): Revision | undefined {
-    const known = this.#kept.get(id) ?? store.findRevision(this.db.read, organizationId, id);
+    const known = this.#upToDate(id) ?? store.findRevision(this.db.read, organizationId, id);
     if (known?.organizationId !== organizationId) return undefined;
     return this.keep(known);
+  }
+
+  /** An erasure takes the author's name off a revision. */
+  #upToDate(id: string): Revision | undefined {
+    const kept = this.#kept.get(id);
+    if (!kept || kept.at === this.db.revision("governance")) return kept?.revision;
+    const { revision } = kept;
+    const byline = store.bylineOf(this.db.read, id);
+    const isSame = byline?.authorLabel === revision.authorLabel && byline.comment === revision.comment;
+    return isSame ? revision : undefined;
   }
 
   /**
@@ -90,7 +106,7 @@ export class Revisions {
   /** The one used last is dropped last. @returns it */
   keep(revision: Revision): Revision {
     this.#kept.delete(revision.id);
-    this.#kept.set(revision.id, revision);
+    this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
     return revision;

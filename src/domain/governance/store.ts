@@ -51,6 +51,18 @@ export function findRevision(
   return revision;
 }
 
+/** @returns who is named as the author of a revision, and the comment */
+export const bylineOf = (
+  connection: Connection,
+  id: string,
+): Pick<Revision, "authorLabel" | "comment"> | undefined =>
+  connection
+    .select({ authorLabel: governanceRevisions.authorLabel, comment: governanceRevisions.comment })
+    .from(governanceRevisions)
+    .where(eq(governanceRevisions.id, id))
+    .limit(1)
+    .get();
+
 /** @param sequence place in the order of publishing, from 1 */
 export const idOfSequence = (
   connection: Connection,

@@ -1,6 +1,7 @@
 // SQL of kept answers.
 import { and, asc, count, eq, gt, inArray, lte, min, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
 import { idempotentAnswers as answers } from "./tables.ts";
 
 export type AnswerRow = typeof answers.$inferSelect;
@@ -73,3 +74,7 @@ export const listUnder = (
 export function reseal(tx: Tx, { id, sealedAnswer }: Pick<AnswerRow, "id" | "sealedAnswer">): void {
   tx.update(answers).set({ sealedAnswer }).where(eq(answers.id, id)).run();
 }
+
+/** @returns how many answers of a caller were removed */
+export const removeOfCaller = (tx: Tx, callerId: string): number =>
+  changesOf(tx.delete(answers).where(eq(answers.callerId, callerId)).run());

@@ -13,6 +13,7 @@ import {
 } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { createEnrol } from "./enrol.ts";
+import { keysOfOthers } from "./erase-store.ts";
 import { forgetInvitations } from "./invitation-retention.ts";
 import { Invitations } from "./invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
@@ -64,6 +65,12 @@ export function createIdentity(dependencies: IdentityDependencies) {
 
     /** Looks what `bootstrap` would do: see Bootstrap.needs. */
     bootstrapNeeds: (request: BootstrapRequest): BootstrapNeeds => bootstrap.needs(request),
+
+    /** @returns those of the folded addresses that belong, or once belonged, to another user */
+    keysOfOthers: (
+      organizationId: string,
+      wanted: { keys: readonly string[]; userId: string | undefined },
+    ): readonly string[] => keysOfOthers(dependencies.db.read, organizationId, wanted),
 
     /** @returns the organization of this data directory, nothing before the first start */
     findOrganization: (connection: Connection): Organization | undefined =>

@@ -59,11 +59,17 @@ export class UserDirectory {
    * @throws DomainError `user.not_found`
    */
   find(organizationId: string, reference: string): User {
-    const { read } = this.dependencies.db;
     if (!reference.includes("@")) return this.show(organizationId, reference);
-    const user = store.userOfEmail(read, { organizationId, emailKey: emailKey(reference) });
+    const user = this.findByAddress(organizationId, reference);
     if (!user) throw userNotFound();
-    return this.show(organizationId, user.id);
+    return user;
+  }
+
+  /** @returns the user of an address in any case, whatever the status; undefined where nobody has, or had, it */
+  findByAddress(organizationId: string, email: string): User | undefined {
+    const { read } = this.dependencies.db;
+    const user = store.userOfEmail(read, { organizationId, emailKey: emailKey(email) });
+    return user && this.show(organizationId, user.id);
   }
 
   /** @returns all users that are not removed, by folded address, at most USER_OPTIONS_MAX */

@@ -57,7 +57,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
   [
     "an entry that is there twice",
     [
-      "INSERT INTO audit_entries SELECT 7, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential FROM audit_entries WHERE id = 6",
+      "INSERT INTO audit_entries SELECT 7, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential, NULL FROM audit_entries WHERE id = 6",
     ],
     6,
     "unlinked 7",

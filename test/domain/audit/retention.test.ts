@@ -130,7 +130,7 @@ const TAMPERED: readonly [string, string[], string][] = [
   [
     "an entry that was put in front",
     [
-      "INSERT INTO audit_entries SELECT 3, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential FROM audit_entries WHERE id = 4",
+      "INSERT INTO audit_entries SELECT 3, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential, NULL FROM audit_entries WHERE id = 4",
     ],
     "unlinked 3",
   ],

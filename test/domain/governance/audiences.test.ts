@@ -49,6 +49,14 @@ test("an audience may name as many users as allowed, and no more", () => {
   ]);
 });
 
+test("whoever was named before and was erased since may stay", () => {
+  const problems: { pointer: string; detail: string }[] = [];
+  const former = { one: { scope: "users" as const, user_ids: ["user-0"] } };
+  const check = { organizationId: ORGANIZATION, packages: ["one"], former, findUser: () => undefined };
+  inOneTurn(readAudiences({ one: users(2) }, check, problems));
+  expect(problems).toMatchObject([{ pointer: "/package_audiences/one/user_ids/1" }]);
+});
+
 test("a user of another organization is nobody", () => {
   expect(faultsOf({ one: users(1) }, { ...member, organizationId: "other" })).toEqual([
     "/package_audiences/one/user_ids/0 no user has this id",

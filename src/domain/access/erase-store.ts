@@ -1,0 +1,29 @@
+// SQL that removes the rows of one user's logins. Ending a login, which leaves its row, is in end-logins-store.ts.
+import { eq, inArray, or } from "drizzle-orm";
+import type { Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
+import { deviceLogins, grants, loginSessions } from "./tables.ts";
+
+/** @returns how many; their refresh tokens and gateway sessions go with them */
+export function removeGrants(tx: Tx, userId: string): number {
+  moveRevision(tx, "access");
+  return changesOf(tx.delete(grants).where(eq(grants.userId, userId)).run());
+}
+
+/** Removes those that the user decided, or that one of the user's browsers is deciding. @returns how many */
+export function removeDecided(tx: Tx, userId: string): number {
+  moveRevision(tx, "access");
+  const sessions = tx
+    .select({ id: loginSessions.id })
+    .from(loginSessions)
+    .where(eq(loginSessions.userId, userId));
+  const isTheirs = or(eq(deviceLogins.userId, userId), inArray(deviceLogins.loginSessionId, sessions));
+  return changesOf(tx.delete(deviceLogins).where(isTheirs).run());
+}
+
+/** Call it last: grants and device logins refer to sessions. @returns how many */
+export function removeSessions(tx: Tx, userId: string): number {
+  moveRevision(tx, "access");
+  return changesOf(tx.delete(loginSessions).where(eq(loginSessions.userId, userId)).run());
+}

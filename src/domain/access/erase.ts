@@ -1,0 +1,14 @@
+// What an erasure takes of a person's logins: every row of them, ended ones too, and the count of wrong passwords.
+import type { ErasePersonalData } from "../personal-data.ts";
+import * as store from "./erase-store.ts";
+import { forgetGuesses } from "./password-guesses.ts";
+
+/** See ErasePersonalData. */
+export const eraseLogins: ErasePersonalData = (tx, { person, nowMs }) => {
+  for (const email of person.addresses) forgetGuesses(tx, { email, nowMs });
+  const { userId } = person;
+  if (userId === undefined) return {};
+  const deviceLogins = store.removeDecided(tx, userId);
+  const grants = store.removeGrants(tx, userId);
+  return { login_sessions: store.removeSessions(tx, userId), grants, device_logins: deviceLogins };
+};

@@ -1,0 +1,105 @@
+// SQL of redactions: who and what is mentioned in entries, and what entries say since personal data in them was replaced.
+import { and, asc, between, eq, gt, isNotNull, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import type { AuditRow } from "./chain.ts";
+import { auditEntries, auditRedactions } from "./tables.ts";
+
+export type Redaction = typeof auditRedactions.$inferSelect;
+
+/** Addresses under which one user may have acted. */
+const LABELS_MAX = 1_000;
+
+/** @returns the names under which a user acted */
+export const listLabels = (connection: Connection, actor: { organizationId: string; id: string }): string[] =>
+  connection
+    .selectDistinct({ label: auditEntries.actorLabel })
+    .from(auditEntries)
+    .where(and(eq(auditEntries.organizationId, actor.organizationId), eq(auditEntries.actorId, actor.id)))
+    .limit(LABELS_MAX)
+    .all()
+    .map(({ label }) => label);
+
+/** @returns entries about a target in the order they were recorded, after an id */
+export const listAbout = (
+  connection: Connection,
+  {
+    organizationId,
+    target,
+    after,
+    limit,
+  }: { organizationId: string; target: string; after: number; limit: number },
+): AuditRow[] =>
+  connection
+    .select()
+    .from(auditEntries)
+    .where(
+      and(
+        eq(auditEntries.organizationId, organizationId),
+        eq(auditEntries.target, target),
+        gt(auditEntries.id, after),
+      ),
+    )
+    .orderBy(asc(auditEntries.id))
+    .limit(limit)
+    .all();
+
+export const entryOf = (connection: Connection, id: number): AuditRow | undefined =>
+  connection.select().from(auditEntries).where(eq(auditEntries.id, id)).limit(1).get();
+
+const insertRedaction = statement((connection) =>
+  connection
+    .insert(auditRedactions)
+    .values({
+      entryId: sql.placeholder("entryId"),
+      erasureId: sql.placeholder("erasureId"),
+      digest: sql.placeholder("digest"),
+    })
+    .prepare(),
+);
+
+/** Gives an entry its new content; its place and digest in the chain stay. */
+export function redact(
+  tx: Tx,
+  { id, digest: _, previousDigest: __, ...content }: AuditRow,
+  redaction: Redaction,
+): void {
+  insertRedaction(tx).run(redaction);
+  tx.update(auditEntries)
+    .set({ ...content, redactedBy: redaction.erasureId })
+    .where(eq(auditEntries.id, id))
+    .run();
+}
+
+/** @returns the redactions in force of entries between two ids, both included */
+export const listInForce = (connection: Connection, first: number, last: number): Redaction[] =>
+  connection
+    .select({
+      entryId: auditRedactions.entryId,
+      erasureId: auditRedactions.erasureId,
+      digest: auditRedactions.digest,
+    })
+    .from(auditRedactions)
+    .innerJoin(
+      auditEntries,
+      and(
+        eq(auditEntries.id, auditRedactions.entryId),
+        eq(auditEntries.redactedBy, auditRedactions.erasureId),
+        isNotNull(auditEntries.redactedBy),
+      ),
+    )
+    .where(between(auditRedactions.entryId, first, last))
+    .limit(last - first + 1)
+    .all();
+
+/** @returns redactions that one erasure made, by the id of their entry, at most `limit` */
+export const listOfErasure = (
+  connection: Connection,
+  { erasureId, limit }: { erasureId: number; limit: number },
+): Redaction[] =>
+  connection
+    .select()
+    .from(auditRedactions)
+    .where(eq(auditRedactions.erasureId, erasureId))
+    .orderBy(asc(auditRedactions.entryId))
+    .limit(limit)
+    .all();

@@ -1,0 +1,168 @@
+// Erases a person: every row about them goes, and the audit log names a pseudonym instead. Each area erases its own rows
+// (domain/personal-data.ts); here is whose they are, in which order it happens, and what one transaction does at most.
+import type { Clock } from "../../platform/clock.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
+import type { Actor } from "../actor.ts";
+import { DomainError, type Problem } from "../errors.ts";
+import { emailKey, type Identity, readEmail, type User } from "../identity/service.ts";
+import { type ErasedRows, type ErasePersonalData, type Person, pseudonymOf } from "../personal-data.ts";
+import type { RedactLog } from "./log.ts";
+
+export interface ErasureDependencies {
+  db: Db;
+  clock: Clock;
+  sealing: Pick<Sealing, "mac">;
+  identity: Pick<Identity, "users" | "keysOfOthers">;
+  log: RedactLog;
+  /** in the order in which rows may go */
+  areas: readonly ErasePersonalData[];
+}
+
+/** Who is to be erased. */
+export interface Wanted {
+  /** undefined where no user has, or had, the address */
+  user: User | undefined;
+  person: Person;
+}
+
+export interface Erased {
+  pseudonym: string;
+  rows: ErasedRows;
+  /** entries of the audit log that name the pseudonym now */
+  auditEntries: number;
+}
+
+export interface Walk {
+  signal?: AbortSignal;
+  /** told how many entries of the audit log were read */
+  advance?: (entries: number) => void;
+}
+
+/** Ends a transaction whose outcome was only to be known. */
+class Rehearsed extends Error {
+  constructor(readonly rows: ErasedRows) {
+    super("nothing is to be changed");
+  }
+}
+
+export class Erasure {
+  constructor(private readonly own: ErasureDependencies) {}
+
+  /**
+   * @param reference an id, or an address in any case, which may belong to nobody
+   * @throws DomainError `user.not_found` for an id; those of `Users.remove` for a user who is not removed and may not be
+   */
+  find(actor: Actor, reference: string): Wanted {
+    const { users } = this.own.identity;
+    const { organizationId } = actor;
+    const user = reference.includes("@")
+      ? this.#holderOf(organizationId, reference)
+      : users.show(organizationId, reference);
+    if (user) users.checkRemove(actor, user.id);
+    return { user, person: this.#personOf(organizationId, user, reference) };
+  }
+
+  /** @returns nobody for a well-formed address that nobody has, or had */
+  #holderOf(organizationId: string, address: string): User | undefined {
+    const { users } = this.own.identity;
+    const problems: Problem[] = [];
+    readEmail(address, problems);
+    return problems.length === 0
+      ? users.findByAddress(organizationId, address)
+      : users.find(organizationId, address);
+  }
+
+  /** @returns what `erase` would do; changes nothing. @throws DomainError `erasure.nothing_found` */
+  async plan(actor: Actor, { person }: Wanted, walk: Walk = {}): Promise<Erased> {
+    const { ids } = await this.own.log.mentions(person, walk);
+    const rows = await this.#rehearse(actor, person);
+    refuseNothing(person, rows, ids.length);
+    return { pseudonym: person.pseudonym, rows, auditEntries: ids.length };
+  }
+
+  /**
+   * Removes the user first, so that access ends at once. When it is cut short, the user's row is still there: repeat it.
+   * @throws DomainError `erasure.nothing_found`; those of `Users.remove`
+   */
+  async erase(actor: Actor, { user, person }: Wanted, walk: Walk = {}): Promise<Erased> {
+    if (user) await this.own.identity.users.remove(actor, user.id);
+    const { ids, upTo } = await this.own.log.mentions(person, walk);
+    if (!user) refuseNothing(person, await this.#rehearse(actor, person), ids.length);
+    const rest = [...ids];
+    let auditEntries = 0;
+    while (rest.length > this.own.log.redactedMax) {
+      const batch = rest.splice(0, this.own.log.redactedMax);
+      const part = { actor, person, ids: batch, summary: { complete: false } };
+      auditEntries += await this.own.db.write((tx) => this.own.log.redact(tx, part));
+    }
+    const last = await this.own.db.write((tx) => this.#finish(tx, { actor, person, rest, upTo }));
+    return { pseudonym: person.pseudonym, rows: last.rows, auditEntries: auditEntries + last.redacted };
+  }
+
+  #finish(tx: Tx, { actor, person, rest, upTo }: Last): { rows: ErasedRows; redacted: number } {
+    const rows = this.#eraseRows(tx, actor, person);
+    const { log } = this.own;
+    const ids = [...rest, ...log.since(tx, person, upTo)];
+    let redacted = 0;
+    // What was recorded meanwhile may be more than one entry vouches for.
+    while (ids.length > log.redactedMax)
+      redacted += log.redact(tx, {
+        actor,
+        person,
+        ids: ids.splice(0, log.redactedMax),
+        summary: { complete: false },
+      });
+    redacted += log.redact(tx, { actor, person, ids, summary: { complete: true, ...rows } });
+    return { rows, redacted };
+  }
+
+  #eraseRows(tx: Tx, actor: Actor, person: Person): ErasedRows {
+    const nowMs = this.own.clock.nowMs();
+    return Object.assign({}, ...this.own.areas.map((erase) => erase(tx, { actor, person, nowMs })));
+  }
+
+  async #rehearse(actor: Actor, person: Person): Promise<ErasedRows> {
+    try {
+      return await this.own.db.write((tx): ErasedRows => {
+        throw new Rehearsed(this.#eraseRows(tx, actor, person));
+      }, "unobserved");
+    } catch (error) {
+      if (error instanceof Rehearsed) return error.rows;
+      throw error;
+    }
+  }
+
+  /** Addresses that others have, or had, are not taken for the person's where they stand alone. */
+  #personOf(organizationId: string, user: User | undefined, reference: string): Person {
+    const { sealing, identity, log } = this.own;
+    const names = user && log.namesOf(organizationId, user.id);
+    const known = user ? [user.email, ...(names?.addresses ?? [])] : [reference];
+    const keys = [...new Set(known.filter((name) => name.includes("@")).map(emailKey))];
+    const others = new Set(identity.keysOfOthers(organizationId, { keys, userId: user?.id }));
+    return {
+      organizationId,
+      userId: user?.id,
+      addresses: keys.filter((key) => !others.has(key)),
+      userNames: [...(names?.userNames ?? [])],
+      pseudonym: pseudonymOf(sealing, user?.id ?? emailKey(reference)),
+    };
+  }
+}
+
+interface Last {
+  actor: Actor;
+  person: Person;
+  /** ids of entries that are not redacted yet */
+  rest: readonly number[];
+  /** id of the last entry that was read */
+  upTo: number;
+}
+
+function refuseNothing({ addresses }: Person, rows: ErasedRows, auditEntries: number): void {
+  if (auditEntries > 0 || Object.values(rows).some((count) => count > 0)) return;
+  const name = addresses[0] ?? "this user";
+  throw new DomainError("not_found", "erasure.nothing_found", `nothing here is about ${name}`, {
+    hint: "users list shows users; whoever was erased already has left no address",
+  });
+}

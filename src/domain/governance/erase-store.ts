@@ -1,0 +1,60 @@
+// SQL that takes a person's name off policy revisions: the only change that a revision ever sees.
+import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import type { Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
+import { governanceRevisions as revisions } from "./tables.ts";
+
+export interface Author {
+  organizationId: string;
+  userId: string | undefined;
+  /** folded */
+  addresses: readonly string[];
+}
+
+/** @returns how many revisions of this author there are, whose name is `pseudonym` now */
+export function renameAuthor(
+  tx: Tx,
+  { organizationId, userId, addresses }: Author,
+  pseudonym: string,
+): number {
+  moveRevision(tx, "governance");
+  const isTheirs = or(
+    userId === undefined ? undefined : eq(revisions.authorId, userId),
+    inArray(sql`lower(${revisions.authorLabel})`, [...addresses]),
+  );
+  const renamed = tx
+    .update(revisions)
+    .set({ authorId: null, authorLabel: pseudonym })
+    .where(and(eq(revisions.organizationId, organizationId), isTheirs));
+  return changesOf(renamed.run());
+}
+
+/** Comments that are looked at: more than anybody writes about one person. */
+const COMMENTS_MAX = 10_000;
+
+/** What was said of a revision when it was published. */
+export interface Comment {
+  id: string;
+  comment: string;
+}
+
+/** @returns comments that contain one of the addresses in any case, within longer words too */
+export const commentsWith = (tx: Tx, { organizationId, addresses }: Author): Comment[] =>
+  tx
+    .select({ id: revisions.id, comment: sql<string>`${revisions.comment}` })
+    .from(revisions)
+    .where(
+      and(
+        eq(revisions.organizationId, organizationId),
+        isNotNull(revisions.comment),
+        or(...addresses.map((address) => sql`instr(lower(${revisions.comment}), ${address}) > 0`)),
+      ),
+    )
+    .limit(COMMENTS_MAX)
+    .all();
+
+export function setComment(tx: Tx, { id, comment }: Comment): void {
+  moveRevision(tx, "governance");
+  tx.update(revisions).set({ comment }).where(eq(revisions.id, id)).run();
+}

@@ -1,0 +1,7 @@
+// What an erasure takes of the kept answers: those that the person asked for.
+import type { ErasePersonalData } from "../personal-data.ts";
+import * as store from "./store.ts";
+
+/** See ErasePersonalData. */
+export const eraseAnswers: ErasePersonalData = (tx, { person: { userId } }) =>
+  userId === undefined ? {} : { idempotent_answers: store.removeOfCaller(tx, userId) };

@@ -1,0 +1,16 @@
+// What an erasure takes of users and invitations: the rows themselves.
+import type { ErasePersonalData } from "../personal-data.ts";
+import type { IdentityDependencies } from "./dependencies.ts";
+import * as store from "./erase-store.ts";
+import { cancelSentInvitations } from "./lost-access.ts";
+
+/** See ErasePersonalData; call it last, since rows of other areas refer to the user. */
+export const createEraseUser =
+  ({ audit }: Pick<IdentityDependencies, "audit">): ErasePersonalData =>
+  (tx, { actor, person: { organizationId, userId, addresses } }) => {
+    const invitations = store.removeInvitations(tx, organizationId, addresses);
+    if (userId === undefined) return { invitations };
+    cancelSentInvitations(tx, { audit }, { actor, ids: [userId] });
+    store.forgetInviter(tx, userId);
+    return { invitations, users: store.removeUser(tx, { organizationId, id: userId }) ? 1 : 0 };
+  };

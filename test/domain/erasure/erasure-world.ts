@@ -1,0 +1,109 @@
+// A person who left traces in every table that knows people, with others beside them.
+import { Database } from "bun:sqlite";
+import type { Actor } from "../../../src/domain/actor.ts";
+import type { User } from "../../../src/domain/identity/model.ts";
+import { createGatewayServer, type GatewayServer } from "../../support/gateway-server.ts";
+import { publishFirst } from "../../support/policy.ts";
+import { tablesOf } from "../../support/schema.ts";
+import type { Caller } from "../../support/server.ts";
+import { reportWith } from "../clients/policies.ts";
+import { managedText } from "../governance/governance-world.ts";
+
+/** In another address of somebody who stays. */
+export const ANA = "ana@example.org";
+export const JULIANA = "juliana@example.org";
+export const HOST = "workbench-7";
+export const OTHER_HOST = "lab-2";
+/** invited, and never came */
+export const INVITED = "carl@example.org";
+
+export interface ErasureWorld extends GatewayServer {
+  ana: Caller;
+  juliana: Caller;
+  root: Caller;
+  operator: Actor;
+}
+
+/** Ana is an administrator who signed in, reported, invited, published, and was written about. */
+export async function createErasureWorld(): Promise<ErasureWorld> {
+  const face = await createGatewayServer();
+  const operator: Actor = { ...face.world.system, kind: "operator", label: "olga" };
+  const root = await face.signedIn("admin", { email: "root@example.org" });
+  const juliana = await face.signedIn("member", { email: JULIANA });
+  const ana = await face.signedIn("admin", { email: ANA });
+  await leaveTraces(face, { ana, operator });
+  await asAna(face, juliana, OTHER_HOST);
+  return { ...face, ana, juliana, root, operator };
+}
+
+/** What the workstation of a user does in a day. */
+async function asAna({ request }: GatewayServer, { accessToken: token }: Caller, hostname: string) {
+  const answers = [
+    await request("POST", "/client-status", { token, body: reportWith({ hostname }) }),
+    await request("POST", "/gateway/key/ensure", { token }),
+    await request("POST", "/gateway/token", { token }),
+  ];
+  for (const answer of answers) if (!answer.ok) throw new Error(`${answer.url}: ${await answer.text()}`);
+}
+
+async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller; operator: Actor }) {
+  const { domain, request } = face;
+  const base_revision = await publishFirst(face);
+  await asAna(face, ana, HOST);
+  await removeClient(face, operator);
+  await asAna(face, ana, HOST);
+  const { actor, accessToken: token } = ana;
+  const invitation = { email: INVITED, role: "member" };
+  const headers = { "idempotency-key": "one" };
+  const comment = `${ANA} asked for it, ${JULIANA} agreed`;
+  const policy = { base_revision, managed_yaml: managedText({ required: true }), comment };
+  const answers = [
+    await request("POST", "/admin/invitations", { token, headers, body: invitation }),
+    await request("PUT", "/admin/governance-config", { token, body: policy }),
+  ];
+  for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
+  await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
+  await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
+  await begunLogin(face, ana);
+  keepRefusal(face, ana);
+}
+
+/** The operator takes the one workstation off the inventory, so that the audit log names it. */
+async function removeClient({ domain }: GatewayServer, operator: Actor): Promise<void> {
+  const [client] = domain.clients.inventory.list(operator.organizationId, {}).items;
+  await domain.clients.strikes.remove(operator, client?.id ?? "");
+}
+
+/** A device login that Ana has looked at, and not decided. */
+async function begunLogin({ domain }: GatewayServer, { actor }: Caller): Promise<void> {
+  const { linkToken } = await domain.access.deviceLogins.request({ clientId: "blue-cli", address: null });
+  await domain.access.deviceLogins.claim(actor, linkToken);
+}
+
+const keepRefusal = ({ domain }: GatewayServer, { user }: Caller): void =>
+  domain.scim.refusals.keep(user.organizationId, {
+    requestId: "r",
+    actor: "scim:okta",
+    method: "POST",
+    route: `/scim/v2/Users/${user.id}`,
+    status: 409,
+    scimType: "uniqueness",
+    detail: `userName: ${ANA.toUpperCase()} is taken`,
+  });
+
+/** @returns the rows of every table as text */
+export function dumpOf({ file }: { file: string }): Record<string, string> {
+  using db = new Database(file, { readonly: true });
+  return Object.fromEntries(
+    tablesOf(db).map((name) => [name, JSON.stringify(db.query(`SELECT * FROM "${name}"`).all())]),
+  );
+}
+
+/** @returns the tables that name the person: by address, id, subject, or workstation */
+export function tablesNaming(world: { file: string }, user: User, ...more: string[]): string[] {
+  const words = [user.id, user.subject, ...more].map(RegExp.escape).join("|");
+  const naming = new RegExp(`(?<!juli)${RegExp.escape(user.email)}|${words}`, "i");
+  return Object.entries(dumpOf(world))
+    .filter(([, text]) => naming.test(text))
+    .map(([name]) => name);
+}
