@@ -68,7 +68,9 @@ const makingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("rotate")
-      .description("Replaces a user's key by a new one; the old one is revoked at the gateway.")
+      .description(
+        "Replaces a user's key by a new one; the old one works for 5 minutes more. For a key that leaked: keys revoke.",
+      )
       .examples(
         `quartermaster keys rotate ana@example.org ${CONFIG}`,
         `quartermaster keys rotate ana@example.org --dry-run ${CONFIG}`,

@@ -1,6 +1,8 @@
 // `keys ensure`, `keys rotate` and `keys revoke`. A key is made by this very process, under the same lease as in the service; what
 // is to be revoked at the gateway is left to the service.
+import { ROTATION_OVERLAP_MS } from "../../src/domain/gateway/model.ts";
 import type { User } from "../../src/domain/identity/service.ts";
+import { MINUTE_MS } from "../../src/platform/clock.ts";
 import type { Call } from "../in-domain.ts";
 import { isConfirmed } from "../prompt.ts";
 import { keyDocument, warnOfWhatWaits } from "./view.ts";
@@ -24,7 +26,8 @@ export async function rotate(call: Call): Promise<void> {
   const user = find(call);
   administration.checkWish(user);
   const action = `replace the gateway key of ${user.email}`;
-  const details = ["The old key is revoked at the gateway; what is under way with it may fail."];
+  const minutes = ROTATION_OVERLAP_MS / MINUTE_MS;
+  const details = [`The old key works for ${minutes} minutes more, and is then revoked at the gateway.`];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const { key } = await administration.rotate({ actor, user });
   output.result({ changed: true, key: keyDocument(key) }, `${user.email} has a new key, ${key.alias}`);

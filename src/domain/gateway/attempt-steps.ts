@@ -15,6 +15,7 @@ import {
   type KeyRow,
   nextState,
   RETRY_MAX_MS,
+  ROTATION_OVERLAP_MS,
   reasonToCall,
   reconcileAtMs,
   retryDelayMs,
@@ -231,7 +232,8 @@ export class AttemptSteps {
   #supersede(tx: Tx, row: KeyRow, { externalId, nowMs }: { externalId: string; nowMs: number }): void {
     store.forgetRevocation(tx, externalId);
     if (row.externalId === null || row.externalId === externalId) return;
-    this.#changes.revokeUpstream(tx, row, { externalId: row.externalId, reason: "superseded", nowMs });
+    const atMs = row.state === "ready" ? nowMs + ROTATION_OVERLAP_MS : nowMs;
+    this.#changes.revokeUpstream(tx, row, { externalId: row.externalId, reason: "superseded", nowMs, atMs });
   }
 
   #newCredential({ userId }: KeyRow, credential: NonNullable<ProvisionedKey["credential"]>) {

@@ -75,11 +75,16 @@ export class KeyChanges {
     if (row.externalId !== null) this.revokeUpstream(tx, row, { ...why, externalId: row.externalId });
   }
 
-  /** Queues an external id; a blank one names nothing. */
+  /** Queues an external id, to be revoked at once or later; a blank one names nothing. */
   revokeUpstream(
     tx: Tx,
     { userId, email, organizationId }: Pick<KeyRow, "userId" | "email" | "organizationId">,
-    { externalId, reason, nowMs }: { externalId: string; reason: RevocationReason; nowMs: number },
+    {
+      externalId,
+      reason,
+      nowMs,
+      atMs = nowMs,
+    }: { externalId: string; reason: RevocationReason; nowMs: number; atMs?: number },
   ): void {
     if (externalId.trim() === "") return;
     store.queueRevocation(tx, {
@@ -90,7 +95,7 @@ export class KeyChanges {
       externalId,
       reason,
       attempts: 0,
-      nextAttemptAtMs: nowMs,
+      nextAttemptAtMs: atMs,
       problem: null,
       createdAtMs: nowMs,
     });

@@ -55,6 +55,8 @@ export const stateOf = (row: KeyRow | undefined): KeyState => row?.state ?? "mis
 
 /** After this time another process may take an attempt over. */
 export const ATTEMPT_LEASE_MS = 2 * MINUTE_MS;
+/** A key that a new one replaces works for this long at the gateway, for what is under way with it. */
+export const ROTATION_OVERLAP_MS = 5 * MINUTE_MS;
 export const RETRY_BASE_MS = 30 * SECOND_MS;
 export const RETRY_MAX_MS = HOUR_MS;
 export const RETRY_DOUBLINGS_MAX = 7;

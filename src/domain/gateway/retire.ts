@@ -31,6 +31,7 @@ export type RetireGatewayKey = (tx: Tx, retirement: Retirement) => void;
 export const createRetirement =
   ({ ids }: { ids: Ids }): RetireGatewayKey =>
   (tx, { userId, reason, nowMs }) => {
+    store.endOverlaps(tx, { userId, nowMs });
     const row = store.deleteKey(tx, userId);
     if (row) queueUpstream(tx, row, { ids, reason, nowMs });
   };

@@ -5,6 +5,7 @@ import {
   ATTEMPT_LEASE_MS,
   REPLACEMENTS_MAX,
   RETRY_MAX_MS,
+  ROTATION_OVERLAP_MS,
   VALIDATE_EVERY_MS,
 } from "../../../src/domain/gateway/model.ts";
 import * as store from "../../../src/domain/gateway/store.ts";
@@ -95,6 +96,7 @@ describe("a late answer", () => {
     expect(queued(world)).toEqual([{ externalId: "key-2", reason: "unsettled" }]);
     await newer.answer();
     expect(rowOf(world, user)).toMatchObject({ state: "ready", externalId: "key-3" });
+    world.clock.advance(ROTATION_OVERLAP_MS);
     await reconcile(world);
     expect([...world.upstream.keys.keys()]).toEqual(["key-3"]);
   });
@@ -106,6 +108,7 @@ describe("a late answer", () => {
     const stored = rowOf(world, user);
     await late.answer();
     expect(rowOf(world, user)).toEqual(stored);
+    world.clock.advance(ROTATION_OVERLAP_MS);
     await reconcile(world);
     expect([...world.upstream.keys.keys()]).toEqual(["key-3"]);
   });

@@ -7,6 +7,7 @@ import {
   REPLACEMENTS_MAX,
   RETRY_BASE_MS,
   RETRY_MAX_MS,
+  ROTATION_OVERLAP_MS,
   VALIDATE_EVERY_MS,
 } from "../../../src/domain/gateway/model.ts";
 import { openCredential } from "../../../src/domain/gateway/sealed-credential.ts";
@@ -422,7 +423,7 @@ test("what is due, what has a problem and what is to be revoked is counted", asy
   expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 1 });
 });
 
-test("rotation keeps the old key until the new one is stored", async () => {
+test("USE-3 rotation keeps the user's one key by its id, and the old secret works until the overlap is over", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -432,8 +433,26 @@ test("rotation keeps the old key until the new one is stored", async () => {
   world.upstream.failure = undefined;
   const { status } = await world.gateway.keys.rotate({ actor: world.operator, user });
   expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
+  await ensure(world, user); // as signing in again does
+  world.clock.advance(ROTATION_OVERLAP_MS - 1);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-1", "key-2"]);
+  world.clock.advance(1);
   await reconcile(world);
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+  const { items, total } = world.gateway.administration.list(world.organizationId, {});
+  expect([total, items[0]?.userId]).toEqual([1, user.id]);
+});
+
+test("USE-2 the overlap of a rotated key ends with its user's access", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await world.gateway.keys.rotate({ actor: world.operator, user });
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual([]);
 });
 
 test("what a rotation that was cut short left behind goes with its user, also after another rotation", async () => {
@@ -447,6 +466,7 @@ test("what a rotation that was cut short left behind goes with its user, also af
   world.restart();
   world.clock.advance(ATTEMPT_LEASE_MS);
   await world.gateway.keys.rotate({ actor: world.operator, user });
+  world.clock.advance(ROTATION_OVERLAP_MS);
   await reconcile(world);
   expect([...world.upstream.keys.keys()]).toEqual(["key-2", "key-3"]);
   await world.setUser(user.id, { status: "suspended" });
