@@ -229,6 +229,13 @@ test("a file of the most lines allowed is allowed", () => {
   expect(rule?.violations(longest)).toEqual([]);
 });
 
+test("CLI-19 no file but the one door can connect to anything, so that commands do not either", () => {
+  const door = RULES.find(({ text }) => text.startsWith("outbound.ts is the only door"));
+  const inCommands = sources.filter(({ path }) => path.startsWith("cli/"));
+  expect(inCommands.length).toBeGreaterThan(0);
+  expect(door && violationsOf(door, sources)).toEqual([]);
+});
+
 test("only the door knows its part for public hosts", () => {
   const part = "src/platform/outbound/public-https.ts";
   const users = sources.filter(({ imports }) =>

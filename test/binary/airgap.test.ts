@@ -9,7 +9,7 @@ const JOURNEYS = ["./test/binary/airgap-journeys.ts", "./test/binary/journey.ts"
 const INSIDE = ["unshare", "--map-root-user", "--net"];
 const TEST = [process.execPath, "test", "--timeout", "60000", "--preload", "./test/support/loopback.ts"];
 
-test("the executable does all its work in a network namespace with nothing but loopback", async () => {
+test("AIR-2 CLI-19 the executable does all its work in a network namespace with nothing but loopback", async () => {
   const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },

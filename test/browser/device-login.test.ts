@@ -49,7 +49,7 @@ describe("the link", () => {
     expect(await me.json()).toMatchObject({ email: ADMIN, role: "admin" });
   });
 
-  test("approves nothing by being opened: the terminal goes on waiting", async () => {
+  test("WEB-2 approves nothing by being opened: the terminal goes on waiting", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     await visitor.page.goto(workstation.link);
@@ -220,7 +220,7 @@ describe("the typed code", () => {
     expect(await page.locator(":focus").getAttribute("id")).toBe("user_code");
   });
 
-  test("of an expired, a used, a foreign and an unknown login read alike", async () => {
+  test("WEB-3 of an expired, a used, a foreign and an unknown login read alike", async () => {
     const [expired, used, foreign] = [
       await site.workstation(),
       await site.workstation(),
@@ -240,7 +240,7 @@ describe("the typed code", () => {
     expect(errors.size).toBe(1);
   });
 
-  test("guessed wrongly five times has to wait, even if the next one is right", async () => {
+  test("WEB-3 guessed wrongly five times has to wait, even if the next one is right", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: await site.member("impatient@example.com") });
     const { page } = visitor;

@@ -281,7 +281,7 @@ const REPLACING = ["backup restore", "migrate up"];
 const commandIn = (name: string): string => name.split(",")[0] ?? name;
 const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
 
-test.each(Object.entries(CHANGES))("%s leaves what it must in the audit log", async (name, change) => {
+test.each(Object.entries(CHANGES))("API-6 %s leaves what it must in the audit log", async (name, change) => {
   const { on = async () => placeOf(await createInstallation()), rest = () => "", leaves } = change;
   await using place = await on();
   const { bench } = place;

@@ -40,7 +40,7 @@ const lineOf = (command: CliCommand): string[] => [
   ...(REQUIRED[wordsOf(command).join(" ")]?.split(" ") ?? command.registeredArguments.map(() => "x")),
 ];
 
-describe("golden texts", () => {
+describe("CLI-3 golden texts", () => {
   const folder = join(import.meta.dir, "golden");
   const steps = readdirSync(folder)
     .flatMap((file) => readFileSync(join(folder, file), "utf8").split(/^\$ quartermaster /m))
@@ -71,7 +71,7 @@ describe("golden texts", () => {
 });
 
 test.each(tree.map((command) => [command.path(), command] as const))(
-  "%s refuses an option that it does not have, with code 2, on stderr alone",
+  "CLI-2 %s refuses an option that it does not have, with code 2, on stderr alone",
   async (_, command) => {
     const { stdout, stderr, exitCode } = await runHere([...lineOf(command), "--bogus"], { cwd });
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
@@ -133,7 +133,7 @@ test.each([
   expect(files()).toEqual(before);
 });
 
-describe("secrets", () => {
+describe("CLI-10 secrets", () => {
   const SECRET = /password|passphrase|token|secret|credential|(?:sealing|signing|admin)-key/;
 
   test("are named by options only as files", () => {

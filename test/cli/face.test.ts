@@ -11,7 +11,7 @@ const typed = (args: string[], options: TerminalOptions = {}) =>
   runOnTerminal(["tests", ...args], { command, ...options });
 const ASKED = "continue?";
 
-describe("tables", () => {
+describe("CLI-4 tables", () => {
   test("in a pipe nothing is shortened, absent values are -, times are ages, escape sequences are harmless", async () => {
     expect((await piped(["list"])).stdout).toBe(
       [
@@ -44,7 +44,7 @@ describe("tables", () => {
     });
   });
 
-  test("an empty list leaves stdout clean and is a success", async () => {
+  test("CLI-2 CLI-6 an empty list leaves stdout clean and is a success", async () => {
     expect(await piped(["none"])).toEqual({ stdout: "", stderr: "no clients\n", exitCode: 0 });
     expect(JSON.parse((await piped(["none", "--json"])).stdout)).toEqual({ items: [] });
   });
@@ -88,7 +88,7 @@ test("results that cannot be written are a failure of the machine, also when the
   }
 });
 
-describe("errors", () => {
+describe("CLI-17 errors", () => {
   test("every problem has its own line, with file and line where they are known", async () => {
     expect(await piped(["problems"])).toEqual({
       stdout: "",
@@ -140,7 +140,7 @@ describe("errors", () => {
   });
 });
 
-describe("confirmation", () => {
+describe("CLI-7 confirmation", () => {
   test("without a terminal and without --yes it is refused at once, even when an answer waits on stdin", async () => {
     expect(await piped(["remove"], "y\n")).toEqual({
       stdout: "",
@@ -193,7 +193,7 @@ describe("confirmation", () => {
   });
 });
 
-describe("confirmation by name", () => {
+describe("CLI-8 confirmation by name", () => {
   test("--confirm with the right name goes on, with another it is refused", async () => {
     expect((await piped(["purge", "--confirm", "lab-14"])).stdout).toBe("purged\n");
     const { stdout, stderr, exitCode } = await piped(["purge", "--confirm", "lab-15"]);
@@ -217,7 +217,7 @@ describe("confirmation by name", () => {
   });
 });
 
-describe("secrets", () => {
+describe("CLI-10 secrets", () => {
   test("typed at the prompt, nothing of it is shown", async () => {
     const answers = [{ after: "password:", answer: "hunter2\r" }];
     const { screen } = await typed(["password"], { answers });
@@ -281,7 +281,7 @@ describe("secrets", () => {
   });
 });
 
-describe("progress", () => {
+describe("CLI-13 progress", () => {
   test("in a pipe there is a line every ten seconds, on stderr", async () => {
     expect(await piped(["work"])).toEqual({
       stdout: "",
@@ -300,7 +300,7 @@ describe("progress", () => {
   });
 });
 
-describe("interruption", () => {
+describe("CLI-13 interruption", () => {
   const start = (verb: string) =>
     Bun.spawn([...command, "tests", verb], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 

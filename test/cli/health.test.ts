@@ -84,7 +84,7 @@ const failed = (detail: string | RegExp, remedy = ".") => [
   }),
 ];
 
-test("status and doctor print the same from installation to installation", async () => {
+test("OBS-5 status and doctor print the same from installation to installation", async () => {
   using empty = createBench();
   const none = await transcript(empty, ["status", "doctor --json"]);
   expectGolden("health-none", none, replacements(empty));
@@ -121,7 +121,7 @@ test("both end with 6 where no service runs, with 0 where that is meant, and a f
   expect(await codes()).toEqual([6, 0, 7, 7]);
 });
 
-test("a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
+test("AIR-6 a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
   await using upstream = await createInstalledGateway();
   const { bench, gateway } = upstream;
   const configuration = `
@@ -140,7 +140,7 @@ gateway:
 });
 
 describe("beside a running service", () => {
-  test("both tell which process it is, for how long, and find nothing wrong", async () => {
+  test("OBS-5 both tell which process it is, for how long, and find nothing wrong", async () => {
     using bench = await createInstallation();
     const { clock, ids, data } = bench;
     const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
@@ -187,7 +187,7 @@ test("a database of an earlier schema is told, and stays as it is", async () => 
   expect(await bench.json("status --offline-ok")).toMatchObject({ schema });
 });
 
-describe("doctor finds", () => {
+describe("DAT-9 doctor finds", () => {
   interface Fault {
     /** Breaks something. */
     on(bench: Bench): void | Promise<void>;
@@ -473,7 +473,7 @@ test("a job that is overdue is told, also where a dead process left its lease", 
   expect(await found(bench, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
 });
 
-test("a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
+test("SVC-11 a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
   using bench = await createInstallation();
   await runJobsOn(bench, ["access-sweep"]);
   await bench.json("jobs pause access-sweep");

@@ -44,7 +44,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.if(isRoot)("started as root", () => {
+describe.if(isRoot)("CLI-20 started as root", () => {
   test("whatever commands make in the data directory belongs to its owner", async () => {
     cpSync(join(ROOT, "src/domain/catalog/example"), join(folder, "example"), { recursive: true });
     const lines = [

@@ -53,7 +53,7 @@ describe("tables", () => {
   });
 });
 
-describe("progress lines", () => {
+describe("CLI-13 progress lines", () => {
   test("without a total there is a spinner with amount and rate", () => {
     const state = { label: "reading", unit: "items", done: 30, elapsedMs: 2000 } as const;
     expect(progressText(state)).toBe("| reading: 30, 15/s");
@@ -98,7 +98,7 @@ describe("progress lines", () => {
   });
 });
 
-describe("exit codes", () => {
+describe("CLI-6 exit codes", () => {
   const codes: Record<ErrorKind, number> = {
     invalid: 2,
     not_found: 3,

@@ -44,7 +44,7 @@ const runCli = (args: readonly string[], { env = {} }: { env?: Record<string, st
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 
-describe("help", () => {
+describe("CLI-14 help", () => {
   test("a bare noun lists its verbs on stdout with exit code 0", async () => {
     expect(await runCli(["config"])).toEqual({ stdout: CONFIG_HELP, stderr: "", exitCode: 0 });
   });
@@ -207,7 +207,7 @@ describe("wrong usage", () => {
 });
 
 describe("config", () => {
-  test("every setting is shown with its value and its origin, and a secret only as set", async () => {
+  test("CLI-11 every setting is shown with its value and its origin, and a secret only as set", async () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "hunter2", QUARTERMASTER_LOG_LEVEL: "debug" };
     const { stdout, stderr, exitCode } = await runCli(
       ["config", "show", "--server-listen", "localhost:1", "--catalog", "/c.yaml"],
@@ -230,7 +230,7 @@ describe("config", () => {
     expect(file).toBeNull();
   });
 
-  test("check reports every mistake with file, line and pointer", async () => {
+  test("CLI-11 CLI-12 check reports every mistake with file, line and pointer", async () => {
     const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
     try {
       const file = join(directory, "q.yaml");
@@ -265,7 +265,7 @@ describe("config", () => {
     });
   });
 
-  test("without a configured destination nothing is listed as outgoing", async () => {
+  test("AIR-2 without a configured destination nothing is listed as outgoing", async () => {
     expect(await runCli(["config", "show", "--outgoing"])).toEqual({
       stdout: "",
       stderr: "no destinations: nothing leaves this machine\n",
@@ -275,7 +275,7 @@ describe("config", () => {
 });
 
 describe("version", () => {
-  test("--json has every fact", async () => {
+  test("CLI-18 --json has every fact", async () => {
     const { stdout, exitCode } = await runCli(["version", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
       version: "development",
@@ -293,7 +293,7 @@ describe("version", () => {
   });
 });
 
-describe("colour", () => {
+describe("CLI-5 colour", () => {
   const colored = async (args: string[], env: Record<string, string> = {}) =>
     (await runOnTerminal(["confg", ...args], { env })).screen.includes("\u001b[31m");
 

@@ -81,14 +81,14 @@ function gapsOf(page: string, name: string, [kind, sample]: (typeof WANTED)[stri
   ];
 }
 
-test("the first scrape shows every figure with help and kind, at zero where nothing has happened", async () => {
+test("OBS-3 the first scrape shows every figure with help and kind, at zero where nothing has happened", async () => {
   const page = await scrape();
   const gaps = Object.entries(WANTED).map(([name, wanted]) => [name, ...gapsOf(page, name, wanted)]);
   expect(gaps.filter(({ length }) => length > 1)).toEqual([]);
   expect(gapsOf("", "ready", ["gauge", " 1"])).toEqual(["help", "kind", " 1"]);
 });
 
-test("every figure has the prefix, and no label names a person, a machine, a secret or a free path", async () => {
+test("OBS-2 every figure has the prefix, and no label names a person, a machine, a secret or a free path", async () => {
   const samples = (await scrape()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   expect(samples.filter((line) => !line.startsWith("quartermaster_"))).toEqual([]);
   const labels = new Set(samples.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, name]) => name)));
@@ -168,7 +168,7 @@ function mistakesIn(query: string, page: string): string[] {
   return mistakes;
 }
 
-test("the example alert rules are a rule file, and ask only for what a scrape shows", async () => {
+test("OBS-6 the example alert rules are a rule file, and ask only for what a scrape shows", async () => {
   const { groups } = parse(alertRules());
   const rules: Record<string, unknown>[] = groups[0].rules;
   for (const { expr, for: duration, labels, annotations } of rules) {

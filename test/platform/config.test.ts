@@ -96,17 +96,17 @@ suite("sources of an ordinary setting", () => {
   const env = { QUARTERMASTER_LOG_LEVEL: "warning" };
   const yaml = "log:\n  level: error\n";
 
-  test("a flag wins over everything", () => {
+  test("CLI-11 a flag wins over everything", () => {
     const config = load({ flags, env, yaml });
     expect([config.get("log.level"), originOf(config, "log.level")]).toEqual(["debug", "flag"]);
   });
 
-  test("the environment wins over the file", () => {
+  test("CLI-11 the environment wins over the file", () => {
     const config = load({ env, yaml });
     expect([config.get("log.level"), originOf(config, "log.level")]).toEqual(["warning", "environment"]);
   });
 
-  test("the file wins over the default and its line is the origin", () => {
+  test("CLI-11 the file wins over the default and its line is the origin", () => {
     const config = load({ yaml });
     expect([config.get("log.level"), originOf(config, "log.level")]).toEqual(["error", "file:2"]);
   });
@@ -138,7 +138,7 @@ suite("sources of an ordinary setting", () => {
     expect(load({ flags: { json: true, yes: true } }).get("log.level")).toBe("info");
   });
 
-  test("every setting that is not secret can be given by flag, by variable and in the file", () => {
+  test("CLI-12 every setting that is not secret can be given by flag, by variable and in the file", () => {
     for (const name of SETTING_NAMES.filter((each) => settingOf(each).credential === undefined)) {
       // without it the settings of the gateway do not count
       const flags: Given["flags"] = name === "gateway.type" ? {} : { gatewayType: "litellm" };
@@ -391,7 +391,7 @@ suite("names nobody knows", () => {
     ],
     ["log: {level_file: x}\n", "/log/level_file", 1, "log.level_file: no such key; the nearest is log.level"],
   ];
-  test.each(unknown)("in the file, %j is refused with the nearest", (yaml, pointer, line, detail) => {
+  test.each(unknown)("CLI-12 in the file, %j is refused with the nearest", (yaml, pointer, line, detail) => {
     expect(problemsOf({ yaml })).toEqual([{ pointer, line, detail }]);
   });
 
@@ -465,7 +465,7 @@ suite("secrets", () => {
     };
   }
 
-  test("come from the first of: credential, file by flag, by variable, by the file, environment, file", () => {
+  test("CLI-12 SVC-5 come from the first of: credential, file by flag, by variable, by the file, environment, file", () => {
     const given = everySource();
     const seen: unknown[] = [];
     const look = (next: Given) => {

@@ -85,7 +85,7 @@ async function turns(scheduler: Scheduler, count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await scheduler.runDue();
 }
 
-test("a job runs when it is due, its result is recorded, and the next run is planned from its end", async () => {
+test("SVC-12 a job runs when it is due, its result is recorded, and the next run is planned from its end", async () => {
   const { scheduler, db } = processOf();
   let runs = 0;
   const work = async () => {
@@ -117,7 +117,7 @@ test("a job runs when it is due, its result is recorded, and the next run is pla
 test.each([
   [0, 0],
   [0xffffffff, MINUTE_MS - 1],
-])("jitter puts the first run within its bound: random %p gives %p ms", async (random, expectedMs) => {
+])("SVC-12 jitter puts the first run within its bound: random %p gives %p ms", async (random, expectedMs) => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(random);
   const { scheduler, db } = processOf({ ids: { ...systemIds, bytes: () => bytes } });
@@ -185,7 +185,7 @@ test("a failing job does not keep its neighbours from running", async () => {
   expect(rowOf(db, "other")?.lastOutcome).toBe("succeeded");
 });
 
-test("a run beyond its time limit is told to end and recorded as such", async () => {
+test("SVC-12 a run beyond its time limit is told to end and recorded as such", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(untilAborted, { timeLimitMs: 1 }));
   await turns(scheduler, 2);
@@ -275,7 +275,7 @@ test("a job is not begun again while its run goes on, in this process or another
   expect(rowOf(one.db)?.lastOutcome).toBe("succeeded");
 });
 
-test("of many processes that find a job due at once only one runs it", async () => {
+test("SVC-12 of many processes that find a job due at once only one runs it", async () => {
   const processes = Array.from({ length: 4 }, () => processOf().scheduler);
   let runs = 0;
   for (const scheduler of processes) {
@@ -351,7 +351,7 @@ test("the lease of a crashed process is taken over, also beside jobs that nobody
   await running;
 });
 
-test("a stale run cannot overwrite the result of a newer one", async () => {
+test("SVC-12 a stale run cannot overwrite the result of a newer one", async () => {
   const { crashed, other, held, running } = await crashedRun();
   nowMs += LIMIT_MS + LEASE_GRACE_MS;
   await turns(other.scheduler, TAKEOVER_TURNS);

@@ -580,7 +580,7 @@ async function settled({ domain, world }: TestServer): Promise<void> {
 
 const routeIn = (name: string): string => name.split(",")[0] ?? name;
 
-test.each(Object.entries(CASES))("%s leaves what it must in the audit log", async (name, wanted) => {
+test.each(Object.entries(CASES))("API-6 %s leaves what it must in the audit log", async (name, wanted) => {
   const { ask, site: createSite = createTestServer, status, ...expected } = wanted;
   await using site = await createSite();
   const [method = "", path = ""] = routeIn(name).split(" ");
@@ -645,7 +645,7 @@ test("whatever leaves nothing says why", () => {
   expect(silent.map(([name]) => name)).toEqual([]);
 });
 
-test("an entry names the credential that opened the door, never the secret in it", async () => {
+test("API-6 an entry names the credential that opened the door, never the secret in it", async () => {
   await using site = await createTestServer();
   const caller = await site.signedIn("admin");
   const body = { logo_url: null, favicon_url: "https://example.com/icon.png" };

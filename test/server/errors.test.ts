@@ -202,7 +202,7 @@ describe("an unknown member is refused", () => {
   });
 });
 
-describe("everything that is wrong is named at once", () => {
+describe("API-1 everything that is wrong is named at once", () => {
   test("in a body", async () => {
     await using face = await createTestServer();
     const response = await face.request("POST", "/admin/users/options", {
@@ -397,7 +397,7 @@ describe("a mistake of ours", () => {
   });
 });
 
-describe("every answer", () => {
+describe("API-1 every answer", () => {
   const WAYS: [method: string, path: string, status: number][] = [
     ["GET", "/health", 200],
     ["HEAD", "/health", 200],

@@ -103,7 +103,7 @@ describe("a stream", () => {
     expect(retryMs).toBeLessThanOrEqual(10_000);
   });
 
-  test("tells of every revision once and in order, however many are published between two beats", async () => {
+  test("USE-6 tells of every revision once and in order, however many are published between two beats", async () => {
     const stream = await open();
     const early = await publish("a");
     const late = await publish("b");

@@ -67,7 +67,7 @@ describe("the document", () => {
     expect(Object.keys(harnesses.codex.package_overrides)).toEqual(["all", "anas"]);
   });
 
-  test("is refused with 404 while nothing was ever published", async () => {
+  test("USE-6 is refused with 404 while nothing was ever published", async () => {
     const answer = await get();
     expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
@@ -91,7 +91,7 @@ describe("the entity tag", () => {
     expect(await tagOf(ana)).not.toBe(tag);
   });
 
-  test("gives 304 without a body as long as nothing was published", async () => {
+  test("USE-6 gives 304 without a body as long as nothing was published", async () => {
     await publishFirst(site, { required_client_version: "1.2.3" });
     const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
     const tag = (await get(ana, capable)).headers.get("etag") ?? "";
@@ -193,7 +193,7 @@ describe("a client", () => {
     );
   });
 
-  test("is told the version that it needs, in the text and in members for programs", async () => {
+  test("API-7 is told the version that it needs, in the text and in members for programs", async () => {
     await publishFirst(site, { ...ranged, required_client_version: "1.4.2" });
     const response = await get(ana, { ...version("3"), ...capable(...ALL.slice(1)) });
     const { detail, error, ...members } = await response.json();

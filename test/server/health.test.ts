@@ -25,7 +25,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
 };
 
-test("what is well says so in the contract's word", async () => {
+test("OBS-1 what is well says so in the contract's word", async () => {
   await using face = await createTestServer();
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
@@ -59,7 +59,7 @@ test("a migration that was altered is noticed", async () => {
   expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
 });
 
-test("/ready names every check that fails, and says no more", async () => {
+test("OBS-1 /ready names every check that fails, and says no more", async () => {
   await using world = await createWorld();
   const { db, clock, file: databaseFile } = world;
   const checkKeys = () => {

@@ -88,7 +88,7 @@ describe("asking for a device login", () => {
     expect(await refusalOf(await post(server, DEVICE_CODE, fields))).toEqual([status, code]);
   });
 
-  test("is refused with a time to wait when an address asks too often", async () => {
+  test("API-3 is refused with a time to wait when an address asks too often", async () => {
     await using server = await createTestServer({ limits: { deviceCodesPerAddress: 1 } });
     expect((await post(server, DEVICE_CODE, CLIENT)).status).toBe(200);
     const answer = await post(server, DEVICE_CODE, CLIENT);
@@ -118,7 +118,7 @@ describe("the token endpoint", () => {
     });
   });
 
-  test("tells a polling workstation to wait, to slow down, that it was refused, that it came too late", async () => {
+  test("API-1 tells a polling workstation to wait, to slow down, that it was refused, that it came too late", async () => {
     await using server = await createTestServer();
     const { clock } = server.world;
     const { caller, link, device_code } = await opened(server);

@@ -54,7 +54,7 @@ const decide = (browser: FormBrowser, page: Page, decision: string) =>
   browser.submit(formTo(page, page.path), { decision });
 
 describe("signing in", () => {
-  test("leads from the link of a terminal to the password and back to the decision", async () => {
+  test("WEB-1 leads from the link of a terminal to the password and back to the decision", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const { path } = await begin(server);
@@ -326,7 +326,7 @@ describe("approving by the typed code", () => {
     expect((await browser.submit(form, { decision: "approve" })).heading).toBe("CLI authorized");
   });
 
-  test("takes the code in any spelling, shows who asks, and gives the terminal its tokens", async () => {
+  test("WEB-3 takes the code in any spelling, shows who asks, and gives the terminal its tokens", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { userCode, redeem } = await begin(server);
@@ -547,7 +547,7 @@ describe("a form that no page of ours made for this browser", () => {
 });
 
 describe("every page", () => {
-  test("keeps scripts, frames, caches and referrers away", async () => {
+  test("WEB-5 keeps scripts, frames, caches and referrers away", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path } = await begin(server);

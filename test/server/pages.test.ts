@@ -230,7 +230,7 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(ids).toEqual(expect.arrayContaining([...described, ...anchors]));
   });
 
-  test("brings no script, no inline style and nothing from elsewhere", () => {
+  test("AIR-3 WEB-1 brings no script, no inline style and nothing from elsewhere", () => {
     const elements = elementsOf(html);
     const names = elements.flatMap(({ attributes }) => [...attributes.keys()]);
     expect(elements.filter(({ tag }) => ["script", "style", "iframe", "object"].includes(tag))).toEqual([]);
@@ -239,7 +239,7 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(links).toEqual(["data:,", styleSheetPath]);
   });
 
-  test("sends a CSRF token with every form, by POST", () => {
+  test("WEB-5 sends a CSRF token with every form, by POST", () => {
     const forms = withTag(html, "form");
     const tokens = withTag(html, "input").filter(({ attributes }) => attributes.get("name") === "csrf");
     expect(forms.every(({ attributes }) => attributes.get("method") === "post")).toBe(true);
@@ -263,7 +263,7 @@ describe("titles", () => {
   });
 });
 
-describe("approval page", () => {
+describe("WEB-2 approval page", () => {
   const html = approvalPage(approvalProps);
   const sentences = withTag(html, "li").map(({ text }) => text);
 
@@ -319,7 +319,7 @@ describe("approval page", () => {
   });
 });
 
-describe("outcome of a device login", () => {
+describe("WEB-7 outcome of a device login", () => {
   test.each([
     ["approved", "CLI authorized"],
     ["denied", "Request denied"],
@@ -330,7 +330,7 @@ describe("outcome of a device login", () => {
   });
 });
 
-describe("code entry page", () => {
+describe("WEB-3 code entry page", () => {
   const refused = codeEntryPage({
     csrf: "c",
     value: "wdjb",
@@ -378,12 +378,12 @@ describe("passwords", () => {
 });
 
 describe("assets", () => {
-  test("the style sheet's path names its content", () => {
+  test("AIR-3 the style sheet's path names its content", () => {
     const digest = createHash("sha256").update(styleSheetBody).digest("hex");
     expect(styleSheetPath).toBe(`/assets/${digest.slice(0, 12)}-style.css`);
   });
 
-  test("the style sheet loads nothing", () => {
+  test("AIR-3 the style sheet loads nothing", () => {
     expect(styleSheetBody).not.toMatch(/url\(|@import|@font-face/);
   });
 

@@ -300,7 +300,7 @@ async function workingOf({ site, caller, streams, open }: Awaited<ReturnType<typ
 }
 
 describe.each([["this process"], ["another process"]] as const)("in %s", (where) => {
-  test.each(ACTS.map((act) => [act.name, act] as const))("%s", async (_name, act) => {
+  test.each(ACTS.map((act) => [act.name, act] as const))("USE-2 %s", async (_name, act) => {
     const prepared = await prepare(act);
     const { site, caller, streams } = prepared;
     const grantId = await grantIdOf(site, caller);

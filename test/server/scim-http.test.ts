@@ -95,7 +95,7 @@ describe("how often", () => {
     return found;
   };
 
-  test("a token may send its burst at once, and then as many a second as it may", async () => {
+  test("API-3 a token may send its burst at once, and then as many a second as it may", async () => {
     await using scim = await createScimFace({ scim: LIMITS });
     const { clock } = scim.face.world;
     const read = () => scim.ask("GET", "/Users");

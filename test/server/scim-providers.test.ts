@@ -95,7 +95,7 @@ async function held({ steps, userAgent, profile, ...rest }: Conversation): Promi
 }
 
 test.each(FILES.map((file) => [file.split("/")[0] ?? "", read(file).behaviour, file]))(
-  "%s %s",
+  "USE-5 %s %s",
   async (_, __, file) => {
     const real = await held(read(file));
     if (MUST_WRITE) writeFileSync(join(FOLDER, file), `${JSON.stringify(real, undefined, 2)}\n`);

@@ -74,7 +74,7 @@ test("a code of another OAuth client is unknown, also when it could be polled", 
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("the interval counts from the last accepted poll, so a client that waits always gets on", async () => {
+test("USE-1 the interval counts from the last accepted poll, so a client that waits always gets on", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestLogin(world);
   expect(await poll(world, deviceCode)).toBe("authorization_pending");
@@ -87,7 +87,7 @@ test("the interval counts from the last accepted poll, so a client that waits al
   expect(await poll(world, deviceCode)).toBe("authorization_pending");
 });
 
-test("an approval reaches the terminal with the next poll in time", async () => {
+test("USE-1 an approval reaches the terminal with the next poll in time", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   expect(await poll(world, login.deviceCode)).toBe("authorization_pending");

@@ -64,7 +64,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
   ],
 ];
 
-test.each(TAMPERED)("%s is found", async (_name, statements, fitting, found) => {
+test.each(TAMPERED)("API-6 %s is found", async (_name, statements, fitting, found) => {
   await using world = await createWorld();
   await record(world, 6);
   const log = new AuditLog(world);

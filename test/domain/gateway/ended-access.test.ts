@@ -24,7 +24,7 @@ const queued = ({ db }: GatewayWorld) =>
     .all();
 
 describe("of a local user", () => {
-  test("suspension takes the key", async () => {
+  test("USE-2 suspension takes the key", async () => {
     const { world, user } = await withKey();
     await using _ = world;
     await world.identity.users.setStatus(world.operator, user.id, "suspended");

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf } from "./governance-world.ts";
 
-test("each package says what becomes of it for this user, harness and version", async () => {
+test("USE-7 each package says what becomes of it for this user, harness and version", async () => {
   await using world = await createGovernanceWorld();
   const { user } = await world.signedIn("member");
   await world.publish({ allowed_harnesses: ["codex"], required: true });

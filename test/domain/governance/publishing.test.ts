@@ -385,7 +385,7 @@ describe("one harness", () => {
 });
 
 describe("rolling back", () => {
-  test("publishes what a former revision said, its audiences included, as a new revision", async () => {
+  test("USE-6 publishes what a former revision said, its audiences included, as a new revision", async () => {
     await using world = await createGovernanceWorld();
     const { user } = await world.signedIn("member");
     const former = await world.governance.publishing.publishExtensions(world.admin, {

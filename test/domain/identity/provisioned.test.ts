@@ -251,7 +251,7 @@ test("whoever is invited at an address of several removed accounts comes back as
   expect(accepted).toMatchObject({ id: second.id, status: "active", provisioningSource: "local" });
 });
 
-test("role, status, password and removal of a provisioned account are refused elsewhere; its logins can be revoked", async () => {
+test("USE-4 role, status, password and removal of a provisioned account are refused elsewhere; its logins can be revoked", async () => {
   await using world = await createIdentityWorld();
   const admin = await world.addUser("admin@example.com", { role: "admin" });
   const { account } = await admit(world);

@@ -1,0 +1,122 @@
+// What the whole command line promises (test/requirements/operator-experience.md): the same few verbs on every noun, questions before
+// what destroys, and that whatever brings about a state may be repeated.
+import { expect, test } from "bun:test";
+import { copyFileSync, cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { processContext } from "../../cli/context.ts";
+import { programFor } from "../../cli/program.ts";
+import { type Bench, createInstallation } from "../support/in-process.ts";
+import { publishOn, reportOn } from "../support/installed-clients.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
+
+const leavesOf = (command: Command): Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+const { commands } = programFor(processContext());
+const nouns = commands.filter((command) => command.commands.length > 0);
+const verbs = nouns.flatMap(leavesOf);
+const takes = (command: Command, option: string): boolean =>
+  command.options.some(({ long }) => long === option);
+
+/** Of these there is one, or the word has no plural. */
+const SINGULAR = ["audit", "backup", "catalog", "config", "migrate", "organization", "policy", "scim"];
+
+test("CLI-1 a noun is plural wherever there may be several of it", () => {
+  const singular = nouns.map((noun) => noun.name()).filter((name) => !name.endsWith("s"));
+  expect(singular.toSorted()).toEqual(SINGULAR);
+});
+
+test("CLI-1 what is done to several nouns has one verb", () => {
+  /** words of other programs, and ours */
+  const SYNONYMS: Readonly<Record<string, string>> = {
+    ls: "list",
+    get: "show",
+    view: "show",
+    describe: "show",
+    add: "create",
+    new: "create",
+    make: "create",
+    delete: "remove",
+    rm: "remove",
+    kill: "revoke",
+    disable: "suspend",
+    enable: "resume",
+    validate: "check",
+    test: "check",
+    dump: "export",
+    load: "import",
+    save: "apply",
+    set: "apply",
+    renew: "rotate",
+  };
+  expect(verbs.map((verb) => verb.name()).filter((name) => name in SYNONYMS)).toEqual([]);
+  const withList = nouns.filter((noun) => leavesOf(noun).some((verb) => verb.name() === "list"));
+  expect(withList.length).toBeGreaterThan(10);
+});
+
+test("CLI-7 every verb that takes something away asks first, and shows its plan without doing it", () => {
+  const TAKING =
+    /^(remove|revoke|suspend|cancel|rotate|rollback|restore|import|apply|erase|purge|regenerate)$/;
+  const taking = verbs.filter((verb) => TAKING.test(verb.name()));
+  expect(taking.length).toBeGreaterThan(12);
+  const silent = taking.filter(
+    (verb) => !takes(verb, "--dry-run") || !(takes(verb, "--yes") || takes(verb, "--confirm")),
+  );
+  expect(silent.map((verb) => `${verb.parent?.name()} ${verb.name()}`)).toEqual([]);
+});
+
+const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
+
+const STATES: Readonly<Record<string, (bench: Bench) => unknown>> = {
+  "catalog seed catalog.yaml": ({ folder }) => cpSync(EXAMPLE, folder, { recursive: true }),
+  "catalog import bundle.qmc --trust home.pub --yes": async (bench) => {
+    using home = await createInstallation();
+    cpSync(EXAMPLE, home.folder, { recursive: true });
+    await home.json("catalog seed catalog.yaml");
+    writeFileSync(join(bench.folder, "home.pub"), (await home.run("catalog bundle-key")).stdout);
+    await home.json("catalog export --bundle bundle.qmc --leave-out-remote");
+    copyFileSync(join(home.folder, "bundle.qmc"), join(bench.folder, "bundle.qmc"));
+  },
+  "policy apply policy.yaml --yes": async (bench) => {
+    await publishOn(bench);
+    writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+  },
+  "clients revoke lab-1 --yes": async (bench) => {
+    await publishOn(bench);
+    await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1" }]);
+  },
+  "users suspend ana@example.org --yes": (bench) => bench.json("users create ana@example.org --role member"),
+  "users remove ana@example.org --yes": (bench) => bench.json("users create ana@example.org --role member"),
+};
+
+test.each(Object.entries(STATES))(
+  "CLI-9 %s may be repeated, and says that nothing has changed",
+  async (line, prepare) => {
+    using bench = await createInstallation();
+    await prepare(bench);
+    const first = await bench.run(line);
+    expect([first.stderr, first.exitCode]).toEqual([expect.not.stringContaining("error:"), 0]);
+    expect(first.stdout).not.toContain("unchanged");
+    const again = await bench.run(line);
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toStartWith("unchanged");
+  },
+);
+
+test("USE-7 policy explain names the revision, each value with its line, and each package with what becomes of it", async () => {
+  using bench = await createInstallation();
+  await publishOn(bench);
+  writeFileSync(
+    join(bench.folder, "policy.yaml"),
+    "revision: any\nallowed_harnesses: [codex]\nharnesses:\n  codex:\n    managed_config: {model: fast}\n",
+  );
+  await bench.json("policy apply policy.yaml --yes");
+  const line = "policy explain --user root@example.org --harness codex";
+  const { stdout } = await bench.run(line);
+  expect(stdout).toMatch(/^revision +revision 2$/m);
+  expect(stdout).toMatch(/^LINE +ENFORCED +VALUE$/m);
+  expect(stdout).toMatch(/^\d+ +\/harnesses\/codex\/managed_config\/model +"?fast"?$/m);
+  const explained = await bench.json(line);
+  expect(explained).toMatchObject({ number: 2, harness: "codex", allowed: true });
+});
