@@ -141,7 +141,7 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
   const addresses = createPeerAddresses(options);
   let note = options.noteUntrusted;
   const noteFirst = (request: Request, socket: Running) => {
-    const seen = addresses.untrusted(request.headers, peerOf(request, socket));
+    const seen = addresses.untrusted(request.headers, () => peerOf(request, socket));
     if (!seen) return;
     note?.(seen);
     note = undefined;

@@ -18,8 +18,8 @@ export interface PeerAddresses {
    * @returns the last address that no trusted proxy has; where an entry cannot be read, that of the proxy that wrote it
    */
   addressOf(headers: Headers, peer: string | null): string | null;
-  /** @returns the peer and its forwarding header, where it sent one and is no trusted proxy */
-  untrusted(headers: Headers, peer: string | null): UntrustedPeer | undefined;
+  /** @returns the peer and its forwarding header, where it sent one and is no trusted proxy; most requests have none */
+  untrusted(headers: Headers, peer: () => string | null): UntrustedPeer | undefined;
 }
 
 export interface UntrustedPeer {
@@ -44,10 +44,12 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
       }
       return address;
     },
-    untrusted(headers, from) {
+    untrusted(headers, peerOf) {
       const header = FORWARDED_HEADERS.find((name) => headers.has(name));
+      if (header === undefined) return undefined;
+      const from = peerOf();
       const peer = from === null ? null : plain(from);
-      return header === undefined || isTrusted(peer) ? undefined : { peer, header };
+      return isTrusted(peer) ? undefined : { peer, header };
     },
   };
 }

@@ -119,7 +119,7 @@ describe("a peer that forwards without being trusted", () => {
   const untrusted = (headers: Record<string, string>, peer: string | null, proxies = trustedProxies) =>
     createPeerAddresses({ trustedProxies: proxies, forwardedHeader: "forwarded" }).untrusted(
       new Headers(headers),
-      peer,
+      () => peer,
     );
   const sent = "203.0.113.7";
 

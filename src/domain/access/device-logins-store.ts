@@ -12,6 +12,7 @@ import {
   or,
   type Placeholder,
   type SQL,
+  type SQLWrapper,
   sql,
 } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
@@ -67,7 +68,7 @@ const insertOne = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whether it was inserted; not when one of its codes is taken */
+/** @returns whether it was inserted; not when its user code, or the beginning of its hash, is taken */
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
   changesOf(insertOne(tx).run({ ...login })) > 0;
 
@@ -92,11 +93,19 @@ const polledById = statement((connection) =>
     .prepare(),
 );
 
+/** As the index of user codes has it, which holds the beginnings of the hashes. */
+const indexed = (hash: SQLWrapper): SQL => sql`substr(${hash}, 1, 12)`;
+
 const byUserCode = statement((connection) =>
   connection
     .select()
     .from(deviceLogins)
-    .where(eq(deviceLogins.userCodeHash, sql.placeholder("hash")))
+    .where(
+      and(
+        eq(indexed(deviceLogins.userCodeHash), indexed(named("hash"))),
+        eq(deviceLogins.userCodeHash, named("hash")),
+      ),
+    )
     .limit(1)
     .prepare(),
 );

@@ -83,8 +83,13 @@ const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/;
  * @returns eight letters and digits that nobody can read out of the link
  */
 export function userCodeOf(linkToken: string): string {
-  const digest = Buffer.from(sha256Hex(`user-code\0${linkToken}`), "hex").subarray(0, USER_CODE_LENGTH);
-  return [...digest].map((byte) => USER_CODE_ALPHABET.charAt(byte % USER_CODE_ALPHABET.length)).join("");
+  const digest = sha256Hex(`user-code\0${linkToken}`);
+  let code = "";
+  for (let at = 0; at < USER_CODE_LENGTH; at += 1) {
+    const byte = Number.parseInt(digest.slice(2 * at, 2 * at + 2), 16);
+    code += USER_CODE_ALPHABET.charAt(byte % USER_CODE_ALPHABET.length);
+  }
+  return code;
 }
 
 /** @param typed letters in any case; spaces and dashes are ignored. @returns nothing when it cannot be a user code */

@@ -7,6 +7,7 @@ import { REQUESTABLE_SCOPES, USER_SCOPES } from "./wire.ts";
 export const SCOPE_LENGTH_MAX = 512;
 /** The scope that asks for a refresh token. */
 const OFFLINE_ACCESS = "offline_access";
+const EVERYTHING = REQUESTABLE_SCOPES.join(" ");
 
 /**
  * Reads what a device login asks for; nothing means everything that can be asked for.
@@ -15,8 +16,9 @@ const OFFLINE_ACCESS = "offline_access";
  * @source client-and-auth.md sections 2.2 and 2.4
  */
 export function readRequestedScope(scope: string | undefined): string {
+  if (scope === EVERYTHING) return EVERYTHING; // what workstations ask for
   const asked = tokensOf(scope);
-  if (asked.length === 0) return REQUESTABLE_SCOPES.join(" ");
+  if (asked.length === 0) return EVERYTHING;
   const unknown = asked.filter((token) => !REQUESTABLE_SCOPES.some((known) => known === token));
   if (unknown.length > 0) throw new OAuthError("invalid_scope", offerOf("this scope is unknown"));
   const requested = REQUESTABLE_SCOPES.filter((known) => asked.includes(known)).join(" ");
@@ -24,8 +26,7 @@ export function readRequestedScope(scope: string | undefined): string {
   return requested;
 }
 
-const offerOf = (complaint: string): string =>
-  `${complaint}; ask for some of: ${REQUESTABLE_SCOPES.join(" ")}`;
+const offerOf = (complaint: string): string => `${complaint}; ask for some of: ${EVERYTHING}`;
 
 /** @returns what a grant of the requested scope holds (client-and-auth.md section 2.4) */
 export function grantedScope(requested: string): string {

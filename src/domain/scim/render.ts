@@ -98,11 +98,11 @@ const managerParts = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   ...(display !== null && { displayName: display }),
 });
 
-// Texts, because most are sent as they are.
+// Texts, because most are sent as they are. An origin and an id have nothing that JSON would escape.
 
 function memberText({ id, display }: Named, baseUrl: string): string {
   const shown = display === null ? "" : `,"display":${JSON.stringify(display)}`;
-  return `{"value":"${id}","$ref":${JSON.stringify(locationOf("User", id, baseUrl))},"type":"User"${shown}}`;
+  return `{"value":"${id}","$ref":"${locationOf("User", id, baseUrl)}","type":"User"${shown}}`;
 }
 
 function metaText(
@@ -111,10 +111,10 @@ function metaText(
   baseUrl: string,
 ): string {
   const created = new Date(createdAtMs).toISOString();
-  const modified = new Date(updatedAtMs).toISOString();
+  const modified = updatedAtMs === createdAtMs ? created : new Date(updatedAtMs).toISOString();
   return (
     `{"resourceType":"${type}","created":"${created}","lastModified":"${modified}",` +
-    `"version":${JSON.stringify(etagOf(version))},"location":${JSON.stringify(locationOf(type, id, baseUrl))}}`
+    `"version":${JSON.stringify(etagOf(version))},"location":"${locationOf(type, id, baseUrl)}"}`
   );
 }
 
