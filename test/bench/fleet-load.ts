@@ -1,30 +1,18 @@
 // The requests of a whole fleet, from a process of its own: they come at a constant rate, whether or not the service keeps
 // up, and every latency counts from the moment a request was due, so that a stall is told by all who had to wait for it
 // and not by one. They share a pool of connections, as behind a reverse proxy; a request for which none is free waits.
-import { clientReport, type Policy } from "./client-report.ts";
+import { type FleetTraffic, policyRequest, readTokens, statusRequest } from "./fleet-requests.ts";
 import { encodeRequest, type LoadRequest, readAnswer } from "./load.ts";
 
 const CONNECTIONS = 256;
 /** Times of day do not follow the order in which workstations were enrolled, so neither do requests: a prime walks through all. */
 const STRIDE = 1_000_003;
-/** one in so many has missed a revision */
-const OUTDATED_ONE_IN = 100;
-const FORMER_ETAG = '"of-the-revision-before"';
-export const POLICY_PATH = "/governance-config";
 /** how long answers may take after the last request */
 const PATIENCE_MS = 10_000;
 
 /** Read from standard input, as JSON. */
-export interface FleetPlan {
+export interface FleetPlan extends FleetTraffic {
   port: number;
-  /** file with the access token of each workstation, a line each */
-  tokens: string;
-  /** sent with each policy request */
-  headers: Record<string, string>;
-  /** of the policy in force */
-  etag: string;
-  /** what a few still report, and what all others do */
-  policies: Record<"former" | "current", Policy>;
   perSecond: number;
   seconds: number;
   /** requests of earlier runs, so that this one goes on with other workstations */
@@ -129,22 +117,11 @@ class FleetRun {
 
   /** Every workstation asks for its policy and reports, half a round apart. */
   #requestAt(at: number): LoadRequest {
-    const { etag, policies, headers } = this.plan;
     const { length } = this.tokens;
     const asks = at % 2 === 0;
     const workstation = ((Math.floor(at / 2) + (asks ? 0 : Math.floor(length / 2))) * STRIDE) % length;
-    const isOutdated = workstation % OUTDATED_ONE_IN === 0;
-    const Authorization = `Bearer ${this.tokens[workstation]}`;
-    if (asks) {
-      const known = { "If-None-Match": isOutdated ? FORMER_ETAG : etag };
-      return { method: "GET", path: POLICY_PATH, headers: { ...headers, ...known, Authorization } };
-    }
-    return {
-      method: "POST",
-      path: "/client-status",
-      headers: { Authorization, "Content-Type": "application/json" },
-      body: JSON.stringify(clientReport(workstation, isOutdated ? policies.former : policies.current)),
-    };
+    const token = this.tokens[workstation] ?? "";
+    return (asks ? policyRequest : statusRequest)(this.plan, workstation, token);
   }
 
   #receive(socket: Socket, bytes: Buffer): void {
@@ -179,7 +156,6 @@ class FleetRun {
 
 if (import.meta.main) {
   const plan: FleetPlan = await Bun.stdin.json();
-  const tokens = (await Bun.file(plan.tokens).text()).trimEnd().split("\n");
-  console.log(JSON.stringify(await new FleetRun(plan, tokens).run()));
+  console.log(JSON.stringify(await new FleetRun(plan, await readTokens(plan)).run()));
   process.exit(0);
 }

@@ -10,10 +10,12 @@ import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/table.ts";
 import { follow, typical } from "../torture/footprint.ts";
 import { atMost, type Figure } from "./figures.ts";
-import { type FleetPlan, type FleetResult, POLICY_PATH } from "./fleet-load.ts";
+import type { FleetPlan, FleetResult } from "./fleet-load.ts";
+import { POLICY_PATH } from "./fleet-requests.ts";
+import { writeFleet } from "./fleet-rows.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import { onItsCore, processorMs, type Running, residentMb, script } from "./processes.ts";
-import { enrol, publishPolicies, publishRequirement } from "./workstations.ts";
+import { publishPolicies, publishRequirement } from "./workstations.ts";
 
 const CADENCE_SECONDS = 300;
 /** of each workstation in that time: its policy, and its report */
@@ -61,12 +63,7 @@ async function prepare(data: string, tokens: string) {
     accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max),
   });
   const policies = await publishPolicies(installation);
-  const file = Bun.file(tokens).writer();
-  for await (const batch of enrol(installation, { count: WORKSTATIONS, policy: policies.current })) {
-    file.write(`${batch.join("\n")}\n`);
-    await file.flush();
-  }
-  await file.end();
+  await writeFleet(installation, { count: WORKSTATIONS, policy: policies.current, tokens });
   await installation.close();
   return { port, policies, tokens };
 }

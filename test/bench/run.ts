@@ -13,6 +13,7 @@ import { measureGuard } from "./guard.ts";
 import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth.ts";
 import { measureScim } from "./scim.ts";
+import { measureTokens } from "./tokens.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -23,6 +24,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   clients: measureClients,
   content: measureContent,
   fleet: measureFleet,
+  tokens: measureTokens,
   oauth: measureOAuth,
   scim: measureScim,
   writes: measureWrites,
@@ -31,7 +33,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   migration: measureMigration,
 };
 /** takes minutes of the whole machine */
-const ONLY_WHEN_NAMED = new Set(["backup", "migration", "fleet"]);
+const ONLY_WHEN_NAMED = new Set(["backup", "migration", "fleet", "tokens"]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));
