@@ -1,16 +1,18 @@
 // How much of the processor goes into access tokens that come for the first time. Verifying one takes longer than the rest
 // of a small request, and anybody may send any number of them: after a restart the whole fleet does, and an attacker may do
-// so with tokens that were never ours. So all of them together get a share of the processor and wait their turn for it, and
-// an address whose tokens are refused is soon not listened to. Tokens seen before need none of this.
+// so with tokens that were never ours. So a turn of the event loop verifies for a bounded time, bad tokens get a bounded share
+// of the processor, and an address that sends many is soon not listened to. Tokens seen before need none of this.
 import { countedAddress } from "../domain/access/counted-address.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createRates } from "./rate-limit.ts";
 
-/** Of a core. Whoever else asks finds the other half. */
-export const VERIFICATION_SHARE = 0.5;
-/** Of verification, in one go: about a hundred and fifty tokens. Nobody else is answered meanwhile. */
-export const VERIFICATION_BURST_MS = 10;
+/** Of verification in one turn: about a hundred and fifty tokens. Nobody else is answered meanwhile. */
+export const TURN_MS = 10;
+/** Of a core, for tokens that are refused. While it is used up every new token waits: no verification tells beforehand. */
+export const REFUSAL_SHARE = 0.25;
+/** The same after a rest. */
+export const REFUSAL_BURST_MS = 50;
 const PACE_MS = 4;
 /** Callers that wait for their turn, for a second or two at most; whoever comes then is asked to come again. */
 export const WAITING_MAX = 10_000;
@@ -34,14 +36,16 @@ export class FirstSights {
   readonly #refused;
   readonly #elapsedMs: () => number;
   readonly #waiting: Waiting[] = [];
-  #leftMs = VERIFICATION_BURST_MS;
-  #atMs: number;
-  #timer: Timer | undefined;
+  #isDraining = false;
+  /** when this turn has verified for long enough; undefined before its first verification */
+  #turnEndsMs: number | undefined;
+  #refusalLeftMs = REFUSAL_BURST_MS;
+  #refilledAtMs: number;
 
   constructor({ clock, elapsedMs = () => performance.now() }: FirstSightsOptions) {
     this.#refused = createRates(clock, REFUSED_TOKENS);
     this.#elapsedMs = elapsedMs;
-    this.#atMs = elapsedMs();
+    this.#refilledAtMs = elapsedMs();
   }
 
   /** @returns callers that wait */
@@ -76,39 +80,53 @@ export class FirstSights {
         }
       };
       this.#waiting.push({ run });
-      this.#timer ??= setTimeout(() => this.#drain(), PACE_MS);
+      this.#drainSoon();
     });
   }
 
-  #drain(): void {
-    this.#timer = undefined;
+  /** In the next turn; later where refusals have used up their share. */
+  #drainSoon(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    if (this.#refusalLeftMs > 0) setImmediate(this.#drain);
+    else setTimeout(this.#drain, PACE_MS);
+  }
+
+  readonly #drain = (): void => {
+    this.#isDraining = false;
+    this.#turnEndsMs = undefined;
     let taken = 0;
     while (taken < this.#waiting.length && this.#hasTime()) {
       this.#waiting[taken]?.run();
       taken += 1;
     }
     this.#waiting.splice(0, taken);
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#drain(), PACE_MS);
-  }
+    if (this.#waiting.length > 0) this.#drainSoon();
+  };
 
   #hasTime(): boolean {
     const nowMs = this.#elapsedMs();
-    const gainedMs = (nowMs - this.#atMs) * VERIFICATION_SHARE;
-    this.#leftMs = Math.min(VERIFICATION_BURST_MS, this.#leftMs + gainedMs);
-    this.#atMs = nowMs;
-    return this.#leftMs > 0;
+    const gainedMs = (nowMs - this.#refilledAtMs) * REFUSAL_SHARE;
+    this.#refusalLeftMs = Math.min(REFUSAL_BURST_MS, this.#refusalLeftMs + gainedMs);
+    this.#refilledAtMs = nowMs;
+    if (this.#refusalLeftMs <= 0) return false;
+    if (this.#turnEndsMs === undefined) {
+      this.#turnEndsMs = nowMs + TURN_MS;
+      setImmediate(() => {
+        this.#turnEndsMs = undefined;
+      });
+    }
+    return nowMs < this.#turnEndsMs;
   }
 
   #verify<T>(address: string | null, verify: () => T): T {
-    const key = countedAddress(address);
     const beganMs = this.#elapsedMs();
-    this.#refused.charge(key, 1);
     try {
-      const verified = verify();
-      this.#refused.charge(key, -1);
-      return verified;
-    } finally {
-      this.#leftMs -= this.#elapsedMs() - beganMs;
+      return verify();
+    } catch (refusal) {
+      this.#refused.charge(countedAddress(address), 1);
+      this.#refusalLeftMs -= this.#elapsedMs() - beganMs;
+      throw refusal;
     }
   }
 

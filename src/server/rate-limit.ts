@@ -16,7 +16,7 @@ export interface Rates {
   take(key: string): number;
   /** @returns what `take` would, without taking */
   wait(key: string): number;
-  /** Takes more than there may be: the key waits until the debt is refilled. Less than nothing is given back. */
+  /** Takes more than there may be: the key waits until the debt is refilled. */
   charge(key: string, count: number): void;
 }
 

@@ -4,9 +4,10 @@ import { DomainError } from "../../src/domain/errors.ts";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import {
   FirstSights,
+  REFUSAL_BURST_MS,
+  REFUSAL_SHARE,
   REFUSED_TOKENS,
-  VERIFICATION_BURST_MS,
-  VERIFICATION_SHARE,
+  TURN_MS,
   WAITING_MAX,
 } from "../../src/server/first-sights.ts";
 import { heldClock } from "../support/world.ts";
@@ -46,24 +47,38 @@ function reasonOf(act: () => unknown): unknown {
   }
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 describe("the share of the processor", () => {
-  test("a token is verified at once while there is time, and otherwise not looked at", () => {
-    const { sights, work, rest } = gate();
-    expect(sights.atOnce(ADDRESS, work(3 * VERIFICATION_BURST_MS, "long"))).toBe("long");
-    let asked = 0;
-    const count = () => {
-      asked += 1;
-      return "next";
-    };
-    expect(sights.atOnce(ADDRESS, count)).toBeUndefined();
-    expect(asked).toBe(0);
-    rest(VERIFICATION_BURST_MS / VERIFICATION_SHARE);
-    expect(sights.atOnce(ADDRESS, count)).toBe("next");
+  test.each([
+    ["below", -1, "next"],
+    ["at", 0, undefined],
+    ["above", 1, undefined],
+  ])(
+    "with work %s the time of a turn, the next token is verified at once or not looked at",
+    (_, more, next) => {
+      const { sights, work } = gate();
+      expect(sights.atOnce(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
+      let asked = 0;
+      const count = () => {
+        asked += 1;
+        return "next";
+      };
+      expect<string | undefined>(sights.atOnce(ADDRESS, count)).toBe(next);
+      expect(asked).toBe(next === undefined ? 0 : 1);
+    },
+  );
+
+  test("the next turn has its own time", async () => {
+    const { sights, work } = gate();
+    sights.atOnce(ADDRESS, work(TURN_MS, "long"));
+    await nextTurn();
+    expect(sights.atOnce(ADDRESS, () => "next")).toBe("next");
   });
 
   test("whoever waits is answered in the order of coming, and nobody overtakes", async () => {
-    const { sights, work, rest } = gate();
-    sights.atOnce(ADDRESS, work(10 * VERIFICATION_BURST_MS, "long"));
+    const { sights, work } = gate();
+    sights.atOnce(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
     const waiting = ["one", "two", "three"].map((name) =>
       sights.inTurn(ADDRESS, () => {
@@ -71,11 +86,23 @@ describe("the share of the processor", () => {
         return name;
       }),
     );
-    rest(20 * VERIFICATION_BURST_MS);
     expect(sights.atOnce(ADDRESS, () => "overtakes")).toBeUndefined();
     expect(await Promise.all(waiting)).toEqual(["one", "two", "three"]);
     expect(order).toEqual(["one", "two", "three"]);
     expect(sights.waiting).toBe(0);
+  });
+
+  test("when refusals have used up their share, new tokens wait until it is refilled", async () => {
+    const { sights, work, rest } = gate();
+    const slowRefusal = () => {
+      work(2 * REFUSAL_BURST_MS, "")();
+      return refuse();
+    };
+    reasonOf(() => sights.atOnce(ADDRESS, slowRefusal));
+    await nextTurn();
+    expect(sights.atOnce("198.51.100.1", () => "let in")).toBeUndefined();
+    rest(REFUSAL_BURST_MS / REFUSAL_SHARE);
+    expect(sights.atOnce("198.51.100.1", () => "let in")).toBe("let in");
   });
 
   test("a refusal reaches the one who waited for it", async () => {

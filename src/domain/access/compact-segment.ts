@@ -18,8 +18,10 @@ const REMOVED = 1;
 
 /** Slots that a row may lie in: the one that its key names, and those behind it. */
 const WINDOW = 64;
-const FIRST_SLOTS = 8;
-const GROWTH = 1.1;
+const FIRST_SLOTS = 16;
+/** Larger segments grow by less: what they have too much counts. */
+const GROWTH = { small: 1.5, large: 1.1 };
+const LARGE_SLOTS = 128;
 /** With a smaller share of living rows a segment is swept and keeps its size. */
 const FULL = 0.7;
 
@@ -86,7 +88,7 @@ export class CompactSegment {
     }
     while (at < 0 && this.#grow(now)) at = this.#freeAt(hash, now);
     if (at < 0) at = this.#victimAt(hash);
-    this.#words.set(key, at);
+    for (let word = 0; word < KEY_WORDS; word += 1) this.#words[at + word] = key[word] ?? 0;
     this.#words[at + EXPIRY] = expiry;
     this.#words[at + MARK] = 0;
     return at;
@@ -140,7 +142,8 @@ export class CompactSegment {
   #grow(now: number): boolean {
     const { slotsMax } = this.own;
     for (let slots = this.#slots; slots < slotsMax; ) {
-      slots = Math.min(slotsMax, Math.max(FIRST_SLOTS, Math.ceil(slots * GROWTH)));
+      const growth = slots < LARGE_SLOTS ? GROWTH.small : GROWTH.large;
+      slots = Math.min(slotsMax, Math.max(FIRST_SLOTS, Math.ceil(slots * growth)));
       if (this.#moveTo(slots, now)) return true;
     }
     return false;
@@ -156,7 +159,7 @@ export class CompactSegment {
       if ((former[at + EXPIRY] ?? NEVER) <= now) continue;
       const to = this.#freeAt(hashAt(former, at), now);
       if (to >= 0) {
-        this.#words.set(former.subarray(at, at + rowWords), to);
+        for (let word = 0; word < rowWords; word += 1) this.#words[to + word] = former[at + word] ?? 0;
         continue;
       }
       this.#words = former;
