@@ -19,6 +19,8 @@ export interface BackupTasks {
   /** copies a database through SQLite, then checks the copy */
   copy: { request: { from: string; to: string }; result: Inspected };
   migrate: { request: MigrateTask; result: MigrateResult };
+  /** puts the write-ahead log of a database into its file, as far as nobody needs older pages */
+  checkpoint: { request: { file: string }; result: null };
   pack: { request: PackRequest; result: Packed };
   unpack: { request: UnpackRequest; result: Manifest };
 }

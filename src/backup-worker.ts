@@ -1,4 +1,4 @@
-// Entry of the thread that upgrades databases, and copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
+// Entry of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
 // seconds. It does one task and tells how far it is; who starts it is backup-task.ts.
 import { parentPort, workerData } from "node:worker_threads";
 import type { Task, TaskMessage } from "./backup-task.ts";
@@ -27,6 +27,8 @@ function run({ name, request }: Task) {
       return copy(request);
     case "migrate":
       return migrate(request.file, { ...request, clock: { nowMs: () => request.nowMs } });
+    case "checkpoint":
+      return checkpoint(request);
     case "pack":
       return packBackup(request, report);
     case "unpack":
@@ -44,6 +46,16 @@ function copy({ from, to }: { from: string; to: string }) {
   return inspectDatabase(to);
 }
 
+function checkpoint({ file }: { file: string }): null {
+  const connection = openConnection(file, {});
+  try {
+    connection.run("PRAGMA wal_checkpoint(PASSIVE)");
+    return null;
+  } finally {
+    connection.close();
+  }
+}
+
 const say = (message: TaskMessage): void => parentPort?.postMessage(message);
 
 /** Where a full disk or a forbidden folder is met first. */
@@ -53,6 +65,8 @@ function placeOf({ name, request }: Task): string {
       return request.to;
     case "migrate":
       return request.backupDirectory;
+    case "checkpoint":
+      return request.file;
     case "pack":
       return request.target;
     case "unpack":

@@ -59,6 +59,8 @@ export interface InstallationOptions {
   runTask?: RunTask;
   /** the same for catalog files */
   runCatalogTask?: RunCatalogTask;
+  /** puts the write-ahead log of a long write into the database file; the next commit does it where it is left out */
+  checkpoint?: (file: string) => Promise<unknown>;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, beforeChange } = options;
+  const { config, clock, beforeChange, checkpoint } = options;
   const replicated = config.get("database.replicated");
   const schema = migrate(directory.database, {
     clock,
@@ -78,7 +80,10 @@ export async function openInstallation(
     backupDirectory: directory.backups,
     ...(beforeChange && { beforeChange }),
   });
-  const db = openDatabase(directory.database, { replicated });
+  const db = openDatabase(directory.database, {
+    replicated,
+    checkpoint: checkpoint && (() => checkpoint(directory.database)),
+  });
   return await joinDomain({ directory, schema, db }, options);
 }
 

@@ -1,6 +1,8 @@
 // The running service: one data directory, its background work and its listener, started and stopped in order.
 // What it says to a person is the command's (cli/commands/serve.ts).
+
 import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/work.ts";
+import { runTask as runBackupTask } from "../backup-task.ts";
 import { catalogIn, readCatalogFile } from "../catalog-file.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../document-threads.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -138,7 +140,9 @@ async function startBehind(
   const metrics = createMetrics();
   const observeProvisioner = watchProvisioner({ metrics, log });
   const runTask = createDocumentThreads();
-  const machine = { config, clock, ids, baseUrl, observeProvisioner, runTask, runCatalogTask: runTask };
+  const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
+  const threads = { runTask, runCatalogTask: runTask, checkpoint };
+  const machine = { config, clock, ids, baseUrl, observeProvisioner, ...threads };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);

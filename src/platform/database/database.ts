@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
+import type { Checkpoint } from "./checkpoints.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
 import type { Topic } from "./moved-topics.ts";
@@ -55,17 +56,20 @@ export const GATHERING_MS = 50;
 export const LOOK_AGAIN_MS = 1;
 const LOOK_NOW = 0;
 
+export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> {
+  /** puts the log of a long write into the file; the next commit does that where it is left out */
+  checkpoint?: Checkpoint | undefined;
+}
+
 /**
  * Opens or creates the database file.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openDatabase(
-  file: string,
-  options: Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> = {},
-): Db {
+export function openDatabase(file: string, { checkpoint, ...options }: DatabaseOptions = {}): Db {
   const writer = openConnection(file, { ...options, create: true, tempInMemory: true });
   try {
-    return new GroupedDatabase(writer, openConnection(file, { ...options, readonly: true }));
+    const reader = openConnection(file, { ...options, readonly: true });
+    return new GroupedDatabase(writer, reader, checkpoint);
   } catch (error) {
     writer.close();
     throw error;
@@ -116,9 +120,10 @@ class GroupedDatabase implements Db {
   constructor(
     readonly writer: Database,
     readonly reader: Database,
+    checkpoint?: Checkpoint,
   ) {
     this.#read = drizzleOver(reader);
-    this.#queue = new WriteQueue(writer, () => this.#endReading());
+    this.#queue = new WriteQueue(writer, () => this.#endReading(), checkpoint);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectGarbage } from "../garbage.ts";
 import type { Steps } from "../steps.ts";
+import { type Checkpoint, Checkpoints, flushLog } from "./checkpoints.ts";
 import { drizzleOver } from "./drizzle.ts";
 import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -13,6 +14,15 @@ export const WRITE_BATCH_MAX = 64;
 
 /** Steps of a long write that leave their rows and texts behind before these are collected. */
 const STEPS_PER_COLLECTION = 16;
+
+/**
+ * Pages that a long write may keep in memory. What is beyond goes into the log with each step, so that the last one has no more
+ * to write than this.
+ */
+const LONG_WRITE_CACHE_KIB = 2_048;
+
+/** Steps of a long write whose pages go to the disk together, while others are served; a commit waits for all that did not. */
+const STEPS_PER_FLUSH = 4;
 
 /** What to do in a transaction, in one step or in many. */
 export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLiteDatabase): Steps<T> };
@@ -37,13 +47,21 @@ export class WriteQueue {
   #isDue = false;
   #patience: Timer | undefined;
   #idle: (() => void)[] = [];
+  /** of a long write, whose steps have all been taken */
+  #isAtCommit = false;
+  readonly #checkpoints: Checkpoints;
 
-  /** @param beforeCommit ends what reads: SQLite clears its log only while nobody needs an older page of it */
+  /**
+   * @param beforeCommit ends what reads: SQLite clears its log only while nobody needs an older page of it
+   * @param checkpoint puts the log into the file in another thread
+   */
   constructor(
     private readonly writer: Database,
     private readonly beforeCommit: () => void,
+    checkpoint: Checkpoint | undefined,
   ) {
     this.#tx = drizzleOver(writer);
+    this.#checkpoints = new Checkpoints(writer, checkpoint);
   }
 
   /**
@@ -72,6 +90,7 @@ export class WriteQueue {
   /** Resolves when every write has ended. */
   async emptied(): Promise<void> {
     if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#checkpoints.ended();
   }
 
   /** The first job that waits for nobody takes the patient ones along. */
@@ -101,8 +120,13 @@ export class WriteQueue {
   #proceed(steps: Steps<Answer>, taken = 1): void {
     const step = steps.next();
     if (step.done) this.#end([step.value]);
-    else setImmediate(() => this.#proceed(steps, taken + 1));
+    else this.#goOn(() => this.#proceed(steps, taken + 1), taken);
     if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) setImmediate(collectGarbage);
+  }
+
+  #goOn(next: () => void, taken: number): void {
+    if (!this.#isAtCommit && taken % STEPS_PER_FLUSH > 0) setImmediate(next);
+    else void flushLog(this.writer).then(() => setImmediate(next));
   }
 
   /** @param answers one for each of the first jobs, which have ended */
@@ -148,26 +172,22 @@ export class WriteQueue {
 
   /** @returns what to tell the caller, as `#commit` */
   *#commitInSteps(job: LongJob): Steps<Answer> {
+    const cache = this.writer.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
     try {
+      this.#run(`PRAGMA cache_size=-${LONG_WRITE_CACHE_KIB}`);
       this.#run("BEGIN IMMEDIATE");
       const answer = yield* job.steps(this.#tx);
-      this.#commitPages();
+      this.#isAtCommit = true;
+      yield;
+      this.beforeCommit();
+      this.#checkpoints.after(() => this.#run("COMMIT"));
       return answer;
     } catch (error) {
       const failure = this.#undone(error);
       return () => job.fail(failure);
-    }
-  }
-
-  /** Into the log only: from there into the file takes as long again, so that is left to the next commit, in a turn of its own. */
-  #commitPages(): void {
-    const limit = this.writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
-    this.#run("PRAGMA wal_autocheckpoint=0");
-    try {
-      this.beforeCommit();
-      this.#run("COMMIT");
     } finally {
-      this.#run(`PRAGMA wal_autocheckpoint=${limit?.wal_autocheckpoint ?? 0}`);
+      this.#isAtCommit = false;
+      this.#run(`PRAGMA cache_size=${cache?.cache_size ?? 0}`);
     }
   }
 
