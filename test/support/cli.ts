@@ -1,10 +1,10 @@
 // Runs the command line as a real child process with a clean environment, with pipes or on a pseudo-terminal.
-// Which executable is executable.ts; commands that exist only for tests are cli-child.ts.
+// Which executable is executable.ts; commands that exist only for tests are cli-verbs.ts.
 import { join } from "node:path";
 import { productCommand } from "./executable.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** the product with the commands of cli-child.ts */
+/** the product with the commands of cli-verbs.ts */
 export const TEST_COMMAND: readonly string[] = [process.execPath, join(ROOT, "test/support/cli-child.ts")];
 
 export interface CliOptions {

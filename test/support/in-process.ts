@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import type { CliCommand } from "../../cli/command.ts";
 import type { Context } from "../../cli/context.ts";
 import { run } from "../../cli/program.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -74,6 +75,8 @@ export async function createInstallation(): Promise<Bench> {
 
 interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids" | "env">> {
   cwd: string;
+  /** in place of the product's commands */
+  programFor?: (context: Context) => CliCommand;
 }
 
 /** Named in the audit log, whoever runs the tests. */
@@ -83,7 +86,7 @@ const OPERATOR = { SUDO_USER: "olga" };
 export async function runHere(args: readonly string[], surroundings: Surroundings): Promise<CliResult> {
   const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = surroundings;
   const [stdout, stderr] = [capture(), capture()];
-  const exitCode = await run(args, {
+  const context: Context = {
     stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
@@ -94,7 +97,8 @@ export async function runHere(args: readonly string[], surroundings: Surrounding
     userId: process.getuid?.(),
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,
-  });
+  };
+  const exitCode = await run(args, context, surroundings.programFor?.(context));
   return { stdout: stdout.text(), stderr: stderr.text(), exitCode };
 }
 
