@@ -1,7 +1,9 @@
-// What every command receives instead of process.*: streams, environment, time, randomness, and the wish to stop.
+// What every command receives instead of process.*: streams, environment, time, randomness, cost of secrets, and the wish to stop.
 // Tests pass their own. What commands print goes through output.ts, settings through settings.ts.
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
+import type { PassphraseCost } from "../src/platform/crypto/key-file.ts";
+import type { PasswordCost } from "../src/platform/crypto/passwords.ts";
 import { type Ids, systemIds } from "../src/platform/ids.ts";
 import { Interrupted } from "./exit.ts";
 
@@ -20,6 +22,9 @@ export interface Context {
   readonly userId: number | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** how much work it is to try a password, and a passphrase of a file of keys; the product's own where they are left out */
+  readonly passwordCost?: PasswordCost;
+  readonly passphraseCost?: PassphraseCost;
   /** names this run in error messages and audit entries */
   readonly runId: string;
   /**

@@ -25,10 +25,10 @@ export async function withDomain<T>(
 ): Promise<T> {
   const { openExisting } = await import("../src/installation.ts");
   const { configuredOrigin, originForLinks } = await import("../src/origin.ts");
-  const { clock, ids, runId } = context;
+  const { clock, ids, passwordCost, runId } = context;
   const label = operatorName(context);
   const baseUrl = () => originForLinks(config) ?? configuredOrigin(config) ?? "";
-  const installation = await openExisting({ config, clock, ids, baseUrl });
+  const installation = await openExisting({ config, clock, ids, passwordCost, baseUrl });
   const { domain, organizationId, schema } = installation;
   try {
     const actor: Actor = { kind: "operator", id: null, label, organizationId, requestId: runId };

@@ -14,7 +14,7 @@ import { openBlobs } from "./platform/blobs.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Config } from "./platform/config/config.ts";
 import type { Values } from "./platform/config/table.ts";
-import { createPasswords } from "./platform/crypto/passwords.ts";
+import { createPasswords, type PasswordCost } from "./platform/crypto/passwords.ts";
 import { openSealing } from "./platform/crypto/sealing.ts";
 import {
   type DataDirectory,
@@ -51,6 +51,8 @@ export interface InstallationOptions {
   baseUrl(): string;
   /** throws when the schema must not change now */
   beforeChange?: () => void;
+  /** the product's own where it is left out */
+  passwordCost?: PasswordCost | undefined;
   /** who opens it; a command where it is left out */
   attemptsBy?: AttemptOwner;
   /** told of each call that makes or revokes a gateway key */
@@ -110,7 +112,7 @@ async function joinDomain(
     ids,
     blobs,
     sealing,
-    passwords: createPasswords(),
+    passwords: createPasswords({ cost: options.passwordCost }),
     openSnapshot: () => openSnapshot(directory.database),
     outbound,
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),

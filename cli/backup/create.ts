@@ -8,13 +8,14 @@ import {
   makeBackup,
   refuseExisting,
 } from "../../src/backup/backup.ts";
-import { type KeyPlace, sealingKeysAt, writeKeyFile } from "../../src/backup/kept-keys.ts";
+import { type KeyPlace, type NewKeyFile, sealingKeysAt, writeKeyFile } from "../../src/backup/kept-keys.ts";
 import { keysPathOf } from "../../src/domain/backup/model.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { existingDirectory } from "../../src/installation.ts";
 import { refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
 import { programSchema, schemaIn } from "../../src/platform/database/schema.ts";
 import type { Secret } from "../../src/platform/secret.ts";
+import type { Context } from "../context.ts";
 import { SomeFailed } from "../exit.ts";
 import type { SettingsCall } from "../in-domain.ts";
 import { readSecret } from "../secret-input.ts";
@@ -31,7 +32,8 @@ export async function create(call: SettingsCall): Promise<void> {
   const aim = aimOf(call, place);
   if (passphrase && aim.target !== undefined) refuseExisting(keysPathOf(aim.target));
   const backup = await make(call, { place, aim });
-  const keysPath = passphrase && (await writeKeys(place, backup.path, passphrase));
+  const path = keysPathOf(backup.path);
+  const keysPath = passphrase && (await writeKeys(call.context, place, { path, passphrase }));
   output.result(documentOf(backup, keysPath), `${backup.path}: ${contentsText(backup.manifest)}`);
   tellKeys(call, backup, keysPath);
   const failures = failuresOf(backup);
@@ -98,10 +100,13 @@ async function passphraseOf(call: SettingsCall): Promise<Secret | undefined> {
   });
 }
 
-async function writeKeys(place: KeyPlace, backup: string, passphrase: Secret): Promise<string> {
-  const path = keysPathOf(backup);
-  await writeKeyFile(place, { path, passphrase });
-  return path;
+async function writeKeys(
+  { passphraseCost: cost }: Context,
+  place: KeyPlace,
+  to: NewKeyFile,
+): Promise<string> {
+  await writeKeyFile(place, { ...to, cost });
+  return to.path;
 }
 
 function tellKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: string | undefined): void {

@@ -71,8 +71,12 @@ async function stepsOf(options: SetupOptions): Promise<readonly string[]> {
   return await planSetup(options);
 }
 
-const optionsOf = ({ clock, ids }: Context, command: CliCommand, config: Config): SetupOptions => ({
-  ...{ config, clock, ids },
+const optionsOf = (
+  { clock, ids, passwordCost }: Context,
+  command: CliCommand,
+  config: Config,
+): SetupOptions => ({
+  ...{ config, clock, ids, passwordCost },
   baseUrl: () => "",
   isNew: command.opts().new === true,
 });

@@ -8,6 +8,7 @@ import {
   KEY_FILE_BYTES_MAX,
   type KeptKey,
   type KeptKeys,
+  type PassphraseCost,
 } from "../platform/crypto/key-file.ts";
 import { putOwnKey, readOwnKey } from "../platform/crypto/own-signing-key.ts";
 import { decodeKey, SealingKeyFiles } from "../platform/crypto/sealing-keys.ts";
@@ -37,13 +38,18 @@ export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeptKey[] {
   }));
 }
 
+export interface NewKeyFile {
+  path: string;
+  passphrase: Secret;
+  cost?: PassphraseCost | undefined;
+}
+
 /** Writes every key to a file of mode 0600 that only the passphrase opens. */
-export async function writeKeyFile(place: KeyPlace, to: { path: string; passphrase: Secret }): Promise<void> {
+export async function writeKeyFile(place: KeyPlace, to: NewKeyFile): Promise<void> {
   const bundleSigning = readOwnKey(place.directory.keys)?.reveal() ?? null;
   const keys = { sealing: sealingKeysAt(place), bundleSigning };
-  await replaceFile(to.path, encryptKeys(keys, { passphrase: to.passphrase, ids: place.ids }), {
-    mode: 0o600,
-  });
+  const { path, ...by } = to;
+  await replaceFile(path, encryptKeys(keys, { ...by, ids: place.ids }), { mode: 0o600 });
 }
 
 /** @throws DomainError `keys.unreadable`, `keys.wrong_passphrase`, `file.*` */

@@ -7,10 +7,17 @@ import { DomainError } from "../../domain/errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 
+/** The parameters of scrypt; the file names them. */
+export interface PassphraseCost {
+  n: number;
+  r: number;
+  p: number;
+}
+
 export const PASSPHRASE_LENGTH_MIN = 12;
 export const KEY_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Takes 128 MB and about half a second: what OWASP asks for at least. */
-const COST = { n: 131_072, r: 8, p: 1 };
+export const PASSPHRASE_COST: PassphraseCost = { n: 131_072, r: 8, p: 1 };
 /** What a file may ask of whoever opens it. */
 const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
 const SALT_BYTES = 16;
@@ -61,22 +68,28 @@ export function refuseShortPassphrase(passphrase: Secret): void {
   if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) throw tooShort();
 }
 
+export interface Encrypting {
+  passphrase: Secret;
+  cost?: PassphraseCost | undefined;
+  ids: Ids;
+}
+
 /**
  * @returns the text of a file that only the passphrase opens
  * @throws DomainError `passphrase.too_short`
  */
-export function encryptKeys(keys: KeptKeys, { passphrase, ids }: { passphrase: Secret; ids: Ids }): string {
+export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE_COST }: Encrypting): string {
   refuseShortPassphrase(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
-  const cipher = createCipheriv("aes-256-gcm", derived(passphrase, { ...COST, salt }), nonce);
+  const cipher = createCipheriv("aes-256-gcm", derived(passphrase, { ...cost, salt }), nonce);
   const sealed = Buffer.concat([
     cipher.update(JSON.stringify(keys), "utf8"),
     cipher.final(),
     cipher.getAuthTag(),
   ]);
   const base64 = { salt: text(salt), nonce: text(nonce), sealed: text(sealed) };
-  return `${JSON.stringify({ format: "quartermaster-keys-1", ...COST, ...base64 }, null, 1)}\n`;
+  return `${JSON.stringify({ format: "quartermaster-keys-1", ...cost, ...base64 }, null, 1)}\n`;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface PasswordCost {
 }
 
 export interface PasswordOptions {
-  cost?: PasswordCost;
+  cost?: PasswordCost | undefined;
 }
 
 /** Above the OWASP minimum for argon2id; about 0.1 s of one core. */
