@@ -13,6 +13,9 @@ import { MESSAGE_CHARACTERS_MAX, PROBLEM_BYTES_MAX } from "../../src/server/prob
 import { PROBLEMS_COUNTED_MAX } from "../../src/server/validation.ts";
 import { NO_PROXIES, raise } from "../support/listening-server.ts";
 import { createTestServer, requestOf, type Sent, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -63,7 +66,7 @@ describe("paths and methods", () => {
     ["GET", "/HEALTH"],
     ["GET", "/%ff"],
   ])("%s %s is an unknown path", async (method, path) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request(method, path);
     expect(response.status).toBe(404);
     expect((await refusalOf(response)).reason).toBe("request.unknown_path");
@@ -78,7 +81,7 @@ describe("paths and methods", () => {
     ["HEAD", "/admin/branding", "PUT"],
     ["GET", "/admin/branding", "PUT"],
   ])("%s %s is answered with the methods that path takes", async (method, path, allowed) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request(method, path);
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe(allowed);
@@ -86,7 +89,7 @@ describe("paths and methods", () => {
   });
 
   test("HEAD answers as GET does, its length too, without the body", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const listener = listen(face.server.handle, {
       listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
       ...NO_PROXIES,
@@ -163,7 +166,7 @@ describe("bodies", () => {
   };
 
   test.each(Object.entries(CASES))("%s is answered by its status", async (_name, [body, headers, status]) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const administrator = await asAdministrator(face);
     const response = await face.request("PUT", "/admin/branding", { ...administrator, body, headers });
     expect(response.status).toBe(status);
@@ -171,7 +174,7 @@ describe("bodies", () => {
   });
 
   test("a refused media type says which one is wanted", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const put = async (headers: Record<string, string>) =>
       await face.request("PUT", "/admin/branding", { ...(await asAdministrator(face)), body: "{}", headers });
     expect((await put({ "content-type": "text/plain" })).headers.get("accept")).toBe("application/json");
@@ -180,7 +183,7 @@ describe("bodies", () => {
   });
 
   test("a route that takes no body leaves one unread", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const { user } = await face.signedIn("member");
     const response = await face.request("POST", `/admin/users/${user.id}/sessions/revoke`, {
       ...(await asAdministrator(face)),
@@ -195,7 +198,7 @@ describe("an unknown member is refused", () => {
     ["logo_urll", "is not a known member; did you mean logo_url?"],
     ["x".repeat(KEY_CHARACTERS_MAX + 1), "is not a known member"],
   ])("%s: %s", async (name, detail) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const sent = { ...(await asAdministrator(face)), body: { [name]: 1 } };
     const { errors } = await refusalOf(await face.request("PUT", "/admin/branding", sent));
     expect(errors).toContainEqual({ pointer: `/${name}`, detail });
@@ -204,7 +207,7 @@ describe("an unknown member is refused", () => {
 
 describe("API-1 everything that is wrong is named at once", () => {
   test("in a body", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
       ...(await asAdministrator(face)),
       body: { q: 1, selected_user_ids: ["a", 2], "odd/na~me": true },
@@ -222,7 +225,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("and nothing that was sent is shown", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
       ...(await asAdministrator(face)),
       body: { q: { password: "hunter2" }, selected_user_ids: ["hunter2"] },
@@ -243,7 +246,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     [PROBLEMS_COUNTED_MAX, `and ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
     [PROBLEMS_COUNTED_MAX + 1, `and at least ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
   ])("up to a bound: of %d problems the answer leaves out %p", async (count, left) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const body = Object.fromEntries(Array.from({ length: count }, (_, at) => [`unknown${at}`, 0]));
     const { errors = [], detail } = await searchFor(face, body);
     expect(errors.slice(PROBLEMS_MAX)).toEqual(left === undefined ? [] : [{ pointer: "", detail: left }]);
@@ -251,7 +254,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("and when the wrong element stands behind more than is looked at, the answer says so", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const ids = new Array(52_000).fill("0198c0de-0000-7000-8000-000000000000");
     const { errors } = await searchFor(face, { selected_user_ids: [0, ...ids, 0] });
     expect(errors?.map(({ pointer }) => pointer)).toEqual(["/selected_user_ids/0", ""]);
@@ -264,7 +267,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     EXCERPT_CHARACTERS_MAX + 1,
     NAME_CHARACTERS_MAX,
   ])("with little of a pointer of %d characters", async (characters) => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const name = "x".repeat(characters - 1);
     const { errors = [] } = await searchFor(face, { [name]: 0 });
     const isWhole = characters <= EXCERPT_CHARACTERS_MAX;
@@ -273,7 +276,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("in an answer of a bounded size, whatever the names are made of", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const names = Array.from({ length: 150 }, (_, at) => "\u0001".repeat(EXCERPT_CHARACTERS_MAX) + at);
     const body = Object.fromEntries(names.map((name) => [name, 0]));
     const sent = { ...(await asAdministrator(face)), body };
@@ -286,7 +289,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("in members that are missing, each once", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request("POST", "/admin/invitations", {
       ...(await asAdministrator(face)),
       body: {},
@@ -298,7 +301,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("in a query, a parameter that is given twice included", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const administrator = await asAdministrator(face);
     const ask = (query: string) => face.request("GET", `/admin/users?${query}`, administrator);
     const { errors, status } = await refusalOf(await ask("page=1&q=a&pag%65=2&other=1&other=2&q=a"));
@@ -308,7 +311,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("in a query", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const query = new URLSearchParams({
       page: "x",
       per_page: String(PER_PAGE_MAX + 1),
@@ -331,7 +334,7 @@ describe("API-1 everything that is wrong is named at once", () => {
   });
 
   test("in a path", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const response = await face.request("GET", "/admin/users/no-uuid", await asAdministrator(face));
     const { errors, status } = await refusalOf(response);
     expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([400, ["/id"]]);
@@ -349,7 +352,7 @@ test.each([
   [`00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
   ["garbage", undefined],
 ])("OBS-4: the log has the trace that %s names", async (traceparent, traceId) => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   await face.request("GET", "/health", { headers: { traceparent } });
   expect(face.logged.at(-1)?.trace_id).toBe(traceId);
 });
@@ -412,7 +415,7 @@ describe("API-1 every answer", () => {
   test.each(WAYS)(
     "to %s %s carries an id of its own and the standing headers",
     async (method, path, status) => {
-      await using face = await createTestServer();
+      const face = await sameServer();
       for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
         const request = new Request(`${origin}${path}`, { method });
         const { headers, ...response } = await answered(face, request);
@@ -424,7 +427,7 @@ describe("API-1 every answer", () => {
   );
 
   test("has another id than the one before, whatever the caller asks for", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const headers = { "x-request-id": "mine" };
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () =>
@@ -436,7 +439,7 @@ describe("API-1 every answer", () => {
   });
 
   test("says whether it may be kept", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const { cookie } = await face.signedIn("admin");
     for (const { method, path } of face.server.routes.filter((route) => route.method === "GET")) {
       const { headers } = await face.request(method, path.replaceAll(/:\w+/g, "unknown"), { cookie });
@@ -445,7 +448,7 @@ describe("API-1 every answer", () => {
   });
 
   test("keeps its body behind a host that the framework misreads", async () => {
-    await using face = await createTestServer();
+    const face = await sameServer();
     const { accessToken } = await face.signedIn("admin");
     const local = requestOf("POST", "/admin/invitations", {
       token: accessToken,

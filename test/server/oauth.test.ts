@@ -3,6 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { FORM_FIELDS_MAX, STRANGER_BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { BASE_URL, type Caller, createTestServer, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const DEVICE_CODE = "/api/auth/device/code";
 const TOKEN = "/api/auth/oauth2/token";
@@ -56,7 +59,7 @@ async function opened(server: TestServer) {
 
 describe("asking for a device login", () => {
   test("gives exactly the fields of RFC 8628, whole numbers, and a link that does not hold the code", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await post(server, DEVICE_CODE, CLIENT);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/json");
@@ -84,7 +87,7 @@ describe("asking for a device login", () => {
     ["the resource has a slash more", { ...CLIENT, resource: `${BASE_URL}/` }, 400, "invalid_target"],
     ["a scope is unknown", { ...CLIENT, scope: "root" }, 400, "invalid_scope"],
   ])("is refused when %s", async (_, fields: Record<string, string>, status, code) => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     expect(await refusalOf(await post(server, DEVICE_CODE, fields))).toEqual([status, code]);
   });
 
@@ -101,7 +104,7 @@ describe("asking for a device login", () => {
 
 describe("the token endpoint", () => {
   test("answers a redeemed device login with the fields of RFC 6749 and keeps none of it", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { caller, link, device_code } = await opened(server);
     expect((await decide(server, caller, { link, action: "approve" })).status).toBe(200);
     const answer = await poll(server, device_code);
@@ -119,7 +122,7 @@ describe("the token endpoint", () => {
   });
 
   test("API-1 tells a polling workstation to wait, to slow down, that it was refused, that it came too late", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { clock } = server.world;
     const { caller, link, device_code } = await opened(server);
     expect(await refusalOf(await poll(server, device_code))).toEqual([400, "authorization_pending"]);
@@ -143,12 +146,12 @@ describe("the token endpoint", () => {
     ["refresh_token is missing", { grant_type: "refresh_token" }, "invalid_request"],
     ["the refresh token is unknown", { grant_type: "refresh_token", refresh_token: "x" }, "invalid_grant"],
   ])("refuses when %s", async (_, fields: Record<string, string>, code) => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     expect(await refusalOf(await post(server, TOKEN, { ...CLIENT, ...fields }))).toEqual([400, code]);
   });
 
   test("names the scheme when a client came with an Authorization header and is unknown", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const fields = { grant_type: "refresh_token", refresh_token: "x", client_id: "other" };
     const headers = { authorization: "Basic b3RoZXI6" };
     expect(await refusalOf(await post(server, TOKEN, fields))).toEqual([400, "invalid_client"]);
@@ -158,7 +161,7 @@ describe("the token endpoint", () => {
   });
 
   test("never turns a device code into a browser session", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { device_code } = await begin(server);
     const answer = await post(server, "/api/auth/device/token", { ...CLIENT, device_code });
     expect(await refusalOf(answer)).toEqual([400, "invalid_grant"]);
@@ -167,7 +170,7 @@ describe("the token endpoint", () => {
 
 describe("revocation", () => {
   test("answers a valid, an unknown and a revoked token alike, and ends what hangs on it", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { refreshToken, accessToken } = await server.signedIn("member");
     const bodies = [];
     for (const token of [refreshToken, refreshToken, "unknown"]) {
@@ -182,7 +185,7 @@ describe("revocation", () => {
   });
 
   test("refuses an access token, a missing token, and a caller that names no client", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { accessToken } = await server.signedIn("member");
     const refused = async (fields: Record<string, string>) => refusalOf(await post(server, REVOKE, fields));
     expect(await refused({ ...CLIENT, token: accessToken })).toEqual([400, "unsupported_token_type"]);
@@ -193,7 +196,7 @@ describe("revocation", () => {
 });
 
 test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only", async (path) => {
-  await using server = await createTestServer();
+  const server = await sameServer();
   const fields = { grant_type: "refresh_token", refresh_token: "x", token: "x" };
   const answer = await post(server, path, fields, { authorization: `Basic ${btoa("blue-cli:")}` });
   expect(answer.headers.get("www-authenticate")).toBe('Basic realm="oauth"');
@@ -201,7 +204,7 @@ test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only
 });
 
 test("a resource may be repeated when every value is ours", async () => {
-  await using server = await createTestServer();
+  const server = await sameServer();
   const ask = async (...resources: string[]) => {
     const fields = { ...CLIENT, scope: "governance:read" };
     const pairs = [...Object.entries(fields), ...resources.map((value) => ["resource", value])];
@@ -216,7 +219,7 @@ test("a resource may be repeated when every value is ours", async () => {
 });
 
 test("the authorization endpoint of the OpenID document refuses every response type", async () => {
-  await using server = await createTestServer();
+  const server = await sameServer();
   const { authorization_endpoint } = await (
     await server.request("GET", "/api/auth/.well-known/openid-configuration")
   ).json();
@@ -240,20 +243,20 @@ describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
     ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],
     ["too many bytes", { body: `a=${"b".repeat(STRANGER_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
   ])("is refused in OAuth's words: %s", async (_, sent, status) => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await server.request("POST", path, sent);
     expect(await refusalOf(answer)).toEqual([status, "invalid_request"]);
   });
 
   test("is refused in OAuth's words: another method", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await server.request("GET", path);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(await refusalOf(answer)).toEqual([405, "invalid_request"]);
   });
 
   test("says where it comes from: a browser's cookie with a foreign origin is refused", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const fields = { ...CLIENT, grant_type: "refresh_token", refresh_token: "x", token: "x" };
     const from = async (headers: Record<string, string>) =>

@@ -6,6 +6,9 @@ import { Secret } from "../../src/platform/secret.ts";
 import { contentSecurityPolicy, styleSheetBody, styleSheetPath } from "../../src/server/pages/assets.ts";
 import { FormBrowser, formTo, type Page } from "../support/form-browser.ts";
 import { ADDRESS, BASE_URL, createTestServer, PASSWORD, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const ADA = { email: "ada@example.com", password: PASSWORD };
 const EVE = { email: "eve@example.com", password: PASSWORD };
@@ -424,7 +427,7 @@ describe("an invitation", () => {
   }
 
   test("becomes an account with the password that was chosen, once", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const browser = browse(server);
     const { path } = await invite(server);
     const page = await browser.visit(`${path}&utm_source=mail`);
@@ -440,7 +443,7 @@ describe("an invitation", () => {
   });
 
   test("asks again for a password that is too short", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const browser = browse(server);
     const { path } = await invite(server);
     const page = await browser.visit(path);
@@ -452,7 +455,7 @@ describe("an invitation", () => {
   });
 
   test("says the same when it is canceled, expired, unknown or missing", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { domain, world } = server;
     const canceled = await invite(server);
     await domain.identity.invitations.cancel(world.system, canceled.id);
@@ -573,7 +576,7 @@ describe("every page", () => {
   });
 
   test("shows the organization's name and logo", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { domain, world } = server;
     await domain.branding.update(world.system, { logoUrl: "https://example.com/logo.svg" });
     const { html } = await browse(server).visit("/login");
@@ -594,7 +597,7 @@ describe("every page", () => {
     ["GET", "/device/x/y/z", {}, 404],
     ["GET", "/accept-invitation/x", {}, 404],
   ])("answers %s %s as a page with its status and the request id", async (method, path, sent, status) => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await server.request(method, path, sent);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -621,7 +624,7 @@ describe("every page", () => {
   );
 
   test("has its style sheet, which is kept for ever", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await server.request("GET", styleSheetPath);
     expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");

@@ -13,6 +13,9 @@ import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
 import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
 import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../support/scim-face.ts";
 import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../support/server.ts";
+import { shared } from "../support/shared.ts";
+
+const sharedScim = shared(createScimFace, ({ face }) => face);
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const ADA = { schemas: [CORE_USER], userName: "ada@example.com" };
@@ -34,7 +37,7 @@ describe("who is let in", () => {
   test.each(Object.entries(WAYS))(
     "%s is refused with the words of every other refusal",
     async (_, authorization) => {
-      await using scim = await createScimFace();
+      const scim = await sharedScim();
       const headers = authorization === undefined ? {} : { authorization };
       const refused = await scim.ask("GET", "/Users", { token: undefined, headers });
       expect(expectRefusal(refused)).toBe("401");
@@ -50,7 +53,7 @@ describe("who is let in", () => {
     [AUTHORIZATION_LENGTH_MAX, 200],
     [AUTHORIZATION_LENGTH_MAX + 1, 401],
   ])("a header of %d characters is answered %d", async (length, status) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const authorization = `Bearer${" ".repeat(length - "Bearer".length - SCIM_TOKEN.length)}${SCIM_TOKEN}`;
     expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
       status,
@@ -58,7 +61,7 @@ describe("who is let in", () => {
   });
 
   test("the token is looked at before body, id, method and path", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const strangers = async (method: string, path: string, body?: unknown) =>
       (await scim.ask(method, path, { token: "unknown", body })).status;
     expect(await strangers("POST", "/Users", "{")).toBe(401);
@@ -156,7 +159,7 @@ describe("bodies", () => {
     ["text/plain", 415],
     ["application/x-www-form-urlencoded", 415],
   ])("sent as %p are answered %d", async (type, status) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const answer = await post(scim, text, { "content-type": type });
     expect(answer.status).toBe(status);
     if (status === 415)
@@ -171,7 +174,7 @@ describe("bodies", () => {
     ["identity", text],
     ["unknown", text],
   ])("that name the encoding %s are refused", async (encoding, body) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const answer = await post(scim, body, { "content-encoding": encoding });
     expect([expectRefusal(answer), answer.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
   });
@@ -187,12 +190,12 @@ describe("bodies", () => {
     ["a member twice", '{"userName":"a","USERNAME":"b"}'],
     ["too many levels", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
   ])("of %s are malformed", async (_, body) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect(expectRefusal(await post(scim, body))).toBe("400 invalidSyntax");
   });
 
   test("may name what would reach the prototype: it is unknown, and no more", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const body =
       '{"userName":"ada@example.com","__proto__":{"active":false},"constructor":{"prototype":{"x":1}}}';
     const { status, body: made } = await post(scim, body);
@@ -212,7 +215,7 @@ describe("bodies", () => {
   ];
 
   test.each(LIMITS)("sent to %s are measured", async (path, name, bytesMax) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     for (const bytes of [bytesMax - 1, bytesMax]) {
       const { status } = await scim.ask("POST", path, { body: sized(bytes, name) });
       expect([path, bytes, status === 413]).toEqual([path, bytes, false]);
@@ -227,7 +230,7 @@ describe("bodies", () => {
   });
 
   test("of a DELETE are not looked at", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     expect((await scim.ask("DELETE", `/Users/${id}`, { body: "{" })).status).toBe(204);
   });
@@ -235,7 +238,7 @@ describe("bodies", () => {
 
 describe("answers", () => {
   test("with a resource say where it is and which version it is", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const made = await scim.ask("POST", "/Users", {
       body: ADA,
       headers: { host: "evil.example", "x-forwarded-host": "evil.example" },
@@ -266,7 +269,7 @@ describe("answers", () => {
   });
 
   test("come as plain JSON to who takes nothing else, refusals too", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const headers = { accept: "application/json" };
     for (const path of ["/Users", `/Users/${UNKNOWN_ID}`, "/Schemas", "/Nothing"]) {
       expect((await scim.ask("GET", path, { headers })).headers.get("content-type")).toBe("application/json");
@@ -274,7 +277,7 @@ describe("answers", () => {
   });
 
   test("to a group's PATCH are empty unless attributes are asked for", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const rename = (displayName: string) => ({
       body: patchOf({ op: "replace", path: "displayName", value: displayName }),
@@ -287,7 +290,7 @@ describe("answers", () => {
   });
 
   test("to a DELETE are empty, and the second one is 404", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,
       `/Groups/${await scim.group("Engineering")}`,
@@ -311,7 +314,7 @@ describe("versions", () => {
     ['W/"2"', 200],
     ['W/"11"', 200],
   ])("a GET that knows %s is answered %d", async (known, status) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,
       `/Groups/${await scim.group("Engineering")}`,
@@ -329,7 +332,7 @@ describe("versions", () => {
     ['W/"2"', false],
     ['W/"2", W/"3"', false],
   ])("a change under the condition %s goes through: %p", async (known, goesThrough) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const headers = { "if-match": known };
     const changes: [method: string, path: string, body?: object][] = [];
     for (const type of ["Users", "Groups"]) {
@@ -371,7 +374,7 @@ describe("paths and methods", () => {
   ];
 
   test.each(ALLOWED)("%s takes %s", async (path, allow, taken) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const options = await scim.ask("OPTIONS", path);
     expect([options.status, options.headers.get("allow"), options.text]).toEqual([204, allow, ""]);
     expect(options.headers.get("content-type")).toBeNull();
@@ -411,12 +414,12 @@ describe("paths and methods", () => {
     "/Schemas/%ff",
     "/Me/more",
   ])("%s is not there", async (path) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", path))).toBe("404");
   });
 
   test("an id in capital letters is another id", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     expect((await scim.ask("GET", `/Users/${id.toUpperCase()}`)).status).toBe(404);
     expect((await scim.ask("GET", `/Groups/${id}`)).status).toBe(404);
@@ -434,7 +437,7 @@ describe("paths and methods", () => {
     ["/scim/vX", "404"],
     ["/scim/x?/scim/v1/", "404"],
   ])("%s is answered %s", async (path, refusal) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect(expectRefusal(await answered(await scim.face.request("GET", path, { token: SCIM_TOKEN })))).toBe(
       refusal,
     );
@@ -443,7 +446,7 @@ describe("paths and methods", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
     "%s /Me has no user to speak of",
     async (method) => {
-      await using scim = await createScimFace();
+      const scim = await sharedScim();
       expect(expectRefusal(await scim.ask(method, "/Me"))).toBe("501");
     },
   );
@@ -451,7 +454,7 @@ describe("paths and methods", () => {
 
 describe("queries", () => {
   test("hold no secrets, on any path", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const secret = `access_token=${SCIM_TOKEN}`;
     const paths: [method: string, path: string, body?: object][] = [
@@ -475,17 +478,17 @@ describe("queries", () => {
   });
 
   test("that are malformed say so", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", "/Users?filter=%zz"))).toBe("400 invalidSyntax");
   });
 
   test("may hold parameters that nobody knows", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect((await scim.ask("GET", "/Users?aadOptscim062020&x=%20")).status).toBe(200);
   });
 
   test("in a message are answered as in a URL", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
     await scim.group("Engineering");
@@ -518,7 +521,7 @@ describe("queries", () => {
   });
 
   test("that would wait for too many others are sent away", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     await scim.user("ada@example.com");
     const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
     const waiting = Array.from({ length: SCANS_WAITING_MAX + 5 }, () => scim.ask("GET", path));
@@ -531,7 +534,7 @@ describe("queries", () => {
   });
 
   test("in a message of another kind are refused", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const body = { schemas: [CORE_USER] };
     expect(expectRefusal(await scim.ask("POST", "/.search", { body }))).toBe("400 invalidSyntax");
     expect(expectRefusal(await scim.ask("POST", "/.search", { body: { count: "x" } }))).toBe(
@@ -550,7 +553,7 @@ describe("discovery", () => {
   ];
 
   test.each(PATHS)("%s is the same until the configuration changes", async (path) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const first = await scim.ask("GET", path);
     const etag = first.headers.get("etag") ?? "";
     expect([first.status, first.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
@@ -562,14 +565,14 @@ describe("discovery", () => {
   });
 
   test.each(PATHS)("%s takes no filter, and lets paging be", async (path) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", `${path}?filter=id%20pr`))).toBe("403");
     const plain = await scim.ask("GET", path);
     expect((await scim.ask("GET", `${path}?startIndex=2&count=0&sortBy=x`)).text).toBe(plain.text);
   });
 
   test("shows the attributes asked for", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { body } = await scim.ask("GET", "/ServiceProviderConfig?attributes=patch");
     expect([Object.keys(body), body.patch.supported]).toEqual([["schemas", "patch"], true]);
   });
@@ -577,7 +580,7 @@ describe("discovery", () => {
 
 describe("HEAD", () => {
   test("answers as GET does", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     for (const path of ["/Users", `/Users/${id}`, "/Schemas", "/Nothing", `/Users/${UNKNOWN_ID}`]) {
       const fixed = ({ headers }: { headers: Headers }) =>

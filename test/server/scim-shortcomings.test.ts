@@ -11,6 +11,9 @@ import {
   type ScimFace,
 } from "../support/scim-face.ts";
 import { createTestServer, SCIM_TOKEN } from "../support/server.ts";
+import { shared } from "../support/shared.ts";
+
+const sharedScim = shared(createScimFace, ({ face }) => face);
 
 const patch = (scim: ScimFace, path: string, ...operations: object[]): Promise<ScimAnswered> =>
   scim.ask("PATCH", path, { body: patchOf(...operations) });
@@ -31,7 +34,7 @@ const found = async (scim: ScimFace, path: string, filter: string): Promise<stri
 
 describe("1: a removal of members with a list of values", () => {
   test("takes out only those", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const operation = { op: "Remove", path: "members", value: [{ $ref: null, value: ada }] };
     expect((await patch(scim, `/Groups/${group}`, operation)).status).toBe(204);
@@ -39,7 +42,7 @@ describe("1: a removal of members with a list of values", () => {
   });
 
   test("without values empties the group", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { group } = await engineering(scim);
     expect((await patch(scim, `/Groups/${group}`, { op: "remove", path: "members" })).status).toBe(204);
     expect(await scim.membersOf(group)).toEqual([]);
@@ -48,7 +51,7 @@ describe("1: a removal of members with a list of values", () => {
 
 describe("2: an operation that is not known", () => {
   test("is refused and empties no group", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const answer = await patch(scim, `/Groups/${group}`, { op: "drop", path: "members", value: [] });
     expect(expectRefusal(answer)).toBe("400 invalidSyntax");
@@ -56,7 +59,7 @@ describe("2: an operation that is not known", () => {
   });
 
   test("nor does a removal without a path, which adds nobody, either", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const cyd = await scim.user("cyd@example.com");
     const answer = await patch(scim, `/Groups/${group}`, {
@@ -74,14 +77,14 @@ describe("3: a deactivation as text", () => {
     [{ op: "replace", value: { active: "False" } }],
     [{ op: "Add", value: { Active: "false" } }],
   ])("by %j deactivates", async (operation) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const { status, body } = await patch(scim, `/Users/${id}`, operation);
     expect([status, body.active, accountOf(scim, id).status]).toEqual([200, false, "suspended"]);
   });
 
   test("that cannot be read is refused and not passed over", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const answer = await patch(scim, `/Users/${id}`, { op: "replace", value: { active: "nope" } });
     expect(expectRefusal(answer)).toBe("400 invalidValue");
@@ -91,7 +94,7 @@ describe("3: a deactivation as text", () => {
 test.each([[{}], [{ active: null }]])(
   "4: a PUT with %j for active leaves a suspended user suspended",
   async (active) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { active: false });
     const body = { schemas: [CORE_USER], userName: "ada@example.com", title: "Engineer", ...active };
     const answer = await scim.ask("PUT", `/Users/${id}`, { body });
@@ -101,7 +104,7 @@ test.each([[{}], [{ active: null }]])(
 );
 
 test("5: a user deleted through SCIM is provisioned again under the same id, as often as wanted", async () => {
-  await using scim = await createScimFace();
+  const scim = await sharedScim();
   const first = await scim.user("ada@example.com");
   for (let round = 0; round < 3; round += 1) {
     expect((await scim.ask("DELETE", `/Users/${first}`)).status).toBe(204);
@@ -112,7 +115,7 @@ test("5: a user deleted through SCIM is provisioned again under the same id, as 
 });
 
 test("6: a change of the address ends the sessions and tokens of the old one", async () => {
-  await using scim = await createScimFace();
+  const scim = await sharedScim();
   const id = await scim.user("ada@example.com");
   const { accessToken, cookie } = await scim.face.signInAgain(accountOf(scim, id));
   const open = async () => [
@@ -129,7 +132,7 @@ test("6: a change of the address ends the sessions and tokens of the old one", a
 
 describe("7: what is kept", () => {
   test("of a name are the parts that a value without a path does not mention", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const name = { givenName: "Ada", familyName: "Lovelace" };
     const id = await scim.user("ada@example.com", { name });
     const { body } = await patch(scim, `/Users/${id}`, {
@@ -140,7 +143,7 @@ describe("7: what is kept", () => {
   });
 
   test("are all e-mails with their types, displayName and everything else the schema has", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const sent = {
       displayName: "Ada L.",
       title: "Countess",
@@ -157,7 +160,7 @@ describe("7: what is kept", () => {
   });
 
   test("is a displayName that a path names", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const { body } = await patch(scim, `/Users/${id}`, { op: "replace", path: "displayName", value: "Ada" });
     expect(body.displayName).toBe("Ada");
@@ -166,7 +169,7 @@ describe("7: what is kept", () => {
 
 describe("8: names with dots and URNs", () => {
   test("in a value without a path are paths", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { name: { familyName: "Lovelace" } });
     const value = { displayName: "A", "name.givenName": "Ada", [`${ENTERPRISE_USER}:department`]: "Engines" };
     const { body } = await patch(scim, `/Users/${id}`, { op: "replace", value });
@@ -176,7 +179,7 @@ describe("8: names with dots and URNs", () => {
   });
 
   test("of the enterprise extension are good paths", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const path = `${ENTERPRISE_USER}:employeeNumber`;
     const { status, body } = await patch(scim, `/Users/${id}`, { op: "add", path, value: 701984 });
@@ -185,7 +188,7 @@ describe("8: names with dots and URNs", () => {
 });
 
 test("9: parallel changes of one group lose nothing", async () => {
-  await using scim = await createScimFace();
+  const scim = await sharedScim();
   const group = await scim.group("Engineering");
   const ids = await Promise.all(Array.from({ length: 20 }, (_, at) => scim.user(`user${at}@example.com`)));
   const add = (value: string) =>
@@ -209,7 +212,7 @@ describe("10: filters", () => {
     [`${ENTERPRISE_USER}:department sw "eng"`],
     ['not (userName ne "ada") or externalId eq "nothing"'],
   ])("like %s find who they mean", async (filter) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const ada = await scim.user("Ada", {
       displayName: "Ada L.",
       active: false,
@@ -224,7 +227,7 @@ describe("10: filters", () => {
   });
 
   test("of an unknown attribute are refused, and never an empty list", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const answer = await scim.ask("GET", `/Users?filter=${encodeURIComponent('nope eq "x"')}`);
     expect(expectRefusal(answer)).toBe("400 invalidFilter");
     expect(answer.body.detail).toContain("nope");
@@ -235,7 +238,7 @@ describe("11: roles", () => {
   const mapped = { groupRoleMappings: { Engineering: "admin" } } as const;
 
   test("follow a changed mapping at the next start", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { world } = scim.face;
     const { ada } = await engineering(scim);
     expect(accountOf(scim, ada).role).toBe("member");
@@ -260,7 +263,7 @@ describe("11: roles", () => {
 
 describe("12: what was not there", () => {
   test("is there: entity tags, orders, projections, searches, bulk requests, single discovery documents", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { ada, ben } = await engineering(scim);
     expect((await scim.ask("GET", `/Users/${ada}`)).headers.get("etag")).toBe('W/"2"');
     const sorted = await scim.ask("GET", "/Users?sortBy=userName&sortOrder=descending&attributes=userName");
@@ -278,7 +281,7 @@ describe("12: what was not there", () => {
   });
 
   test("are refusals in SCIM words, wherever they come from", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const headers = { "content-type": "text/plain" };
     const refusals = [
       await scim.ask("GET", "/Users/not-an-id"),
@@ -290,7 +293,7 @@ describe("12: what was not there", () => {
   });
 
   test("is a second token, so that one can be exchanged for another without a pause", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { domain, world } = scim.face;
     const made = await domain.scim.tokens.create(world.system, { label: "new", profile: "standard" });
     for (const token of [SCIM_TOKEN, made.token.reveal()]) {
@@ -299,7 +302,7 @@ describe("12: what was not there", () => {
   });
 
   test("are the names of attributes in conflicts", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     await scim.user("ada@example.com", { externalId: "one" });
     await scim.group("Engineering");
     const conflict = async (path: string, body: object, name: string) => {
@@ -321,7 +324,7 @@ describe("13: PATCH of a group", () => {
     [{ op: "add", value: { externalID: true } }, "true"],
     [{ op: "replace", path: "externalId", value: null }, undefined],
   ])("with %j sets the externalId", async (operation, externalId) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { body: made } = await scim.ask("POST", "/Groups", {
       body: { displayName: "G", externalId: "old" },
     });
@@ -330,7 +333,7 @@ describe("13: PATCH of a group", () => {
   });
 
   test("with an externalId that is no text is refused and clears nothing", async () => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const { body: made } = await scim.ask("POST", "/Groups", {
       body: { displayName: "G", externalId: "old" },
     });
@@ -345,7 +348,7 @@ describe("13: PATCH of a group", () => {
     [[PATCH_OP, "urn:other"], "204"],
     [["urn:other"], "400 invalidSyntax"],
   ])("with the schemas %j is answered %s", async (schemas, outcome) => {
-    await using scim = await createScimFace();
+    const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const Operations = [{ op: "replace", path: "displayName", value: "Research" }];
     const answer = await scim.ask("PATCH", `/Groups/${id}`, { body: { schemas, Operations } });

@@ -3,6 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { budgets, deviceLogins } from "../../src/domain/access/tables.ts";
 import type { TestServerOptions } from "../support/server.ts";
 import { BASE_URL, createTestServer, PASSWORD, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const SIGN_IN = "/api/auth/sign-in/email";
 const FOREIGN = { origin: "https://evil.example" };
@@ -34,7 +37,7 @@ function cookieOf(answer: Response): Record<string, string | true> {
 
 describe("signing in with JSON", () => {
   test("answers with the session's token and the user, and sets the cookie", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { user, credential } = await addUser(server);
     const answer = await signIn(
       server,
@@ -84,7 +87,7 @@ describe("signing in with JSON", () => {
   });
 
   test("tells nobody whether an account exists: unknown, wrong password, suspended and without password read alike", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { world, domain } = server;
     const { credential } = await addUser(server);
     const suspended = await addUser(server, "sue@example.com");
@@ -137,7 +140,7 @@ describe("signing in with JSON", () => {
   });
 
   test("refuses another site's page, with and without a cookie", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { credential } = await addUser(server);
     expect((await signIn(server, credential, FOREIGN)).status).toBe(403);
     expect((await signIn(server, credential, { "sec-fetch-site": "cross-site" })).status).toBe(403);
@@ -145,7 +148,7 @@ describe("signing in with JSON", () => {
   });
 
   test("names every problem of a body at once", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const answer = await signIn(server, { email: 1, rememberMe: "yes", more: true });
     expect(answer.status).toBe(422);
     const { errors } = await answer.json();
@@ -159,7 +162,7 @@ describe("signing in with JSON", () => {
 
 describe("asking for the session", () => {
   test("answers null without a session, and for a cookie that is unknown or expired", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const ask = async (sent: object) => {
       const answer = await server.request("GET", "/api/auth/get-session", sent);
@@ -190,7 +193,7 @@ describe("asking for the session", () => {
   });
 
   test("answers with the session and its user", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie, user, loginSessionId, sessionToken } = await server.signedIn("admin");
     const answer = await server.request("GET", "/api/auth/get-session", { cookie });
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -210,7 +213,7 @@ describe("asking for the session", () => {
   test.each(["/api/auth/get-session", "/auth/me", "/device", "/admin/package-catalog"])(
     "gives the cookie its full age again after an hour of use, at %s too",
     async (path) => {
-      await using server = await createTestServer();
+      const server = await sameServer();
       const { cookie, sessionToken } = await server.signedIn("admin");
       const ask = () => server.request("GET", path, { cookie });
       server.world.clock.advance(3_599_999);
@@ -225,7 +228,7 @@ describe("asking for the session", () => {
 
 describe("signing out with JSON", () => {
   test("ends the session, clears the cookie, and leaves the workstation alone", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie, accessToken } = await server.signedIn("member");
     const answer = await server.request("POST", "/api/auth/sign-out", {
       cookie,
@@ -240,7 +243,7 @@ describe("signing out with JSON", () => {
   });
 
   test("clears the cookie also when it was time to renew it", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     server.world.clock.advance(3_600_000);
     const answer = await server.request("POST", "/api/auth/sign-out", { cookie });
@@ -248,7 +251,7 @@ describe("signing out with JSON", () => {
   });
 
   test("succeeds without a session, and refuses another site's page", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const leave = (sent: object) => server.request("POST", "/api/auth/sign-out", sent);
     expect((await leave({})).status).toBe(200);
@@ -258,7 +261,7 @@ describe("signing out with JSON", () => {
 });
 
 test("the login method is the same for every address", async () => {
-  await using server = await createTestServer();
+  const server = await sameServer();
   await addUser(server);
   for (const email of ["ada@example.com", "nobody@example.com", ""]) {
     const answer = await server.request("POST", "/api/login-method", { body: { email } });
@@ -274,7 +277,7 @@ test.each([
   "organization/update-member-role",
   "admin/set-role",
 ])("%s is closed, also for an administrator", async (path) => {
-  await using server = await createTestServer();
+  const server = await sameServer();
   const { cookie, accessToken } = await server.signedIn("admin");
   for (const caller of [{}, { cookie }, { token: accessToken }]) {
     const answer = await server.request("POST", `/api/auth/${path}`, { ...caller, body: {} });
@@ -296,7 +299,7 @@ async function begin(server: TestServer): Promise<Login> {
 
 describe("deciding a device login by its link", () => {
   test("shows the code, takes one decision, and is then used up", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { link, userCode } = await begin(server);
     const shown = await server.request("GET", link, { cookie });
@@ -317,7 +320,7 @@ describe("deciding a device login by its link", () => {
   });
 
   test("needs a browser's session: no credential, and a workstation's token, are refused before the link is read", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { accessToken } = await server.signedIn("admin");
     const { link } = await begin(server);
     for (const path of [link, "/api/device/bad"]) {
@@ -331,7 +334,7 @@ describe("deciding a device login by its link", () => {
   });
 
   test("is refused for an unknown action, a bad link, an unopened login, and another account's login", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const [one, other] = [await server.signedIn("member"), await server.signedIn("member")];
     const { link } = await begin(server);
     const decide = async (path: string, cookie: string, action = "approve") => {
@@ -348,7 +351,7 @@ describe("deciding a device login by its link", () => {
   });
 
   test("accepts an absent origin and refuses a foreign one", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { link } = await begin(server);
     await server.request("GET", link, { cookie });
@@ -366,7 +369,7 @@ describe("deciding a device login by its user code", () => {
   test.each(routes)(
     "%s takes the code once, in any spelling, and refuses it in OAuth's words then",
     async (action) => {
-      await using server = await createTestServer();
+      const server = await sameServer();
       const { cookie } = await server.signedIn("member");
       const { userCode } = await begin(server);
       const typed = `${userCode.slice(0, 4)}-${userCode.slice(4)}`.toLowerCase();
@@ -383,7 +386,7 @@ describe("deciding a device login by its user code", () => {
   );
 
   test("reads alike for an unknown, an expired, a decided and another user's code", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const [one, other] = [await server.signedIn("member"), await server.signedIn("member")];
     const { access } = server.domain;
     const expired = await begin(server);
@@ -404,7 +407,7 @@ describe("deciding a device login by its user code", () => {
   });
 
   test("is no guess when another site's page asks", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { userCode, link } = await begin(server);
     const budgetsBefore = server.world.db.read.select().from(budgets).all();
@@ -423,7 +426,7 @@ describe("deciding a device login by its user code", () => {
   });
 
   test("needs a browser's session and a code", async () => {
-    await using server = await createTestServer();
+    const server = await sameServer();
     const { cookie, accessToken } = await server.signedIn("member");
     const ask = async (sent: object, query = "?user_code=ABCDEFGH") =>
       (await server.request("GET", `/api/auth/device${query}`, sent)).status;
