@@ -1,5 +1,5 @@
 // The account settings as a browser walks them: password, browsers, workstations, gateway key, signing out everywhere.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../src/domain/identity/tables.ts";
 import { Secret } from "../../src/platform/secret.ts";
@@ -10,6 +10,9 @@ import { FormBrowser, formTo, type Page } from "../support/form-browser.ts";
 import { createGatewayServer } from "../support/gateway-server.ts";
 import { publishFirst } from "../support/policy.ts";
 import { ADDRESS, type Caller, createTestServer, PASSWORD, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const ADA = { email: "ada@example.com", password: PASSWORD };
 const NEXT = "an entirely new password";
@@ -36,10 +39,9 @@ describe("the account settings", () => {
   /** another browser of hers, with a workstation that it approved */
   let ada: Caller;
   beforeEach(async () => {
-    site = await createTestServer();
+    site = await sameServer();
     ada = await site.signedIn("member", { email: ADA.email });
   });
-  afterEach(() => site[Symbol.asyncDispose]());
 
   const change = async (browser: FormBrowser, current = PASSWORD, next = NEXT) =>
     browser.submit(formTo(await browser.visit("/account"), "/account/password"), {

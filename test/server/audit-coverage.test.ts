@@ -29,8 +29,12 @@ import {
   type Sent,
   type TestServer,
 } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
 import { tarFile, tarGzOf } from "../support/tar.ts";
 import { createTlsServer, type TlsServer } from "../support/tls-server.ts";
+
+const sameServer = sharedServer(createTestServer);
+const sameGateway = sharedServer(createGatewayServer);
 
 interface Case extends Expected {
   /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
@@ -163,10 +167,10 @@ beforeAll(async () => {
 });
 afterAll(() => host[Symbol.dispose]());
 
-const withPublicSources = (): Promise<TestServer> => {
+const withPublicSources = sharedServer(() => {
   const allowed = [{ name: PUBLIC_SOURCES_DESTINATION, origin: ANY_PUBLIC_HOST, why: "test" }];
   return createTestServer({ outbound: createOutbound({ allowed, publicHosts: host.hosts }) });
-};
+});
 
 /** Refuses everybody. */
 const closed = (status: number): Case => ({
@@ -186,6 +190,7 @@ const looked = (pathOf: (login: Awaited<ReturnType<typeof begin>>) => string, ch
 });
 
 const searched: Case = {
+  site: sharedServer(createTestServer), // the use of a token is noted once a while
   ask: async () => scim({ schemas: [SEARCH_REQUEST] }),
   changes: ["scim_tokens"],
   why: "a question; when a token was used last is kept with the token",
@@ -325,22 +330,22 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["user.revoke_logins"],
   },
   "POST /account/gateway-key/ensure": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: (site) => onAccountPage(site, { action: "/account/gateway-key/ensure" }),
     leaves: ["gateway_key.provision"],
   },
   "POST /account/gateway-key/validate": {
-    site: createGatewayServer,
+    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
     ask: (site) => withKeyOnAccountPage(site, "/account", "validate"),
     why: "asks the gateway whether the key is still good",
   },
   "POST /account/gateway-key/rotate": {
-    site: createGatewayServer,
+    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
     ask: (site) => withKeyOnAccountPage(site, "/account", "rotate"),
     leaves: ["gateway_key.provision"],
   },
   "POST /account/gateway-key/revoke": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: (site) => withKeyOnAccountPage(site, "/account/gateway-key/revoke", "revoke"),
     leaves: ["gateway_key.revoke"],
   },
@@ -471,9 +476,9 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => asAdmin(site, { body: { logo_url: "https://example.com/logo.png", favicon_url: null } }),
     leaves: ["branding.update"],
   },
-  "POST /gateway/key/ensure": { site: createGatewayServer, ask: asMember, leaves: ["gateway_key.provision"] },
+  "POST /gateway/key/ensure": { site: sameGateway, ask: asMember, leaves: ["gateway_key.provision"] },
   "POST /gateway/key/validate": {
-    site: createGatewayServer,
+    site: sameGateway,
     async ask(site) {
       const { caller } = await withInferenceToken(site);
       return bearer(caller);
@@ -482,23 +487,23 @@ const CASES: Readonly<Record<string, Case>> = {
     why: "asks the gateway whether the key is still good",
   },
   "POST /gateway/key/rotate": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: async (site) => bearer((await withInferenceToken(site)).caller),
     leaves: ["gateway_key.provision"],
   },
   "POST /gateway/key/revoke": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: async (site) => bearer((await withInferenceToken(site)).caller),
     leaves: ["gateway_key.revoke"],
   },
-  "POST /gateway/proxy/health": { site: createGatewayServer, ask: asAdmin, why: "a question" },
+  "POST /gateway/proxy/health": { site: sameGateway, ask: asAdmin, why: "a question" },
   "POST /gateway/session/revoke": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: async (site) => bearer((await withInferenceToken(site)).caller),
     leaves: ["gateway_session.revoke"],
   },
   "POST /gateway/token": {
-    site: createGatewayServer,
+    site: sameGateway,
     async ask(site) {
       const caller = await site.signedIn("member");
       await site.request("POST", "/gateway/key/ensure", bearer(caller));
@@ -508,17 +513,17 @@ const CASES: Readonly<Record<string, Case>> = {
     why: "a token of a login that has its entry, for every few hours",
   },
   "POST /internal/gateway/resolve": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).body }),
     why: "a question, with every request to a model",
   },
   "POST /internal/gateway/credential-invalid": {
-    site: createGatewayServer,
+    site: sameGateway,
     ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).invalid }),
     leaves: ["gateway_key.invalidate", "gateway_key.provision"],
   },
   "GET /governance-config": {
-    site: createGatewayServer,
+    site: sameGateway,
     async ask(site) {
       await publishFirst(site);
       return { ...(await asMember(site)), headers: UP_TO_DATE };
@@ -581,8 +586,8 @@ async function settled({ domain, world }: TestServer): Promise<void> {
 const routeIn = (name: string): string => name.split(",")[0] ?? name;
 
 test.each(Object.entries(CASES))("API-6 %s leaves what it must in the audit log", async (name, wanted) => {
-  const { ask, site: createSite = createTestServer, status, ...expected } = wanted;
-  await using site = await createSite();
+  const { ask, site: createSite = sameServer, status, ...expected } = wanted;
+  const site = await createSite();
   const [method = "", path = ""] = routeIn(name).split(" ");
   const { path: asked = path, ...sent } = await ask(site);
   await settled(site);
@@ -596,7 +601,7 @@ test.each(Object.entries(CASES))("API-6 %s leaves what it must in the audit log"
 });
 
 test("no other GET changes anything", async () => {
-  await using site = await createGatewayServer();
+  const site = await sameGateway();
   await publishFirst(site);
   const caller = await site.signedIn("admin");
   await site.request("GET", "/scim/v2/Users", scim()); // when a token was first used is kept with the token
@@ -626,7 +631,7 @@ function opening(requirement: Requirement | undefined, caller: Caller): Sent {
 }
 
 test("every route that may change something is among them", async () => {
-  await using site = await createGatewayServer();
+  const site = await sameGateway();
   const changing = site.server.routes
     .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL is the answer to methods a path does not have
     .map(({ method, path }) => `${method} ${path}`);
@@ -646,7 +651,7 @@ test("whatever leaves nothing says why", () => {
 });
 
 test("API-6 an entry names the credential that opened the door, never the secret in it", async () => {
-  await using site = await createTestServer();
+  const site = await sameServer();
   const caller = await site.signedIn("admin");
   const body = { logo_url: null, favicon_url: "https://example.com/icon.png" };
   const named = async (sent: Sent) => {

@@ -4,11 +4,14 @@ import { Value } from "@sinclair/typebox/value";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema } from "../../src/domain/system/model.ts";
 import { openDatabase } from "../../src/platform/database/database.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const LOGO = "https://cdn.example.com/logo.svg";
 
 async function createAdministration() {
-  const face = await createTestServer();
+  const face = await sameServer();
   const { accessToken: token } = await face.signedIn("admin");
   const put = (body: unknown) => face.request("PUT", "/admin/branding", { token, body });
   return { ...face, put };
@@ -27,7 +30,7 @@ test("anybody reads the branding, both members always there", async () => {
 });
 
 test("who knows the branding is told that it is unchanged, until it is not", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const etag = (await read(face)).headers.get("etag");
   expect(etag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
   const unchanged = await read(face, etag);
@@ -53,7 +56,7 @@ test("a change by another process is seen by the next request", async () => {
 });
 
 test("a replacement answers what it saved and clears what it leaves out", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const response = await face.put({ logo_url: ` ${LOGO} `, favicon_url: LOGO });
   expect(response.status).toBe(200);
   const branding = await response.json();
@@ -75,12 +78,12 @@ test.each<[body: unknown, status: number]>([
   [{ logo_url: 1 }, 422],
   [{ logo: LOGO }, 422],
 ])("a replacement within the rules or not, %#, is answered by its status", async (body, status) => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   expect((await face.put(body)).status).toBe(status);
 });
 
 test("both addresses are judged at once, and a refused replacement changes nothing", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const response = await face.put({ logo_url: "ftp://example.com", favicon_url: "nowhere" });
   const { errors } = await response.json();
   expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["/logo_url", "/favicon_url"]);

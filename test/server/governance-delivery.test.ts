@@ -1,11 +1,14 @@
 // GET /governance-config over HTTP: who gets which document, what clients must understand, conditional requests, and that a
 // policy which cannot be put together is never an empty one. Gateway mode is governance-delivery-gateway.test.ts's.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { governanceRevisions } from "../../src/domain/governance/tables.ts";
 import { CAPABILITY_LISTS_KEPT_MAX } from "../../src/server/negotiation.ts";
 import { packageOf } from "../domain/governance/governance-world.ts";
 import { publishFirst, publishPackages } from "../support/policy.ts";
 import { type Caller, createTestServer, METRICS_TOKEN, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const PATH = "/governance-config";
 
@@ -13,11 +16,10 @@ let site: TestServer;
 let ana: Caller;
 let ben: Caller;
 beforeEach(async () => {
-  site = await createTestServer();
+  site = await sameServer();
   ana = await site.signedIn("member", { email: "ana@example.com" });
   ben = await site.signedIn("admin", { email: "ben@example.com" });
 });
-afterEach(() => site[Symbol.asyncDispose]());
 
 const get = (caller = ana, headers: Record<string, string> = {}) =>
   site.request("GET", PATH, { token: caller.accessToken, headers });
@@ -250,8 +252,11 @@ test.each(["", "{", "null", "{}", "[]", '{"revision":"other"}'])(
 );
 
 test("fetches are counted by how they end, and the revision is shown", async () => {
+  await using own = await createTestServer();
+  const { accessToken: token } = await own.signedIn("member");
+  const fetch = (headers: Record<string, string> = {}) => own.request("GET", PATH, { token, headers });
   const figures = async () => {
-    const page = await (await site.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
+    const page = await (await own.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
     return page.split("\n").filter((line) => /^quartermaster_policy_(?:fetches_total|revision)/.test(line));
   };
   const fetched = (counts: Record<string, number>) =>
@@ -259,12 +264,12 @@ test("fetches are counted by how they end, and the revision is shown", async () 
       (result) => `quartermaster_policy_fetches_total{result="${result}"} ${counts[result] ?? 0}`,
     );
   expect(await figures()).toEqual(["quartermaster_policy_revision 0", ...fetched({})]);
-  await get();
-  await publishFirst(site, { required_client_version: "1.2.3" });
-  await get();
+  await fetch();
+  await publishFirst(own, { required_client_version: "1.2.3" });
+  await fetch();
   const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
-  await get(ana, capable);
-  await get(ana, { ...capable, "if-none-match": "*" });
+  await fetch(capable);
+  await fetch({ ...capable, "if-none-match": "*" });
   expect(await figures()).toEqual([
     "quartermaster_policy_revision 1",
     ...fetched({ no_policy: 1, client_too_old: 1, sent: 1, unchanged: 1 }),

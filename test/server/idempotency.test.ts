@@ -9,11 +9,14 @@ import {
   KEY_CHARACTERS_MAX,
 } from "../../src/domain/idempotency/service.ts";
 import { createTestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324";
 
 async function createAdministration() {
-  const face = await createTestServer();
+  const face = await sameServer();
   const admin = await face.signedIn("admin", { email: "admin@example.com" });
   const post = (path: string, { key, body, cookie = admin.cookie }: Posted) =>
     face.request("POST", path, {
@@ -39,7 +42,7 @@ const outcomeOf = async (response: Response): Promise<string> =>
   response.ok ? String(response.status) : `${response.status} ${(await response.json()).reason}`;
 
 test("the same key and body give the same answer, and create one invitation", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const [first, second] = await Promise.all([face.invite(KEY), face.invite(KEY)]);
   const answer = await first.json();
   expect([first.status, second.status]).toEqual([201, 201]);
@@ -51,7 +54,7 @@ test("the same key and body give the same answer, and create one invitation", as
 });
 
 test("a repetition gets the link of its request, also once the invitation has another one", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const answer = await (await face.invite(KEY)).json();
   const path = `/admin/invitations/${answer.id}/regenerate`;
   const renewed = await (await face.post(path, { key: "renewal" })).json();
@@ -63,7 +66,7 @@ test("a repetition gets the link of its request, also once the invitation has an
 });
 
 test("the same key with another body or operation is refused and creates nothing", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const { id } = await (await face.invite(KEY)).json();
   expect(await outcomeOf(await face.invite(KEY, "eve@example.com"))).toBe("422 idempotency.key_reused");
   const renewal = await face.post(`/admin/invitations/${id}/regenerate`, { key: KEY });
@@ -72,7 +75,7 @@ test("the same key with another body or operation is refused and creates nothing
 });
 
 test("a key belongs to its caller", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const other = await face.signedIn("admin", { email: "other@example.com" });
   await face.invite(KEY);
   expect(await outcomeOf(await face.invite(KEY, "eve@example.com", other.cookie))).toBe("201");
@@ -80,14 +83,14 @@ test("a key belongs to its caller", async () => {
 });
 
 test("a refusal is not kept, and leaves no answer behind", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   expect(await outcomeOf(await face.invite(KEY, "admin@example.com"))).toBe("409 user.exists");
   expect(face.rows()).toBe(0);
   expect(await outcomeOf(await face.invite(KEY))).toBe("201");
 });
 
 test("a key can be used anew when its answer has expired, and a sweep removes the answer", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const { id } = await (await face.invite(KEY)).json();
   face.world.clock.advance(ANSWER_KEPT_MS);
   const again = await face.signInAgain(face.admin.user);
@@ -107,7 +110,7 @@ const KEYS: [what: string, key: string, outcome: string][] = [
   ["beyond ASCII", "k\u00e9y", "400 idempotency.key_invalid"],
 ];
 test.each(KEYS)("a key %s", async (_, key, outcome) => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   expect(await outcomeOf(await face.invite(key))).toBe(outcome);
 });
 
@@ -119,7 +122,7 @@ const AMOUNTS: [kept: number, outcome: string][] = [
 test.each(AMOUNTS)(
   "with %d answers kept, another request with a key is answered %s",
   async (kept, outcome) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const expiresAtMs = face.world.clock.nowMs() + 5_000;
     await face.world.db.write((tx) => {
       tx.run(sql`INSERT INTO idempotent_answers WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${kept})
@@ -132,7 +135,7 @@ test.each(AMOUNTS)(
 );
 
 test("the kept link is sealed, and opens after the sealing key was replaced", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const answer = await (await face.invite(KEY)).json();
   const token = new URL(answer.invitation_url).searchParams.get("token") ?? "";
   const { directory, system } = face.world;

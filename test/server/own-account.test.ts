@@ -6,6 +6,9 @@ import { reportWith } from "../domain/clients/policies.ts";
 import { packageOf } from "../domain/governance/governance-world.ts";
 import { publishFirst, publishPackages } from "../support/policy.ts";
 import { type Caller, createTestServer, PASSWORD, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const NEXT = "an entirely new password";
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
@@ -34,7 +37,7 @@ const changePassword = (
 ) => ask(face, "POST /me/password", { cookie, body: { current_password: current, new_password: next } });
 
 test("a changed password answers with new cookies, and the old cookie opens nothing", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const ana = await face.signedIn("member");
   const other = await face.signInAgain(ana.user);
   const { status, body, cookies } = await changePassword(face, ana);
@@ -54,7 +57,7 @@ test("a changed password answers with new cookies, and the old cookie opens noth
 });
 
 test("a password that cannot be changed says why, and signs nobody out", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const ana = await face.signedIn("member");
   const outcome = async (current?: string, next?: string) => {
     const { status, body, cookies } = await changePassword(face, ana, current, next);
@@ -71,7 +74,7 @@ test("a password that cannot be changed says why, and signs nobody out", async (
 });
 
 test("the list of one's logins marks the one that asks, and holds nobody else's", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const ana = await face.signedIn("member");
   await face.signedIn("member");
   const byBrowser = await ask(face, "GET /me/logins", { cookie: ana.cookie });
@@ -86,7 +89,7 @@ test("the list of one's logins marks the one that asks, and holds nobody else's"
 });
 
 test("lists of logins are read page by page", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const ana = await face.signedIn("admin");
   await face.signInAgain(ana.user);
   for (const path of ["/me/logins", "/admin/logins"]) {
@@ -114,14 +117,14 @@ test.each([
   ["cursor=x", 400],
   ["kind=anything", 400],
 ])("a list asked for with %s answers %d", async (query, status) => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const { cookie } = await face.signedIn("admin");
   for (const path of ["/me/logins", "/admin/logins"])
     expect((await ask(face, `GET ${path}?${query}`, { cookie })).status).toBe(status);
 });
 
 test("a list of logins names everything that is wrong with the question", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const { cookie } = await face.signedIn("admin");
   const query = "kind=x&show=x&user_id=x&cursor=x&limit=x";
   const { body } = await ask(face, `GET /admin/logins?${query}`, { cookie });
@@ -130,7 +133,7 @@ test("a list of logins names everything that is wrong with the question", async 
 });
 
 test("ending the login that asks clears its cookie, and ends its event stream with it", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   await publishFirst(face);
   const ana = await face.signedIn("member");
   const stream = await face.request("GET", "/governance-config/events", { cookie: ana.cookie });
@@ -147,7 +150,7 @@ test("ending the login that asks clears its cookie, and ends its event stream wi
 });
 
 test("changing the password ends the event streams of the other browsers", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   await publishFirst(face);
   const ana = await face.signedIn("member");
   const other = await face.signInAgain(ana.user);
@@ -157,7 +160,7 @@ test("changing the password ends the event streams of the other browsers", async
 });
 
 test("a login of another person cannot be ended, and is not told from one that does not exist", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("admin")];
   for (const id of [ana.loginSessionId, UNKNOWN_ID]) {
     const { status, body } = await ask(face, `DELETE /me/logins/${id}`, { cookie: eve.cookie });
@@ -168,7 +171,7 @@ test("a login of another person cannot be ended, and is not told from one that d
 });
 
 test("an administrator lists logins by user and ends one, those of a user, or all", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const [ana, bob, admin] = [
     await face.signedIn("member"),
     await face.signedIn("member"),
@@ -198,7 +201,7 @@ test("an administrator lists logins by user and ends one, those of a user, or al
 });
 
 test("people see their own workstations alone, in pages", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
   for (const { accessToken: token } of [ana, eve])
     await face.request("POST", "/client-status", { token, body: reportWith() });
@@ -209,7 +212,7 @@ test("people see their own workstations alone, in pages", async () => {
 });
 
 test("the policy is explained to people without the packages that only others get", async () => {
-  await using face = await createTestServer();
+  const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
   const path = "/me/policy/explain?harness=codex";
   expect((await ask(face, `GET ${path}`, { cookie: ana.cookie })).status).toBe(404);

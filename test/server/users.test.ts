@@ -14,12 +14,15 @@ import { organizations, users } from "../../src/domain/identity/tables.ts";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { type Caller, createTestServer, PASSWORD, type Sent, type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 
 /** A server and an administrator who calls it. */
 async function createAdministration() {
-  const face = await createTestServer();
+  const face = await sameServer();
   const admin = await face.signedIn("admin", { email: "admin@example.com" });
   const send = (method: string, path: string, body?: unknown) =>
     face.request(method, path, { token: admin.accessToken, ...(body !== undefined && { body }) });
@@ -47,7 +50,7 @@ const credentialsOf = ({ accessToken, cookie }: Caller): Sent[] => [{ token: acc
 
 describe("the list", () => {
   test("shows users by address, a page at a time, in the documented shape", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     for (const email of ["Zoe@example.com", "ben@example.com"]) await face.add(email);
     const response = await face.send("GET", "/admin/users?per_page=2");
     expect(response.status).toBe(200);
@@ -78,7 +81,7 @@ describe("the list", () => {
     ["?provisioning_source=scim", 1],
     ["?role=member&status=suspended", 1],
   ])("narrowed by %p has %d users", async (query, total) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     await face.add("ben@example.com", { status: "suspended" });
     await face.add("eva@example.com", { status: "removed" });
     await face.add("kim@example.com", { provisioningSource: "scim" });
@@ -111,14 +114,14 @@ describe("the list", () => {
     ["provisioning_source=ldap", 400],
     ["rolle=admin", 400],
   ])("asked with %s is answered %d", async (query, status) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     expect((await face.send("GET", `/admin/users?${query}`)).status).toBe(status);
   });
 });
 
 describe("the options", () => {
   test("are all users that are not removed", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     await face.add("ben@example.com", { status: "suspended" });
     await face.add("eva@example.com", { status: "removed" });
     const options = await (await face.send("GET", "/admin/users/options")).json();
@@ -130,7 +133,7 @@ describe("the options", () => {
   });
 
   test("are searched among active users, after those already selected", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.add("ben@example.com", { status: "suspended" });
     await face.add("kim@example.com");
     const search = async (body: unknown) =>
@@ -157,14 +160,14 @@ describe("the options", () => {
     [{ query: "x" }, 422],
   ];
   test.each(CASES)("a search that stays within its limits or not, %#", async (body, status) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     expect((await face.send("POST", "/admin/users/options", body)).status).toBe(status);
   });
 });
 
 describe("one user", () => {
   test("is shown in the documented shape", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     const response = await face.send("GET", `/admin/users/${ben.id}`);
     const user = await response.json();
@@ -180,7 +183,7 @@ describe("one user", () => {
     ["POST", "/sessions/revoke", undefined],
   ];
   test.each(WAYS)("with an unknown id or one that is none: %s %s", async (method, suffix, body) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const send = (id: string) => face.send(method, `/admin/users/${id}${suffix}`, body);
     expect(await reasonOf(await send(UNKNOWN_ID))).toBe("404 user.not_found");
     expect(await reasonOf(await send("x"))).toBe("400 request.invalid");
@@ -188,7 +191,7 @@ describe("one user", () => {
   });
 
   test("of another organization is not there", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     await face.world.db.write((tx) => {
       tx.insert(organizations).values({ id: "other", name: "Other", createdAtMs: 0 }).run();
@@ -201,7 +204,7 @@ describe("one user", () => {
 
 describe("a change", () => {
   test("of the role is shown, and ends every login of the user", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.signedIn("member");
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(true);
     const response = await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "admin" });
@@ -211,7 +214,7 @@ describe("a change", () => {
   });
 
   test("to the same values still ends every login", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.signedIn("member");
     await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "member" });
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
@@ -222,7 +225,7 @@ describe("a change", () => {
     ["canceled_invitations", { status: "suspended" }, 1],
     ["no count", { role: "admin" }, undefined],
   ])("of an administrator answers with %s for %j", async (_member, body, canceled) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.signedIn("admin");
     const invitation = { email: "eve@example.com", role: "admin" };
     const sent = await face.request("POST", "/admin/invitations", {
@@ -238,7 +241,7 @@ describe("a change", () => {
   });
 
   test("suspends and resumes; the logins from before stay ended", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.signedIn("member");
     const patch = async (status: string) =>
       await (await face.send("PATCH", `/admin/users/${ben.user.id}`, { status })).json();
@@ -258,7 +261,7 @@ describe("a change", () => {
     [[], "422 request.invalid"],
   ];
   test.each(WRONG)("to %j is refused: %s", async (body, outcome) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     expect(await reasonOf(await face.send("PATCH", `/admin/users/${ben.id}`, body))).toBe(outcome);
   });
@@ -298,13 +301,13 @@ describe("the guards, first match first", () => {
   }
 
   test.each(GUARDS)("meet %s", async (_name, row, outcomes) => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const user = await face.add("ben@example.com", row);
     expect(await outcomesOf(face, user.id)).toEqual(outcomes);
   });
 
   test("meet one's own account before its protection, and let it end its own logins", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const { user } = face.admin;
     await change(face, user, { protected: true });
     const path = `/admin/users/${user.id}`;
@@ -315,7 +318,7 @@ describe("the guards, first match first", () => {
   });
 
   test("check what was sent before they look at the user", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const outcome = await reasonOf(await face.send("PATCH", `/admin/users/${UNKNOWN_ID}`, {}));
     expect(outcome).toBe("400 identity.invalid");
   });
@@ -323,7 +326,7 @@ describe("the guards, first match first", () => {
 
 describe("a removal", () => {
   test("takes access away, keeps the record, and may be repeated", async () => {
-    await using face = await createAdministration();
+    const face = await createAdministration();
     const ben = await face.signedIn("member");
     for (const _again of [1, 2]) {
       const response = await face.send("DELETE", `/admin/users/${ben.user.id}`);
@@ -337,7 +340,7 @@ describe("a removal", () => {
 });
 
 test("ending every login leaves the account as it is", async () => {
-  await using face = await createAdministration();
+  const face = await createAdministration();
   const ben = await face.signedIn("member");
   expect((await face.send("POST", `/admin/users/${ben.user.id}/sessions/revoke`)).status).toBe(204);
   for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
