@@ -10,8 +10,28 @@ export interface Chapter {
 }
 
 export const CHAPTERS: readonly Chapter[] = [
-  { name: "install", title: "Install", about: "Run the service under systemd." },
-  { name: "gateway", title: "Inference gateway", about: "Give every user a key at an inference gateway." },
+  { name: "introduction", title: "What it is", about: "For whom the product is, and what it does." },
+  {
+    name: "first-hour",
+    title: "First hour",
+    about: "From the executable to a workstation that follows a policy.",
+  },
+  { name: "install", title: "Install", about: "systemd, container, TLS and reverse proxies." },
+  {
+    name: "workstations",
+    title: "Connect a workstation",
+    about: "What a workstation needs, and what it does.",
+  },
+  {
+    name: "identity-provider",
+    title: "Identity provider",
+    about: "Users and groups from Entra ID, Okta or Keycloak.",
+  },
+  {
+    name: "gateway",
+    title: "Inference gateway",
+    about: "A managed key for every user, and the provisioner protocol.",
+  },
   { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
   {
     name: "catalog-file",
@@ -21,11 +41,17 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "harness-file", title: "Harness file", about: "Admit newer coding agents without a new program." },
   { name: "settings", title: "Settings", about: "Every setting, its spellings and its default." },
   { name: "commands", title: "Commands", about: "Exit codes, files and output of the command line." },
-  { name: "air-gap", title: "Air gap", about: "Move a catalog to a site without a network." },
+  { name: "air-gap", title: "Air gap", about: "Releases and catalogs for a site without a network." },
+  { name: "backups", title: "Backup and restore", about: "Backups, upgrades, downgrades and replication." },
+  { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },
+  { name: "troubleshoot", title: "Troubleshoot", about: "Symptom, cause and command." },
+  { name: "security", title: "Security model", about: "What is trusted, and what an attacker gets." },
+  { name: "capacity", title: "Capacity", about: "Measured figures, and what to do beyond one machine." },
+  { name: "glossary", title: "Glossary", about: "The words of this product." },
   {
-    name: "backups",
-    title: "Backup and restore",
-    about: "Make backups, restore them and replicate the database.",
+    name: "contributing",
+    title: "Architecture and contributing",
+    about: "A map of the sources, and how to change them.",
   },
   {
     name: "personal-data",

@@ -109,6 +109,16 @@ const chapterOf = (name: string): string => readFileSync(join(ROOT, `src/handboo
 
 /** What each chapter needs beside an installation. */
 const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {
+  "first-hour": async () => {
+    const place = await installedPlace();
+    const yaml = blocksOfMarkdown(chapterOf("first-hour")).find(({ language }) => language === "yaml");
+    writeFileSync(join(place.directory, "policy.yaml"), yaml?.text ?? "");
+    const placeholders: Placeholder[] = [
+      ["status --data-dir ./data", "status --data-dir ./data --offline-ok", "no service runs"],
+      ["ana@example.org --role", "ana@example.org --server-listen 127.0.0.1:8080 --role", "no service runs"],
+    ];
+    return { ...place, placeholders };
+  },
   backups: async () => {
     const place = await installedPlace();
     const [backup = ""] = readdirSync(join(place.directory, "data/backups")).filter((name) =>

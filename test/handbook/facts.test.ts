@@ -1,7 +1,10 @@
 // Numbers and names that the handbook states in its sentences are those that the program uses. Whoever changes one of them changes
 // the sentence, too.
 import { expect, test } from "bun:test";
+import { LASTING_EXITS } from "../../cli/exit.ts";
 import { INLINE_CHARACTERS_MAX } from "../../src/document-threads.ts";
+import { REFRESH_GRACE_SECONDS } from "../../src/domain/access/refresh-token.ts";
+import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
 import {
   CATALOG_FILE_BYTES_MAX,
@@ -10,11 +13,20 @@ import {
   PATH_COMPONENTS_MAX,
 } from "../../src/domain/catalog/model.ts";
 import {
+  ALIAS_CHARS_MAX,
+  ANSWER_BYTES_MAX,
+  CREDENTIAL_CHARS_MAX,
+  EXTERNAL_ID_CHARS_MAX,
+  METADATA_BYTES_MAX,
+} from "../../src/domain/gateway/executable-protocol.ts";
+import {
   REPLACEMENT_WINDOW_MS,
   REPLACEMENTS_MAX,
   RETRY_BASE_MS,
   RETRY_MAX_MS,
 } from "../../src/domain/gateway/model.ts";
+import { PROVISION_REASONS, PROVISIONER_CODES } from "../../src/domain/gateway/provisioner.ts";
+import { ALIAS_PREFIX } from "../../src/domain/gateway/wire.ts";
 import { COMPARATORS_MAX } from "../../src/domain/governance/document/requirement.ts";
 import { DOCUMENT_BYTES_MAX, SETTING_CHARACTERS_MAX } from "../../src/domain/governance/model.ts";
 import {
@@ -29,7 +41,13 @@ import { handbookText } from "../../src/handbook/chapters.ts";
 import { HOUR_MS, SECOND_MS } from "../../src/platform/clock.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../../src/platform/config/content.ts";
 import { type SettingName, settingOf } from "../../src/platform/config/table.ts";
+import { PASSWORD_COST } from "../../src/platform/crypto/passwords.ts";
+import { FREE_BYTES_MIN } from "../../src/platform/disk.ts";
+import { BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX } from "../../src/server/body.ts";
+import { BODY_TIMES } from "../../src/server/body-end.ts";
 import { DRAIN_MS } from "../../src/server/listen.ts";
+import { CHECKS } from "../../src/server/readiness.ts";
+import { KEEPALIVE_MS } from "../../src/server/revision-streams.ts";
 
 const MIB = 1024 * 1024;
 const fallback = (name: SettingName): string => settingOf(name).default ?? "";
@@ -56,6 +74,45 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["policy-file", `text of up to ${SETTING_CHARACTERS_MAX} characters`],
   ["catalog-file", `up to ${PACKAGES_MAX} packages, and the file up to ${CATALOG_FILE_BYTES_MAX / MIB} MiB`],
   ["catalog-file", `up to ${PATH_BYTES_MAX} bytes and ${PATH_COMPONENTS_MAX} parts`],
+  ["workstations", `${fallback("access.poll_interval_seconds")} seconds (\`access.poll_interval_seconds\`)`],
+  [
+    "workstations",
+    `after ${fallback("access.device_code_ttl_seconds")} seconds (\`access.device_code_ttl_seconds\`)`,
+  ],
+  ["workstations", `lives for ${fallback("access.access_token_ttl_seconds")} seconds`],
+  ["workstations", `lives for ${fallback("access.refresh_token_ttl_seconds")} seconds`],
+  ["workstations", `still works for ${REFRESH_GRACE_SECONDS} seconds`],
+  ["workstations", `${fallback("clients.retention_days")} days after its last report`],
+  ["workstations", `may begin ${fallback("limits.device_codes_per_address")} device logins`],
+  ["workstations", `address may have ${fallback("limits.pending_logins_per_address")} and`],
+  ["workstations", `of IPv6 /48) ${fallback("limits.pending_logins_per_network")}.`],
+  ["workstations", `"client_id": "${OAUTH_CLIENT_ID}"`],
+  ["identity-provider", `may send ${fallback("scim.requests_per_second")} requests a second`],
+  ["identity-provider", `and ${fallback("scim.requests_burst")} at once`],
+  ["identity-provider", `at most ${fallback("scim.page_max")} users or groups`],
+  ["gateway", `up to ${CREDENTIAL_CHARS_MAX} printable characters`],
+  ["gateway", `key at the gateway; 1 to ${EXTERNAL_ID_CHARS_MAX} characters`],
+  ["gateway", `name for people, 1 to ${ALIAS_CHARS_MAX} characters`],
+  ["gateway", `any object up to ${METADATA_BYTES_MAX} bytes`],
+  ["gateway", `may have ${ANSWER_BYTES_MAX / MIB} MiB`],
+  ["gateway", `alias \`${ALIAS_PREFIX}:ADDRESS\``],
+  ...PROVISIONER_CODES.map((name) => ["gateway", `| \`${name}\` |`] as const),
+  ...PROVISION_REASONS.map((name) => ["gateway", `\`${name}\``] as const),
+  ["install", `bodies of ${BODY_BYTES_MAX / MIB} MiB`],
+  ["install", `than the ${KEEPALIVE_MS / SECOND_MS} seconds`],
+  ["observe", `less than ${FREE_BYTES_MIN / MIB} MiB`],
+  [
+    "observe",
+    `are ${CHECKS.slice(0, -1)
+      .map((name) => `\`${name}\``)
+      .join(", ")} and \`${CHECKS.at(-1)}\``,
+  ],
+  [
+    "security",
+    `at most ${STRANGER_BODY_BYTES_MAX / 1024} KiB and must arrive within ${BODY_TIMES.strangerMs / SECOND_MS} seconds`,
+  ],
+  ["capacity", `${PASSWORD_COST.memoryKib / 1024} MiB of memory`],
+  ["troubleshoot", `after exit codes ${LASTING_EXITS.slice(0, -1).join(", ")} and ${LASTING_EXITS.at(-1)}`],
   ["settings", `documents over ${INLINE_CHARACTERS_MAX / 1024} KiB`],
   ["install", `at most ${DRAIN_MS / SECOND_MS} seconds`],
 ];

@@ -8,6 +8,7 @@ import { expectPartsCurrent, partNamesIn } from "../support/generated-parts.ts";
 import { catalogMembersMarkdown } from "./reference/catalog.ts";
 import { keyStatesMarkdown, keyTransitionsMarkdown } from "./reference/gateway.ts";
 import { harnessComponentsMarkdown } from "./reference/harnesses.ts";
+import { auditActionsMarkdown, eventsMarkdown, metricsMarkdown } from "./reference/observability.ts";
 import { policyMembersMarkdown } from "./reference/policy.ts";
 import { proseGenerators } from "./reference/prose.ts";
 import { settingsMarkdown } from "./reference/settings.ts";
@@ -19,6 +20,9 @@ const GENERATORS: Readonly<Record<string, () => string>> = {
   "policy-members": policyMembersMarkdown,
   "catalog-members": catalogMembersMarkdown,
   "harness-components": harnessComponentsMarkdown,
+  metrics: metricsMarkdown,
+  "log-events": eventsMarkdown,
+  "audit-actions": auditActionsMarkdown,
   "key-states": keyStatesMarkdown,
   "key-transitions": keyTransitionsMarkdown,
 };

@@ -1,14 +1,16 @@
-// HAProxy and nginx as children, each with a configuration that reuses connections to the service and writes the address of the
-// client with its port, as load balancers of clouds do.
-import { mkdirSync, writeFileSync } from "node:fs";
+// HAProxy, nginx and Caddy as children, each with the example of the handbook's chapter on installing. Only addresses, the paths of
+// files and what a daemon needs are changed.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generate } from "selfsigned";
+import { partsOf } from "../../src/handbook/markdown.ts";
 
 export interface RunningProxy extends AsyncDisposable {
   name: string;
   origin: string;
 }
 
-interface Behind {
+export interface Behind {
   /** for the files of the proxy */
   directory: string;
   /** where the service listens: an origin, or `unix:/path` */
@@ -18,65 +20,117 @@ interface Behind {
 /** Where proxies call the service from over TCP; clients call from another address, so that only the proxy is trusted. */
 export const PROXY_ADDRESS = "127.0.0.3";
 
+const SOCKET = "/run/quartermaster/service.sock";
+const CHAPTER = join(import.meta.dir, "../../src/handbook/install.md");
+
 /** @returns HAProxy, which gives a connection that one client used to the next one */
 export function startHaproxy({ directory, upstream }: Behind): Promise<RunningProxy> {
-  const isUnix = upstream.startsWith("unix:");
-  const server = isUnix ? `unix@${upstream.slice("unix:".length)}` : new URL(upstream).host;
+  const server = isUnix(upstream) ? undefined : `${new URL(upstream).host} source ${PROXY_ADDRESS}`;
   return start("haproxy", directory, {
     commandOf: (file) => ["haproxy", "-db", "-f", file],
-    configure: (port) => `
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 30s
-  timeout server 30s
-  option http-no-delay
-frontend entry
-  bind 127.0.0.1:${port}
-  http-request set-header X-Forwarded-For "%[req.hdr(X-Forwarded-For)], %[src]:%[src_port]"
-  default_backend service
-backend service
-  http-reuse always
-  server quartermaster ${server} ${isUnix ? "" : `source ${PROXY_ADDRESS}`}
-`,
+    configure: (port, { pem }) =>
+      changed(exampleFor("haproxy"), [
+        [":443 ssl crt /etc/haproxy/control.pem", `127.0.0.1:${port} ssl crt ${pem}`],
+        [`unix@${SOCKET}`, server ?? `unix@${pathIn(upstream)}`],
+      ]),
   });
 }
 
 /** @returns nginx, which passes bodies on as they come */
 export function startNginx({ directory, upstream }: Behind): Promise<RunningProxy> {
-  const isUnix = upstream.startsWith("unix:");
-  const server = isUnix ? upstream : new URL(upstream).host;
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${join(directory, name)};`)
+    .join("\n  ");
+  const bind = isUnix(upstream) ? "" : ` proxy_bind ${PROXY_ADDRESS};`;
   return start("nginx", directory, {
     commandOf: (file) => ["nginx", "-p", directory, "-e", "stderr", "-c", file],
-    configure: (port) => `
-daemon off;
+    configure: (port, { certificate, key }) => {
+      const example = changed(exampleFor("nginx"), [
+        ["listen 443 ssl", `listen 127.0.0.1:${port} ssl`],
+        ["/etc/ssl/control.crt", certificate],
+        ["/etc/ssl/control.key", key],
+        [`unix:${SOCKET}`, isUnix(upstream) ? upstream : new URL(upstream).host],
+        ["proxy_pass http://quartermaster;", `proxy_pass http://quartermaster;${bind}`],
+      ]);
+      return `daemon off;
 master_process off;
 pid ${join(directory, "nginx.pid")};
 error_log stderr emerg;
 events {}
 http {
   access_log off;
-  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(directory, name)};`).join("\n  ")}
-  upstream service { server ${server}; keepalive 16; }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://service;
-      ${isUnix ? "" : `proxy_bind ${PROXY_ADDRESS};`}
-      proxy_http_version 1.1;
-      proxy_request_buffering off;
-      proxy_set_header Connection "";
-      proxy_set_header X-Forwarded-For "$http_x_forwarded_for, $remote_addr:$remote_port";
-    }
-  }
-}
-`,
+  ${folders}
+${example}}
+`;
+    },
   });
+}
+
+/** @returns Caddy, which takes the forwarding header of its callers away */
+export function startCaddy({ directory, upstream }: Behind): Promise<RunningProxy> {
+  return start("caddy", directory, {
+    commandOf: (file) => ["caddy", "run", "--adapter", "caddyfile", "--config", file],
+    configure: (port, { certificate, key }) => {
+      const example = changed(exampleFor("caddyfile"), [
+        ["control.example.org", `https://127.0.0.1:${port}, https://qm.example.org:${port}`],
+        ["/etc/caddy/control.crt", certificate],
+        ["/etc/caddy/control.key", key],
+        [`unix/${SOCKET}`, isUnix(upstream) ? `unix/${pathIn(upstream)}` : new URL(upstream).host],
+      ]);
+      const global = `{\n  admin off\n  auto_https disable_redirects\n  log {\n    level ERROR\n  }\n  storage file_system ${directory}\n}\n`;
+      return global + example;
+    },
+  });
+}
+
+const isUnix = (upstream: string): boolean => upstream.startsWith("unix:");
+const pathIn = (upstream: string): string => upstream.slice("unix:".length);
+
+/** @returns the one block of the chapter in that language */
+function exampleFor(language: string): string {
+  const parts = partsOf(readFileSync(CHAPTER, "utf8"));
+  const [example, ...others] = parts.filter((part) => part.kind === "block" && part.language === language);
+  if (example === undefined || others.length > 0)
+    throw new Error(`${CHAPTER} needs one example for ${language}`);
+  return example.text;
+}
+
+/** @throws Error for a text that the example does not have: it must not outlive the example */
+const changed = (
+  example: string,
+  changes: readonly (readonly [text: string, replacement: string])[],
+): string =>
+  changes.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`the example lacks ${from}`);
+    return text.replaceAll(from, to);
+  }, example);
+
+/** Paths of PEM files. */
+interface TlsFiles {
+  certificate: string;
+  key: string;
+  /** both in one file, as HAProxy wants it */
+  pem: string;
+}
+
+async function makeCertificate(directory: string): Promise<TlsFiles> {
+  const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }], {
+    extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
+  });
+  const files = {
+    certificate: join(directory, "control.crt"),
+    key: join(directory, "control.key"),
+    pem: join(directory, "control.pem"),
+  };
+  writeFileSync(files.certificate, cert);
+  writeFileSync(files.key, key);
+  writeFileSync(files.pem, `${cert}\n${key}`);
+  return files;
 }
 
 interface Program {
   commandOf(file: string): string[];
-  configure(port: number): string;
+  configure(port: number, files: TlsFiles): string;
 }
 
 async function start(
@@ -91,12 +145,12 @@ async function start(
   mkdirSync(directory, { recursive: true });
   const port = freePort();
   const file = join(directory, `${name}.conf`);
-  writeFileSync(file, configure(port));
+  writeFileSync(file, configure(port, await makeCertificate(directory)));
   const child = Bun.spawn(commandOf(file), {
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, HOME: directory },
     stdio: ["ignore", "inherit", "inherit"],
   });
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `https://127.0.0.1:${port}`;
   await answering(origin, name, child);
   return {
     name,
@@ -114,13 +168,17 @@ function freePort(): number {
   return listener.port;
 }
 
+/** Certificates of these proxies are their own. */
+export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(url, { ...init, tls: { rejectUnauthorized: false } });
+
 const START_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
 async function answering(origin: string, name: string, child: Bun.Subprocess): Promise<void> {
   const endMs = performance.now() + START_MS;
   while (child.exitCode === null && performance.now() < endMs) {
-    const response = await fetch(`${origin}/health`).catch(() => undefined); // it does not listen yet
+    const response = await ask(`${origin}/health`).catch(() => undefined); // it does not listen yet
     if (response?.ok) return;
     await Bun.sleep(LOOK_AGAIN_MS);
   }

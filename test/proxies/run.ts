@@ -1,15 +1,15 @@
-// `bun run test:proxies`: HAProxy and nginx, as Debian packages them, before the executable. No client may fail because of what
-// another one sends, and the address of each caller has to be its own. Needs both programs, which is why `bun run test` leaves
-// it out; without them it fails.
+// `bun run test:proxies`: HAProxy, nginx and Caddy, as Debian packages them and as the handbook configures them, before the
+// executable. No client may fail because of what another one sends, the address of each caller has to be its own. Needs the three programs, which is why `bun run test` leaves it out; without them it fails.
 import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
 import { build } from "../../src/platform/release/build.ts";
+import { BODY_BYTES_MAX } from "../../src/server/body.ts";
 import { converse } from "../support/raw-socket.ts";
 import { startService } from "../support/running-service.ts";
-import { PROXY_ADDRESS, type RunningProxy, startHaproxy, startNginx } from "./programs.ts";
+import { ask, PROXY_ADDRESS, type RunningProxy, startCaddy, startHaproxy, startNginx } from "./programs.ts";
 
 /** Each of them sends so many requests. */
 const ROUNDS = 300;
@@ -23,8 +23,9 @@ async function main(): Promise<number> {
   using directory = mkdtempDisposableSync(join(tmpdir(), "quartermaster-proxies-"));
   build({ directory: join(directory.path, "executable") });
   const failures: string[] = [];
-  for (const start of [startHaproxy, startNginx]) {
-    for (const kind of ["tcp", "unix"] as const) {
+  for (const start of [startHaproxy, startNginx, startCaddy]) {
+    // Caddy of Debian 12 cannot call from another address than its clients, so over TCP nobody could tell them apart.
+    for (const kind of start === startCaddy ? ["unix"] : ["tcp", "unix"]) {
       const folder = join(directory.path, `${start.name}-${kind}`);
       const socket = join(directory.path, `${start.name}.sock`);
       const listen = kind === "unix" ? ["--server-listen", `unix:${socket}`] : [];
@@ -65,6 +66,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   "other clients' requests succeed while one sends chunked bodies with trailers": whileChunked,
   "a refused chunked request is answered with its refusal": refusedChunked,
   "a caller is counted by its address, not by what it claims": countedByAddress,
+  "a body of the largest size gets an answer of the service": largeBody,
 };
 
 async function whileChunked({ origin }: RunningProxy): Promise<string | undefined> {
@@ -89,7 +91,7 @@ async function whileChunked({ origin }: RunningProxy): Promise<string | undefine
 async function statusesOf(origin: string): Promise<number[]> {
   const statuses: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const response = await fetch(`${origin}/health`);
+    const response = await ask(`${origin}/health`);
     await response.text();
     statuses.push(response.status);
   }
@@ -115,7 +117,7 @@ async function refusedChunked({ origin }: RunningProxy): Promise<string | undefi
 async function countedByAddress({ origin }: RunningProxy): Promise<string | undefined> {
   const outcomes: number[] = [];
   for (let index = 0; index <= CODES_PER_ADDRESS; index += 1) {
-    const { status } = await fetch(`${origin}/api/auth/device/code`, {
+    const { status } = await ask(`${origin}/api/auth/device/code`, {
       method: "POST",
       headers: { "x-forwarded-for": `198.51.100.${index}` },
       body: new URLSearchParams({ client_id: OAUTH_CLIENT_ID }),
@@ -124,6 +126,17 @@ async function countedByAddress({ origin }: RunningProxy): Promise<string | unde
   }
   const wanted = [...Array(CODES_PER_ADDRESS).fill(200), 429];
   return String(outcomes) === String(wanted) ? undefined : `answered ${outcomes}, not ${wanted}`;
+}
+
+/** A proxy that refuses it would answer with a page of its own. */
+async function largeBody({ origin }: RunningProxy): Promise<string | undefined> {
+  const response = await ask(`${origin}/admin/governance-config`, {
+    method: "PUT",
+    headers: { "content-type": "application/json", authorization: "Bearer none" },
+    body: "x".repeat(BODY_BYTES_MAX),
+  });
+  const type = response.headers.get("content-type");
+  return type === "application/problem+json" ? undefined : `answered ${response.status} as ${type}`;
 }
 
 process.exitCode = await main();

@@ -122,7 +122,7 @@ export const SETTINGS = {
   "log.format": always(
     choice("auto", "json", "text"),
     "auto",
-    "log lines as JSON or text; auto is text on a terminal",
+    "log lines as JSON or text; auto is JSON for the journal and text otherwise",
   ),
   "metrics.token": sealed("metrics-token", "bearer token that may read the metrics"),
   "keys.sealing_key": sealed("sealing-key", "key that seals secrets in the database"),

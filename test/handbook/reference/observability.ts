@@ -1,0 +1,37 @@
+// Metrics, log events and audit actions, read from the source text that makes them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { AUDIT_ACTIONS } from "../../../src/domain/audit/actions.ts";
+import { code, table } from "./prose.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
+const METRIC = /\.(counter|gauge|histogram)\(\s*"([a-z_]+)",\s*"([^"]+)"/g;
+const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
+
+const sources = [...new Bun.Glob("src/**/*.ts").scanSync(ROOT)]
+  .toSorted()
+  .map((path) => readFileSync(join(ROOT, path), "utf8"));
+const found = (pattern: RegExp): string[][] =>
+  sources.flatMap((text) => [...text.matchAll(pattern)].map((match) => match.slice(1).map(String)));
+
+export const metricsMarkdown = (): string =>
+  table(
+    ["Metric", "Kind", "Meaning"],
+    found(METRIC)
+      .map(([kind = "", name = "", help = ""]) => [
+        code(`quartermaster_${name}`),
+        kind,
+        help.replace(/\.$/, ""),
+      ])
+      .toSorted(),
+  );
+
+export const eventsMarkdown = (): string =>
+  ["error", "warning", "info"]
+    .map((level) => {
+      const names = new Set(found(EVENT).flatMap(([given, name = ""]) => (given === level ? [name] : [])));
+      return `- **${level}**: ${[...names].toSorted().map(code).join(", ")}`;
+    })
+    .join("\n");
+
+export const auditActionsMarkdown = (): string => `${AUDIT_ACTIONS.map(code).join(", ")}.`;
