@@ -15,6 +15,8 @@ export interface Figure {
 export interface Verdict {
   wanted: string;
   isMet: boolean;
+  /** so far from what is wanted that no busy machine explains it: the run fails */
+  isFailure?: boolean;
 }
 
 /** @returns whether a ratio is good enough */
@@ -27,6 +29,15 @@ export const atLeast = (wanted: number, ratio: number): Verdict => ({
 export const atMost = (wanted: number, cost: number): Verdict => ({
   wanted: `<= ${wanted}`,
   isMet: cost <= wanted,
+});
+
+/** How many times a budget a cost may be before the run fails. */
+const BUDGET_MISSED_TIMES = 3;
+
+/** @returns whether a cost is within its budget; missing it by a factor of three is a failure */
+export const budgeted = (budget: number, cost: number): Verdict => ({
+  ...atMost(budget, cost),
+  isFailure: cost > BUDGET_MISSED_TIMES * budget,
 });
 
 /** One part of the benchmark; it cleans up after itself. */
@@ -103,7 +114,12 @@ export function printFigures(figures: readonly Figure[]): void {
       reference: reference ?? "",
       ratio: ratio?.toFixed(2) ?? "",
       wanted: verdict?.wanted ?? "",
-      result: verdict ? (verdict.isMet ? "pass" : "SHORT") : "",
+      result: verdict ? resultOf(verdict) : "",
     })),
   );
+}
+
+function resultOf({ isMet, isFailure = false }: Verdict): string {
+  if (isMet) return "pass";
+  return isFailure ? "FAILED" : "SHORT";
 }

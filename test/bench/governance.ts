@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Actor } from "../../src/domain/actor.ts";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import type { ExistingInstallation } from "../../src/installation.ts";
+import { DISTINCT_TOKENS, distinctTokens } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { addMembers, logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import { benchPackages } from "./packages.ts";
@@ -45,7 +46,8 @@ export async function measureGovernance(): Promise<Figure[]> {
     "x-blue-contract-version": "3",
     "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
   };
-  return [...(await fetches(own, { headers, directory: directory.path })), ...streams];
+  const tokens = await distinctTokens(installation);
+  return [...(await fetches(own, { headers, tokens, directory: directory.path })), ...streams];
 }
 
 /** @returns one access token for each stream, none for more of a user's streams than may be open */
@@ -86,10 +88,15 @@ async function publish(installation: ExistingInstallation, actor: Actor): Promis
   return id;
 }
 
-async function fetches(
-  own: Running,
-  { headers, directory }: { headers: Record<string, string>; directory: string },
-): Promise<Figure[]> {
+interface Fetching {
+  /** of one workstation's requests */
+  headers: Record<string, string>;
+  /** of other workstations, which see the same policy without the package of the selected user */
+  tokens: readonly { Authorization: string }[];
+  directory: string;
+}
+
+async function fetches(own: Running, { headers, tokens, directory }: Fetching): Promise<Figure[]> {
   const answer = await fetch(`http://127.0.0.1:${own.port}${PATH}`, { headers });
   const etag = answer.headers.get("etag") ?? "";
   const bytes = join(directory, "policy.bytes");
@@ -99,10 +106,17 @@ async function fetches(
   const reference = await startServer(script("bare-server.ts", bytes, contentType, etag));
   bare.defer(reference.stop);
 
-  const perSecond = (port: number, more: Record<string, string>, status: number) => async () => {
-    const requests = [{ method: "GET", path: PATH, headers: { ...headers, ...more } }];
-    return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
-  };
+  const known = { "If-None-Match": await etagFor(own, { ...headers, ...tokens[0] }) };
+  const perSecond =
+    (port: number, more: Record<string, string>, status: number, each: readonly object[] = [{}]) =>
+    async () => {
+      const requests = each.map((one) => ({
+        method: "GET",
+        path: PATH,
+        headers: { ...headers, ...more, ...one },
+      }));
+      return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
+    };
   const against = (more: Record<string, string>, status: number) => ({
     unit: "requests/s",
     rounds: ROUNDS,
@@ -112,5 +126,17 @@ async function fetches(
   return [
     await contest({ what: "policy, 200", wanted: 0.7, ...against({}, 200) }),
     await contest({ what: "policy, 304", wanted: 0.5, ...against({ "If-None-Match": etag }, 304) }),
+    await contest({
+      what: `policy, 304, ${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`,
+      wanted: 0.5,
+      ...against({ "If-None-Match": etag }, 304),
+      ours: perSecond(own.port, known, 304, tokens),
+    }),
   ];
+}
+
+async function etagFor({ port }: Running, headers: Record<string, string>): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers });
+  await answer.bytes();
+  return answer.headers.get("etag") ?? "";
 }

@@ -1,5 +1,7 @@
 // What the guard costs, and that what was revoked under load is refused by the very next request.
 import { decodeJwt } from "jose";
+import { median } from "./compare.ts";
+import { DISTINCT_TOKENS, distinctTokens, firstSightsPerSecond } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
 import { cleanEnvironment, load, quartermaster, script, spawnLoad, startServer } from "./processes.ts";
@@ -11,6 +13,8 @@ const REVOCATION_LOAD_SECONDS = 3;
 /** load before the revocation begins */
 const LEAD_MS = 1_000;
 const REQUESTS_AFTER = 500;
+/** behind the guard, for users of any role */
+const FOR_ANYONE = "/guarded/anyone";
 
 /** Issue "Sign-in", Measured: at least 0.6 of the open route, and no request accepted after a revocation. */
 export async function measureGuard(): Promise<Figure[]> {
@@ -18,33 +22,50 @@ export async function measureGuard(): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await startQuartermaster(directory.path);
   servers.defer(service.stop);
-  const token = await accessToken(directory.path, service.port);
+  const { token, tokens } = await accessTokens(directory.path, service.port);
   const bench = await startServer(script("guard-server.ts", directory.path, String(service.port)));
   servers.defer(bench.stop);
 
-  const perSecond = (path: string) => async () => {
-    const requests = [{ method: "GET", path, headers: { Authorization: `Bearer ${token}` } }];
-    const plan = { port: bench.port, connections: CONNECTIONS, seconds: SECONDS, requests };
-    return (await load(plan, 200)).perSecond;
-  };
+  const plan = { port: bench.port, connections: CONNECTIONS };
+  const own = [{ Authorization: `Bearer ${token}` }];
+  const perSecond =
+    (path: string, headers = own) =>
+    async () => {
+      const requests = headers.map((one) => ({ method: "GET", path, headers: one }));
+      return (await load({ ...plan, seconds: SECONDS, requests }, 200)).perSecond;
+    };
+  const firstSights = median(await firstSightsPerSecond({ ...plan, path: FOR_ANYONE, tokens }));
+  const against = { unit: "requests/s", wanted: 0.6, rounds: ROUNDS, reference: perSecond("/open") };
+  const known = await contest({
+    what: "bearer token verified and authorised",
+    ...against,
+    ours: perSecond("/guarded"),
+  });
   return [
+    known,
     await contest({
-      what: "bearer token verified and authorised",
-      unit: "requests/s",
-      wanted: 0.6,
-      rounds: ROUNDS,
-      ours: perSecond("/guarded"),
-      reference: perSecond("/open"),
+      what: `the same, ${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`,
+      ...against,
+      ours: perSecond(FOR_ANYONE, tokens),
     }),
+    {
+      what: "first sight of a token, against one that is known",
+      unit: "requests/s",
+      ours: firstSights,
+      reference: known.ours,
+      ratio: firstSights / known.ours,
+    },
     await revokeUnderLoad({ directory: directory.path, port: service.port, token }),
   ];
 }
 
-async function accessToken(directory: string, port: number): Promise<string> {
+/** @returns one of the administrator, and one each of many users */
+async function accessTokens(directory: string, port: number) {
   const installation = await openBeside(directory, port);
   const [login] = await logIn(installation, 1);
+  const tokens = await distinctTokens(installation);
   await installation.close();
-  return login?.access_token ?? "";
+  return { token: login?.access_token ?? "", tokens };
 }
 
 interface Revocation {

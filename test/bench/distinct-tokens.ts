@@ -1,0 +1,48 @@
+// A fleet has one access token for each workstation, and each is new to the service once in its life. What larger fleets cost
+// is measured by `bun run bench tokens`.
+import type { ExistingInstallation } from "../../src/installation.ts";
+import { needStatus, spawnLoad } from "./processes.ts";
+import { enrol } from "./workstations.ts";
+
+export const DISTINCT_TOKENS = 50_000;
+/** What the reports of these workstations follow: no policy. */
+const NO_POLICY = { revision: "unknown", packages: [] };
+
+/** Signs in one workstation of a user of its own for each token. @returns authorization headers */
+export async function distinctTokens(
+  installation: ExistingInstallation,
+  count = DISTINCT_TOKENS,
+): Promise<{ Authorization: string }[]> {
+  const batches = await Array.fromAsync(enrol(installation, { count, policy: NO_POLICY }));
+  return batches.flat().map((token) => ({ Authorization: `Bearer ${token}` }));
+}
+
+/** One route of a server that has seen none of the tokens. */
+export interface FirstSight {
+  port: number;
+  path: string;
+  connections: number;
+  tokens: readonly { Authorization: string }[];
+}
+
+const ROUNDS = 5;
+const SECONDS = 0.5;
+
+/** @returns requests a second, each with a token that comes for the first time @throws when a token came twice */
+export async function firstSightsPerSecond({
+  port,
+  path,
+  connections,
+  tokens,
+}: FirstSight): Promise<number[]> {
+  const rounds: number[] = [];
+  const share = Math.floor(tokens.length / ROUNDS);
+  for (let round = 0; round < ROUNDS; round++) {
+    const headers = tokens.slice(round * share, (round + 1) * share);
+    const requests = headers.map((one) => ({ method: "GET", path, headers: one }));
+    const result = needStatus(await spawnLoad({ port, connections, seconds: SECONDS, requests }), 200);
+    if (result.requests > share) throw new Error(`${result.requests} requests for ${share} tokens`);
+    rounds.push(result.perSecond);
+  }
+  return rounds;
+}
