@@ -5,6 +5,7 @@ import { closeSync, createWriteStream, ftruncateSync, mkdirSync, openSync, write
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { PACKAGES_MAX } from "../../src/domain/catalog/model.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 import { gzipBomb, tarEntry, tarFile, tarGzOf, tarHeader } from "../support/tar.ts";
@@ -90,9 +91,9 @@ const texts: readonly [name: string, text: string | Uint8Array, refusal: Refusal
     { exitCode: 2, says: /^bad.yaml:2: is indented with a tab; use spaces$/ },
   ],
   [
-    "10,000 packages",
-    catalogOf(...Array.from({ length: 10_000 }, (_, at) => entry({ id: `p-${at}` }))),
-    { exitCode: 2, says: /10000|5000/ },
+    "a package too many",
+    catalogOf(...Array.from({ length: PACKAGES_MAX + 1 }, (_, at) => entry({ id: `p-${at}` }))),
+    { exitCode: 2, says: new RegExp(`${PACKAGES_MAX}`) },
   ],
   ["an upper-case id", catalogOf(entry({ id: "One" })), { exitCode: 2, says: /^bad.yaml:1: \/0\/id: / }],
   [
@@ -136,8 +137,8 @@ const archives: readonly [name: string, archive: () => Uint8Array, says: RegExp]
   ],
   ["a device", () => tarGzOf(device), /"plugin\/null"/],
   [
-    "100,001 entries",
-    () => tarGzOf(...Array.from({ length: 100_001 }, (_, at) => tarHeader({ name: `f/${at}` }))),
+    "10,001 entries",
+    () => tarGzOf(...Array.from({ length: 10_001 }, (_, at) => tarHeader({ name: `f/${at}` }))),
     /more than 10000 files and folders/,
   ],
   ["text that is no archive", () => Buffer.from("not gzip"), /gzip/],

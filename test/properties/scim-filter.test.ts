@@ -140,7 +140,7 @@ describe("the text of the SQL", () => {
         fc.property(FILTERS[type].filter(notAboutTypes), (text) => {
           expect(sqlOf(type, text)).toEqual(sqlOf(type, harmless(text)));
         }),
-        { numRuns: 400 },
+        { numRuns: 150 },
       );
     }
   });
@@ -203,7 +203,7 @@ describe("reading a filter", () => {
           }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 700 },
     );
   });
 

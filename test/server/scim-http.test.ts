@@ -10,7 +10,8 @@ import { openDatabase } from "../../src/platform/database/database.ts";
 import { startingResponse } from "../../src/server/refusal.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../src/server/scim/admission.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
-import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
+import { addScimUsers } from "../domain/scim/groups-world.ts";
+import { addProvisionedGroup } from "../support/provisioned-rows.ts";
 import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../support/scim-face.ts";
 import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../support/server.ts";
 import { shared } from "../support/shared.ts";
@@ -637,10 +638,8 @@ describe("a large group", () => {
 
   /** @returns the group's id */
   async function largeGroup({ face: { world } }: ScimFace): Promise<string> {
-    const adding = Array.from({ length: MEMBERS }, (_, at) =>
-      addProvisionedUser(world, `user${at}@example.com`),
-    );
-    return await addProvisionedGroup(world, "Everybody", { members: await Promise.all(adding) });
+    const members = await addScimUsers(world, MEMBERS);
+    return await addProvisionedGroup(world, "Everybody", { members });
   }
 
   test("comes in pieces that are one document, and a reader who leaves makes room for the next", async () => {

@@ -18,8 +18,8 @@ export function largePolicyYaml(bytes: number, count = SETTINGS_ENTRIES): string
 }
 
 /** @returns the same policy as text in JSON, without comments */
-export function largePolicyJson(): string {
-  const managed_config = { notes: Array.from({ length: SETTINGS_ENTRIES }, (_, at) => at % 10) };
+export function largePolicyJson(count = SETTINGS_ENTRIES): string {
+  const managed_config = { notes: Array.from({ length: count }, (_, at) => at % 10) };
   const others = ["codex", "kimi", "opencode"].map((key) => [key, { managed_config }]);
   return JSON.stringify({
     revision: "x",

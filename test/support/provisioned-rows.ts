@@ -1,4 +1,5 @@
 // Provisioned users and groups as rows, for what only reads them. How they come to be is for the tests of users and groups.
+import { sql } from "drizzle-orm";
 import { users } from "../../src/domain/identity/tables.ts";
 import { fold } from "../../src/domain/scim/fold.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
@@ -71,7 +72,8 @@ export async function addProvisionedGroup(
   };
   await db.write((tx) => {
     tx.insert(scimGroups).values(group).run();
-    for (const userId of members) tx.insert(scimGroupMembers).values({ groupId: id, userId }).run();
+    tx.run(sql`INSERT INTO ${scimGroupMembers} (group_id, user_id)
+      SELECT ${id}, value FROM json_each(${JSON.stringify(members)})`);
   });
   return id;
 }

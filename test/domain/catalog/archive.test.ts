@@ -556,13 +556,8 @@ describe("a limit", () => {
   });
 
   test.each(edge("too_many_entries"))("on entries holds in full size at %d", async (step, reason) => {
-    const files = Array.from({ length: 10_000 + step }, (_, index) => tarFile(`files/${index}`));
+    const files = Array.from({ length: 10_000 + step }, (_, index) => tarFolder(`${index}/`));
     await check(tarGzOf(...files), reason);
-  });
-
-  test("on entries holds for a hundred thousand and one", async () => {
-    const files = Array.from({ length: 100_001 }, (_, index) => tarFolder(`${index}/`));
-    await check(tarGzOf(...files), "too_many_entries");
   });
 });
 

@@ -61,7 +61,7 @@ export async function createGroupsWorld(
 
 /** Writes provisioned users. @returns their ids, in order */
 export async function addScimUsers(
-  { db, organizationId, ids }: GroupsWorld,
+  { db, organizationId, ids }: Pick<GroupsWorld, "db" | "organizationId" | "ids">,
   count: number,
   name = "user",
 ): Promise<string[]> {
