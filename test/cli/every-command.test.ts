@@ -115,7 +115,7 @@ test.each([
   "audit verify",
   "audit export --out audit.jsonl",
   "backup create backup.qmb",
-])("%s, interrupted, leaves nothing behind and exits 130", async (line) => {
+])("CLI-13 %s, interrupted, leaves nothing behind and exits 130", async (line) => {
   using bench = await createInstallation();
   cpSync(EXAMPLE, bench.folder, { recursive: true });
   await bench.json("catalog seed catalog.yaml");

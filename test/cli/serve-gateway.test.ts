@@ -98,6 +98,22 @@ test(
   START_LIMIT_MS,
 );
 
+test(
+  "AIR-6 a gateway that is down keeps nobody from starting or signing in, and is told as one degraded part",
+  async () => {
+    const gone = { type: "litellm", url: "http://127.0.0.1:1", inference_proxy_url: "http://127.0.0.1:1" };
+    const config = configFile({ ...builtin(), ...gone });
+    await using service = await startService({
+      args: ["--data-dir", join(folder, "down"), "--config", config],
+    });
+    expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200);
+    const ask = await signedIn(service);
+    expect((await ask("GET", "/admin/users")).status).toBe(200);
+    expect((await ask("POST", "/gateway/key/ensure")).status).toBe(502);
+  },
+  START_LIMIT_MS,
+);
+
 test("incomplete settings are refused, all at once, and nothing is made", async () => {
   const config = configFile({ type: "litellm" });
   const data = join(folder, "none");
