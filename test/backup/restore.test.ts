@@ -15,16 +15,23 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { processContext } from "../../cli/context.ts";
 import { removeReplaced } from "../../src/backup/replaced.ts";
 import { registerReplacedJob } from "../../src/backup/work.ts";
 import { DAY_MS } from "../../src/platform/clock.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { REPLACED_KEPT_DAYS } from "../../src/platform/config/table.ts";
-import { PASSPHRASE_LENGTH_MIN, refuseShortPassphrase } from "../../src/platform/crypto/key-file.ts";
+import {
+  decryptKeys,
+  encryptKeys,
+  PASSPHRASE_LENGTH_MIN,
+  refuseShortPassphrase,
+} from "../../src/platform/crypto/key-file.ts";
 import { lockForServer, placesIn } from "../../src/platform/data-directory.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { finishSwap, stagingIn, swapIn } from "../../src/platform/database/data-swap.ts";
 import { programSchema, restoreCommand } from "../../src/platform/database/schema.ts";
+import { systemIds } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createScheduler } from "../../src/platform/scheduler/scheduler.ts";
 import { Secret } from "../../src/platform/secret.ts";
@@ -430,12 +437,21 @@ describe("DAT-3 keys", () => {
     const changed = text.replace(/"sealed": "(.)/, (_, first) => `"sealed": "${first === "A" ? "B" : "A"}`);
     writeFileSync(keys, changed);
     expect(await opening()).toBe("7 keys.wrong_passphrase");
-    writeFileSync(keys, text.replace("131072", "2097152"));
+    writeFileSync(keys, text.replace(/"n": \d+/, '"n": 2097152'));
     expect(await opening()).toBe("7 keys.unreadable");
     writeFileSync(keys, text);
     writeFileSync(join(bench.folder, "passphrase"), "correct horse batterx\n");
     expect(await opening()).toBe("7 keys.wrong_passphrase");
     expect(emails()).toEqual(AFTER);
+  });
+
+  test("cost what OWASP asks for to try a passphrase, unless less is asked for", () => {
+    const passphrase = new Secret("correct horse battery");
+    const kept = { sealing: [], bundleSigning: null };
+    const file = encryptKeys(kept, { passphrase, ids: systemIds });
+    expect(JSON.parse(file)).toMatchObject({ n: 131_072, r: 8, p: 1 });
+    expect(decryptKeys(file, passphrase)).toEqual(kept);
+    expect(processContext().passphraseCost).toBeUndefined();
   });
 
   test.each([
