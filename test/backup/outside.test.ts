@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packBackup } from "../../src/domain/backup/pack.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -59,6 +59,17 @@ test("DAT-4 a backup that was cut short is listed with its problem, though its b
   truncateSync(path, statSync(path).size - 512);
   const { items } = await bench.json(`backup list --backup-directory ${folder}`);
   expect(JSON.stringify(items)).toContain("is damaged: its end is missing");
+});
+
+test("DAT-4 a backup or a copy that the operator names by a link is read where the link leads", async () => {
+  const copy = join(bench.folder, "copy.db");
+  using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  live.query("VACUUM INTO ?").run(copy);
+  for (const target of [copy, backup]) {
+    const link = `${target}.link`;
+    symlinkSync(target, link);
+    expect(await bench.run(`backup verify ${link}`)).toMatchObject({ exitCode: 0 });
+  }
 });
 
 describe("DAT-4 a database of others", () => {
