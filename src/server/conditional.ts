@@ -44,9 +44,9 @@ export function recordTag(record: object): string {
   return `"${wholeDigest(JSON.stringify(record))}.${members.join("")}"`;
 }
 
-/** @returns JSON pointers to the members of the record that are not as they were under a former tag of it */
-function changedSince(formerTag: string, record: object): string[] {
-  const members = memberDigests(formerTag);
+/** @returns JSON pointers to the members of the record that are not as they were under the first former tag of it */
+function changedSince(formerTags: readonly string[], record: object): string[] {
+  const members = memberDigests(formerTags.find((tag) => memberDigests(tag).length > 0) ?? "");
   const current = memberDigests(recordTag(record));
   if (members.length !== current.length) return [];
   return Object.keys(record)
@@ -121,7 +121,7 @@ export function expectationOf<T>(
   return (current) => {
     const record = shown(current);
     const etag = recordTag(record);
-    if (!tags.includes("*") && !tags.includes(etag)) throw stale(etag, changedSince(tags[0] ?? "", record));
+    if (!tags.includes("*") && !tags.includes(etag)) throw stale(etag, changedSince(tags, record));
   };
 }
 

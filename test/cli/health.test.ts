@@ -313,6 +313,15 @@ describe("DAT-9 doctor finds", () => {
       detail: /not a database/,
       remedy: "backup restore",
     },
+    "a destroyed header": {
+      on: ({ data }) => {
+        const file = join(data, "quartermaster.db");
+        writeFileSync(file, readFileSync(file).fill(0, 0, 100));
+      },
+      check: "database",
+      detail: /not a database/,
+      remedy: "backup restore",
+    },
     "a job that failed": {
       on: (bench) => runJobsOn(bench, ["access-sweep", "gateway-reconcile"]),
       check: "jobs",
