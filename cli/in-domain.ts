@@ -28,6 +28,8 @@ export interface Call extends SettingsCall {
   readonly domain: Domain;
   /** the operator */
   readonly actor: Actor;
+  /** @returns what ends it: until then all that is read is of this moment. A verb that writes must not ask for it. */
+  moment(): Disposable;
 }
 
 /**
@@ -38,10 +40,10 @@ export const inDomain = (context: Context, load: () => Promise<(call: Call) => P
   inSettings(context, async () => {
     const verb = await load();
     return (call) =>
-      withDomain(context, call.config, ({ domain, actor, schema: { from, to, backup } }) => {
+      withDomain(context, call.config, ({ domain, actor, moment, schema: { from, to, backup } }) => {
         if (backup !== undefined)
           call.output.note(`brought the database from schema ${from} to ${to}; a copy as it was: ${backup}`);
-        return verb({ ...call, domain, actor });
+        return verb({ ...call, domain, actor, moment });
       });
   });
 

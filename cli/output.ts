@@ -6,17 +6,11 @@ import type { Secret } from "../src/platform/secret.ts";
 import type { CliCommand } from "./command.ts";
 import type { Context, OutputStream } from "./context.ts";
 import { withPriority } from "./journal.ts";
+import { PagePrinting } from "./page-printing.ts";
 import { printable, printableJson } from "./printable.ts";
-import { type Column, tableText } from "./table.ts";
+import { type Listing, tableText } from "./table.ts";
 
-/** A list for both readers. */
-export interface Listing<Row> {
-  readonly columns: readonly Column<Row>[];
-  /** the row as JSON: snake_case members, RFC 3339 times, sizes in bytes */
-  readonly json: (row: Row) => object;
-  /** said on stderr in place of an empty table: `no clients` */
-  readonly empty: string;
-}
+export type { Listing } from "./table.ts";
 
 export interface Output {
   /** the command was given `--json` */
@@ -25,6 +19,11 @@ export interface Output {
   result(json: object, text: string): void;
   /** Prints a table, or one document `{"items": [...]}` with what `more` adds. */
   list<Row>(rows: readonly Row[], listing: Listing<Row>, more?: object): void;
+  /**
+   * Prints what `list` prints, a page at a time. The pages of a table are read twice, to measure and to print them, so they should
+   * be of one moment.
+   */
+  pages<Row>(pages: () => Iterable<readonly Row[]>, listing: Listing<Row>, more?: object): Promise<void>;
   /** Prints one line per row as it comes, each an object under `--json`; waits while the reader is slow. */
   stream<Row>(
     rows: AsyncIterable<Row> | Iterable<Row>,
@@ -55,6 +54,11 @@ export function outputFor(context: Context, command: CliCommand): Output {
       if (isJson) print(jsonText({ items: rows.map(toJson), ...more }));
       else if (rows.length === 0) stderr.write(`${empty}\n`);
       else print(tableText(rows, columns, style));
+    },
+    pages: async (pages, listing, more = {}) => {
+      const printing = new PagePrinting(context, { style });
+      if (isJson) await printing.document(pages, listing, more);
+      else await printing.table(pages, listing);
     },
     stream: async (rows, line) => {
       for await (const row of rows) {

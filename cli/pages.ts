@@ -1,11 +1,11 @@
 // Lists that the domain hands out in pages, read whole for the terminal up to a bound, or one page of them.
 import { DomainError } from "../src/domain/errors.ts";
-import type { Page, PageQuery } from "../src/domain/page.ts";
+import { type Page, type PageQuery, WALK_PAGE_MAX } from "../src/domain/page.ts";
 import type { CliCommand } from "./command.ts";
 import type { Call } from "./in-domain.ts";
-import type { Output } from "./output.ts";
+import type { Listing, Output } from "./output.ts";
 
-/** rows read when no page is asked for */
+/** rows that are read into memory when no page is asked for */
 export const LISTED_MAX = 10_000;
 /** what the domain hands out at once */
 export const PAGE_ROWS_MAX = 100;
@@ -30,13 +30,9 @@ export function readPages<T>(
   { text, output }: Pick<Call, "text"> & { output: Pick<Output, "warning"> },
   read: (query: PageQuery) => Page<T>,
 ): { items: readonly T[]; total: number } {
-  const [page, limit, q] = [text("page"), text("limit"), text("q")];
-  if (page !== undefined || limit !== undefined)
-    return read({
-      q,
-      page: numberIn("--page", page, PAGE_NUMBER_MAX),
-      perPage: numberIn("--limit", limit, PAGE_ROWS_MAX),
-    });
+  const q = text("q");
+  const asked = askedPage({ text });
+  if (asked) return read({ q, ...asked });
   const items: T[] = [];
   for (let number = 1; ; number++) {
     const next = read({ q, page: number, perPage: PAGE_ROWS_MAX });
@@ -47,6 +43,72 @@ export function readPages<T>(
       output.warning(`these are the first ${items.length} of ${next.total}; narrow the list or use --page`);
     return { items, total: next.total };
   }
+}
+
+/** rows that a command prints when no page is asked for */
+export const PRINTED_MAX = 100_000;
+
+/**
+ * Prints a list as `output.list` would, without having all of its rows in memory. All of it is of one moment.
+ * @param read one page of the domain; `query` has what the options ask for, `after` is the last row of the page before
+ * @param more what the document says beside the items
+ * @throws DomainError `usage.not_a_number`
+ */
+export async function printPages<T>(
+  call: Pick<Call, "text" | "output" | "moment">,
+  read: ReadPage<T>,
+  { more = {}, ...listing }: Listing<T> & { more?: object },
+): Promise<void> {
+  using _ = call.moment();
+  const pages = pagesOf(call, read);
+  const { total } = pages;
+  if (pages.isCut)
+    call.output.warning(`these are the first ${PRINTED_MAX} of ${total}; narrow the list or use --page`);
+  await call.output.pages(() => pages.all(), listing, { total, ...more });
+}
+
+/** A list that can begin behind a row need not pass over the rows before it. */
+type ReadPage<T> = (query: PageQuery, after: T | undefined) => Page<T>;
+
+interface Pages<T> {
+  total: number;
+  /** there are more than are printed */
+  isCut: boolean;
+  /** @returns the pages from the first one on; the first is read once */
+  all(): Iterable<readonly T[]>;
+}
+
+function pagesOf<T>(call: Pick<Call, "text">, read: ReadPage<T>): Pages<T> {
+  const q = call.text("q");
+  const asked = askedPage(call);
+  const walk = { q, perPage: WALK_PAGE_MAX, isWalk: true };
+  const first = read(asked ? { q, ...asked } : { ...walk, page: 1 }, undefined);
+  const { total } = first;
+  if (asked) return { total, isCut: false, all: () => [first.items] };
+  const last = Math.ceil(Math.min(total, PRINTED_MAX) / WALK_PAGE_MAX);
+  return {
+    total,
+    isCut: total > PRINTED_MAX,
+    *all() {
+      yield first.items;
+      let after = first.items.at(-1);
+      for (let page = 2; page <= last; page++) {
+        const { items } = read({ ...walk, page, known: total }, after);
+        yield items;
+        after = items.at(-1);
+      }
+    },
+  };
+}
+
+/** @returns the page that the options ask for; undefined where they ask for all */
+function askedPage({ text }: Pick<Call, "text">): PageQuery | undefined {
+  const [page, limit] = [text("page"), text("limit")];
+  if (page === undefined && limit === undefined) return undefined;
+  return {
+    page: numberIn("--page", page, PAGE_NUMBER_MAX),
+    perPage: numberIn("--limit", limit, PAGE_ROWS_MAX),
+  };
 }
 
 const numberIn = (option: string, text: string | undefined, max: number): number | undefined => {

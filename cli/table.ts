@@ -13,6 +13,15 @@ export interface Column<Row> {
   readonly isWide?: boolean;
 }
 
+/** A list for both readers. */
+export interface Listing<Row> {
+  readonly columns: readonly Column<Row>[];
+  /** the row as JSON: snake_case members, RFC 3339 times, sizes in bytes */
+  readonly json: (row: Row) => object;
+  /** said on stderr in place of an empty table: `no clients` */
+  readonly empty: string;
+}
+
 export interface TableStyle {
   /** exact times, all columns, nothing shortened */
   readonly wide: boolean;
@@ -31,14 +40,50 @@ export function tableText<Row>(
   columns: readonly Column<Row>[],
   style: TableStyle,
 ): string {
-  const shown = columns.filter(({ isWide }) => style.wide || !isWide);
-  const cells = rows.map((row) => shown.map(({ value }) => cellText(value(row), style)));
-  const lines = [shown.map(({ header }) => header), ...cells];
-  const natural = shown.map((_, index) =>
-    Math.max(...lines.map((line) => Bun.stringWidth(line[index] ?? ""))),
-  );
-  const widths = style.wide || style.columns === undefined ? natural : fitted(natural, style.columns);
-  return lines.map((line) => lineText(line, widths)).join("\n");
+  const table = new Table(columns, style);
+  table.measure(rows);
+  return [table.header(), ...table.lines(rows)].join("\n");
+}
+
+/** A table whose rows come in parts, twice: to be measured, and to be printed. It keeps none of them. */
+export class Table<Row> {
+  readonly #shown: readonly Column<Row>[];
+  readonly #natural: number[];
+
+  constructor(
+    columns: readonly Column<Row>[],
+    private readonly style: TableStyle,
+  ) {
+    this.#shown = columns.filter(({ isWide }) => style.wide || !isWide);
+    this.#natural = this.#shown.map(({ header }) => Bun.stringWidth(header));
+  }
+
+  measure(rows: readonly Row[]): void {
+    for (const row of rows)
+      for (const [at, cell] of this.#cells(row).entries())
+        this.#natural[at] = Math.max(this.#natural[at] ?? 0, Bun.stringWidth(cell));
+  }
+
+  header(): string {
+    return lineText(
+      this.#shown.map(({ header }) => header),
+      this.#widths(),
+    );
+  }
+
+  lines(rows: readonly Row[]): string[] {
+    const widths = this.#widths();
+    return rows.map((row) => lineText(this.#cells(row), widths));
+  }
+
+  #cells(row: Row): string[] {
+    return this.#shown.map(({ value }) => cellText(value(row), this.style));
+  }
+
+  #widths(): readonly number[] {
+    const { wide, columns } = this.style;
+    return wide || columns === undefined ? this.#natural : fitted(this.#natural, columns);
+  }
 }
 
 function cellText(value: ReturnType<Column<never>["value"]>, { wide, nowMs }: TableStyle): string {

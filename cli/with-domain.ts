@@ -10,6 +10,8 @@ export interface Opened {
   domain: Domain;
   /** the operator */
   actor: Actor;
+  /** see Db.hold */
+  moment(): Disposable;
   /** opening may have brought the database to another one */
   schema: MigrateResult;
 }
@@ -32,7 +34,7 @@ export async function withDomain<T>(
   const { domain, organizationId, schema } = installation;
   try {
     const actor: Actor = { kind: "operator", id: null, label, organizationId, requestId: runId };
-    return await work({ domain, actor, schema });
+    return await work({ domain, actor, schema, moment: () => installation.db.hold() });
   } finally {
     await installation.close();
   }

@@ -6,7 +6,7 @@ import type { AuditRow } from "../../src/domain/audit/chain.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { replaceFile } from "../../src/platform/files.ts";
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages } from "../pages.ts";
 import { printable, printableJson } from "../printable.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { momentIn } from "./moment.ts";
@@ -15,7 +15,7 @@ import { ENTRY_COLUMNS, entryDocument } from "./view.ts";
 const EXPORT_FILE_MODE = 0o600;
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, context, output, text } = call;
+  const { domain, actor, context, text } = call;
   const nowMs = context.clock.nowMs();
   const wanted = {
     actor: text("actor"),
@@ -24,13 +24,9 @@ export async function list(call: Call): Promise<void> {
     sinceMs: momentIn("--since", text("since"), nowMs),
     beforeMs: momentIn("--until", text("until"), nowMs),
   };
-  let known: number | undefined;
-  const { items, total } = readPages(call, (query) => {
-    const page = domain.auditLog.list(actor.organizationId, { ...wanted, ...query, known });
-    known = page.total;
-    return page;
-  });
-  output.list(items, { columns: ENTRY_COLUMNS, json: entryDocument, empty: "no entries" }, { total });
+  const { auditLog } = domain;
+  const listing = { columns: ENTRY_COLUMNS, json: entryDocument, empty: "no entries" };
+  await printPages(call, (query) => auditLog.list(actor.organizationId, { ...wanted, ...query }), listing);
 }
 
 /**

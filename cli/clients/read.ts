@@ -1,23 +1,32 @@
 // `clients list` and `clients show`.
 import type { ClientQuery, ClientView } from "../../src/domain/clients/service.ts";
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages, readPages } from "../pages.ts";
 import { seenBeforeIn } from "./stale.ts";
 import { CLIENT_COLUMNS, clientDocument, clientText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, context, output, text } = call;
+  const { domain, actor, context, text } = call;
   const reference = text("user");
-  const { items, total } = readClients(call, {
+  const wanted: ClientQuery = {
     userId:
       reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
     health: text("health"),
     harness: text("harness"),
     seenBeforeMs: seenBeforeIn(text("stale"), context.clock.nowMs()),
-  });
-  const current = domain.governance.current(actor.organizationId)?.id ?? null;
-  const listing = { columns: CLIENT_COLUMNS, json: clientDocument, empty: "no clients" };
-  output.list(items, listing, { total, current_revision: current });
+  };
+  const more = { current_revision: domain.governance.current(actor.organizationId)?.id ?? null };
+  const { inventory } = domain.clients;
+  await printPages(
+    call,
+    (query, after) => inventory.list(actor.organizationId, { ...wanted, ...query, after }),
+    {
+      columns: CLIENT_COLUMNS,
+      json: clientDocument,
+      empty: "no clients",
+      more,
+    },
+  );
 }
 
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {

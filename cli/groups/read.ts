@@ -1,14 +1,12 @@
 // `groups list` and `groups show`.
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages, readPages } from "../pages.ts";
 import { GROUP_COLUMNS, groupDocument, groupText, memberDocument } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, output } = call;
-  const { items, total } = readPages(call, (query) =>
-    domain.scim.directory.list(actor.organizationId, query),
-  );
-  output.list(items, { columns: GROUP_COLUMNS, json: groupDocument, empty: "no groups" }, { total });
+  const { domain, actor } = call;
+  const listing = { columns: GROUP_COLUMNS, json: groupDocument, empty: "no groups" };
+  await printPages(call, (query) => domain.scim.directory.list(actor.organizationId, query), listing);
 }
 
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {

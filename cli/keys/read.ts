@@ -1,19 +1,21 @@
 // `keys list` and `keys show`: what is stored. The gateway is not asked.
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages } from "../pages.ts";
 import { STORED_STATES } from "./states.ts";
 import { KEY_COLUMNS, keyDocument, keyText, warnOfWhatWaits } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, output, text, has } = call;
+  const { domain, actor, text, has } = call;
   const { administration, mode, figures } = domain.gateway;
   const state = STORED_STATES.find((name) => name === text("state"));
-  const { items, total } = readPages(call, (query) =>
-    administration.list(actor.organizationId, { ...query, state, withProblem: has("problems") }),
-  );
+  const wanted = { state, withProblem: has("problems") };
   warnOfWhatWaits(call);
-  const more = { total, enabled: mode !== undefined, revocations_pending: figures().revocationsPending };
-  output.list(items, { columns: KEY_COLUMNS, json: keyDocument, empty: "no gateway keys" }, more);
+  await printPages(call, (query) => administration.list(actor.organizationId, { ...query, ...wanted }), {
+    columns: KEY_COLUMNS,
+    json: keyDocument,
+    empty: "no gateway keys",
+    more: { enabled: mode !== undefined, revocations_pending: figures().revocationsPending },
+  });
 }
 
 export async function show(call: Call): Promise<void> {

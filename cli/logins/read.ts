@@ -2,20 +2,32 @@
 import { toLogin } from "../../src/domain/access/login-document.ts";
 import type { LoginQuery, LoginView } from "../../src/domain/access/logins.ts";
 import type { Call } from "../in-domain.ts";
-import { LISTED_MAX } from "../pages.ts";
+import { LISTED_MAX, PRINTED_MAX } from "../pages.ts";
 import { KINDS } from "./kinds.ts";
 import { LOGIN_COLUMNS, loginText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { output, text, has } = call;
+  const { domain, output, text, has } = call;
   const query: LoginQuery = {
     kind: KINDS.find((kind) => kind === text("kind")),
     userId: userIdOf(call),
     show: has("all") ? "all" : "live",
   };
-  const { items, isWhole } = readLogins(call, query);
-  if (!isWhole) output.warning(`these are the newest ${items.length}; narrow the list with --user or --kind`);
-  output.list(items, { columns: LOGIN_COLUMNS, json: toLogin, empty: "no logins" });
+  using _ = call.moment();
+  let isCut = false;
+  function* pages(): Generator<readonly LoginView[]> {
+    let rows = 0;
+    let after: string | undefined;
+    do {
+      const page = domain.access.logins.list({ ...query, after });
+      yield page.items;
+      rows += page.items.length;
+      after = page.next ?? undefined;
+    } while (after !== undefined && rows < PRINTED_MAX);
+    isCut = after !== undefined;
+  }
+  await output.pages(pages, { columns: LOGIN_COLUMNS, json: toLogin, empty: "no logins" });
+  if (isCut) output.warning(`these are the newest ${PRINTED_MAX}; narrow the list with --user or --kind`);
 }
 
 export async function show({ domain, output, args: [id = ""] }: Call): Promise<void> {
@@ -29,8 +41,8 @@ export function userIdOf({ domain, actor, text }: Call): string | undefined {
   return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;
 }
 
-/** @returns logins up to LISTED_MAX, and whether those are all */
-export function readLogins({ domain }: Call, query: LoginQuery): { items: LoginView[]; isWhole: boolean } {
+/** @returns logins up to LISTED_MAX */
+export function readLogins({ domain }: Call, query: LoginQuery): LoginView[] {
   const items: LoginView[] = [];
   let after: string | undefined;
   do {
@@ -38,5 +50,5 @@ export function readLogins({ domain }: Call, query: LoginQuery): { items: LoginV
     items.push(...page.items);
     after = page.next ?? undefined;
   } while (after !== undefined && items.length < LISTED_MAX);
-  return { items, isWhole: after === undefined };
+  return items;
 }

@@ -47,7 +47,7 @@ async function revokeAll(call: Call): Promise<void> {
 }
 
 function liveLogins(call: Call, userId?: string): Counts {
-  const { items } = readLogins(call, { userId });
+  const items = readLogins(call, { userId });
   const count = (kind: LoginView["kind"]): number => items.filter((login) => login.kind === kind).length;
   return {
     loginSessions: count("login_session"),

@@ -6,7 +6,7 @@ import { type Invitation, invitationUrl, toAdminInvitation } from "../../src/dom
 import { originForLinks } from "../../src/origin.ts";
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages } from "../pages.ts";
 import { isConfirmed } from "../prompt.ts";
 import { invitationColumns, invitationText } from "./view.ts";
 
@@ -21,13 +21,15 @@ export async function invite(call: Call): Promise<void> {
 }
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, output, text } = call;
+  const { domain, actor, text } = call;
   const filter = { role: text("role"), status: text("status") };
-  const { items, total } = readPages(call, (query) =>
-    domain.identity.invitations.list(actor.organizationId, { ...filter, ...query }),
-  );
-  const columns = invitationColumns(nowOf(call));
-  output.list(items, { columns, json: (one) => documentOf(call, one), empty: "no invitations" }, { total });
+  const { invitations } = domain.identity;
+  const listing = {
+    columns: invitationColumns(nowOf(call)),
+    json: (one: Invitation) => documentOf(call, one),
+    empty: "no invitations",
+  };
+  await printPages(call, (query) => invitations.list(actor.organizationId, { ...filter, ...query }), listing);
 }
 
 export async function show(call: Call): Promise<void> {

@@ -1,16 +1,19 @@
 // `users list` and `users show`.
 import { toAdminUser } from "../../src/domain/identity/model.ts";
 import type { Call } from "../in-domain.ts";
-import { readPages } from "../pages.ts";
+import { printPages } from "../pages.ts";
 import { USER_COLUMNS, userText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, output, text } = call;
+  const { domain, actor, text } = call;
   const filter = { role: text("role"), status: text("status"), provisioningSource: text("source") };
-  const { items, total } = readPages(call, (query) =>
-    domain.identity.users.list(actor.organizationId, { ...filter, ...query }),
+  const { users } = domain.identity;
+  const listing = { columns: USER_COLUMNS, json: toAdminUser, empty: "no users" };
+  await printPages(
+    call,
+    (query, after) => users.list(actor.organizationId, { ...filter, ...query, after }),
+    listing,
   );
-  output.list(items, { columns: USER_COLUMNS, json: toAdminUser, empty: "no users" }, { total });
 }
 
 export async function show({ domain, actor, output, args: [reference = ""] }: Call): Promise<void> {

@@ -4,6 +4,8 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { Problem } from "./errors.ts";
 
 export const PER_PAGE_MAX = 100;
+/** of a page by which all of a list is read */
+export const WALK_PAGE_MAX = 500;
 export const PER_PAGE_DEFAULT = 25;
 export const SEARCH_LENGTH_MAX = 200;
 
@@ -12,6 +14,10 @@ export interface PageQuery {
   page?: number | undefined;
   perPage?: number | undefined;
   q?: string | undefined;
+  /** the total that an earlier page came with: counting a long list takes longer than reading a page of it */
+  known?: number | undefined;
+  /** the caller reads all pages, one after the other: they may have up to WALK_PAGE_MAX rows. No request may ask for it. */
+  isWalk?: boolean | undefined;
 }
 
 export interface PageRequest {
@@ -20,6 +26,14 @@ export interface PageRequest {
   perPage: number;
   /** trimmed; absent when nothing is searched for */
   q: string | undefined;
+}
+
+/** The part of a list that a page is. */
+export interface PageSlice {
+  offset: number;
+  limit: number;
+  /** the total, where it need not be counted */
+  known?: number | undefined;
 }
 
 export interface Page<T> {
@@ -36,11 +50,12 @@ export interface Page<T> {
  * @source control-api.md section 3
  */
 export function readPageQuery(query: PageQuery, problems: Problem[]): PageRequest {
-  const { page = 1, perPage = PER_PAGE_DEFAULT } = query;
-  const pageIsValid = Number.isInteger(page) && page >= 1 && Number.isSafeInteger(page * PER_PAGE_MAX);
+  const { page = 1, perPage = PER_PAGE_DEFAULT, isWalk } = query;
+  const perPageMax = isWalk ? WALK_PAGE_MAX : PER_PAGE_MAX;
+  const pageIsValid = Number.isInteger(page) && page >= 1 && Number.isSafeInteger(page * perPageMax);
   if (!pageIsValid) problems.push({ pointer: "/page", detail: "page must be a whole number from 1" });
-  if (!Number.isInteger(perPage) || perPage < 1 || perPage > PER_PAGE_MAX) {
-    const detail = `per_page must be a whole number from 1 to ${PER_PAGE_MAX}`;
+  if (!Number.isInteger(perPage) || perPage < 1 || perPage > perPageMax) {
+    const detail = `per_page must be a whole number from 1 to ${perPageMax}`;
     problems.push({ pointer: "/per_page", detail });
   }
   return { page, perPage, q: readSearchText(query.q, problems) };

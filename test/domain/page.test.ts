@@ -8,6 +8,7 @@ import {
   readPageQuery,
   SEARCH_LENGTH_MAX,
   toPageEnvelope,
+  WALK_PAGE_MAX,
 } from "../../src/domain/page.ts";
 
 function read(query: PageQuery) {
@@ -31,6 +32,9 @@ test.each<[string, PageQuery, string[]]>([
   ["almost the largest page", { perPage: PER_PAGE_MAX - 1 }, []],
   ["the largest page", { perPage: PER_PAGE_MAX }, []],
   ["more than the largest page", { perPage: PER_PAGE_MAX + 1 }, ["/per_page"]],
+  ["almost the largest page of a walk", { perPage: WALK_PAGE_MAX - 1, isWalk: true }, []],
+  ["the largest page of a walk", { perPage: WALK_PAGE_MAX, isWalk: true }, []],
+  ["more than the largest page of a walk", { perPage: WALK_PAGE_MAX + 1, isWalk: true }, ["/per_page"]],
   ["almost the longest text", { q: "é".repeat(SEARCH_LENGTH_MAX - 1) }, []],
   ["the longest text and blanks around it", { q: `  ${"😀".repeat(SEARCH_LENGTH_MAX)}  ` }, []],
   ["more than the longest text", { q: "x".repeat(SEARCH_LENGTH_MAX + 1) }, ["/q"]],

@@ -407,6 +407,24 @@ test("what is asked at once is of one moment, whatever another process commits m
   expect(idsIn(world.db)).toEqual(["b"]);
 });
 
+test("what is read while a moment is held is of that moment in every turn, and of now when it is let go", async () => {
+  await using world = await createWorld();
+  using other = openConnection(world.file, {});
+  const { read } = world.db;
+  const outer = world.db.hold();
+  const inner = world.db.hold();
+  other.run(INSERT_B);
+  await nextTurn();
+  world.db.revision("access");
+  Bun.sleepSync(2 * LOOK_AGAIN_MS);
+  expect([idsIn(world.db), idsIn({ read }), world.db.atOnce(() => idsIn(world.db))]).toEqual([[], [], []]);
+  inner[Symbol.dispose]();
+  await nextTurn();
+  expect(idsIn(world.db)).toEqual([]);
+  outer[Symbol.dispose]();
+  expect(idsIn(world.db)).toEqual(["b"]);
+});
+
 test("what another process committed is seen in a later turn at once, and soon in this one", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});

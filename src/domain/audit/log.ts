@@ -23,8 +23,6 @@ export interface AuditQuery extends Omit<PageQuery, "q"> {
   sinceMs?: number | undefined;
   /** UTC milliseconds, excluded */
   beforeMs?: number | undefined;
-  /** the total that an earlier page came with: counting a long log takes longer than reading a page of it */
-  known?: number | undefined;
 }
 
 export interface WalkOptions {

@@ -15,7 +15,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Connection } from "../../platform/database/database.ts";
-import { likePattern } from "../page.ts";
+import { likePattern, type PageSlice } from "../page.ts";
 import { CLIENTS_PER_USER_MAX } from "./caps.ts";
 import type { Health, Sort } from "./model.ts";
 import type { RowId } from "./store.ts";
@@ -44,12 +44,12 @@ export interface InventoryFilter {
   seenBeforeMs?: number | undefined;
 }
 
-export interface InventorySlice {
+export interface InventorySlice extends PageSlice {
   filter: InventoryFilter;
   inForce: string | null;
   sort: Sort;
-  offset: number;
-  limit: number;
+  /** place in the order behind which the slice begins */
+  after?: { id: string; lastSeenAtMs: number } | undefined;
 }
 
 /** A record with its health, as the table has it otherwise. */
@@ -59,14 +59,19 @@ export type InventoryRow = ReturnType<typeof selectShown>[number];
 export function listReports(
   connection: Connection,
   organizationId: string,
-  { filter, inForce, sort, offset, limit }: InventorySlice,
+  { filter, after, known, ...slice }: InventorySlice,
 ): { items: InventoryRow[]; total: number } {
+  const { inForce, sort } = slice;
   const matching = and(eq(clientReports.organizationId, organizationId), ...conditionsOf(filter, inForce));
-  const total = connection.select({ total: count() }).from(clientReports).where(matching).get()?.total ?? 0;
-  return { items: selectShown(connection, { matching, inForce, sort, offset, limit }), total };
+  const total =
+    known ?? connection.select({ total: count() }).from(clientReports).where(matching).get()?.total ?? 0;
+  const behind = sql.raw(sort === "last_seen_asc" ? ">" : "<");
+  const isBehind =
+    after && sql`(${lastSeenAtMs}, ${shown.id}) ${behind} (${after.lastSeenAtMs}, ${after.id})`;
+  return { items: selectShown(connection, { ...slice, matching: and(matching, isBehind) }), total };
 }
 
-interface Selection extends Omit<InventorySlice, "filter"> {
+interface Selection extends Omit<InventorySlice, "filter" | "after" | "known"> {
   matching: SQL | undefined;
 }
 

@@ -46,6 +46,8 @@ export interface ClientQuery extends PageQuery {
   /** UTC milliseconds; those seen then or later are left out */
   seenBeforeMs?: number | undefined;
   sort?: string | undefined;
+  /** the last client of the page before, in place of a page number: a long list is read without passing over what was read */
+  after?: Pick<ClientView, "id" | "lastSeenAtMs"> | undefined;
 }
 
 export interface ClientPage extends Page<ClientView> {
@@ -74,7 +76,9 @@ export class Inventory {
     refuseQuery(problems);
     const { page, perPage } = request;
     const currentRevision = this.#inForce(organizationId);
-    const slice = { filter, sort, inForce: currentRevision, offset: offsetOf(request), limit: perPage };
+    const { after, known } = query;
+    const offset = after ? 0 : offsetOf(request);
+    const slice = { filter, sort, inForce: currentRevision, after, offset, limit: perPage, known };
     const { items, total } = store.listReports(this.own.db.read, organizationId, slice);
     return { page, perPage, total, items: items.map((row) => this.#viewOf(row)), currentRevision };
   }

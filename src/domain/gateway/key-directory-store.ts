@@ -2,7 +2,7 @@
 // attempts.ts.
 import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
-import { likePattern } from "../page.ts";
+import { likePattern, type PageSlice } from "../page.ts";
 import type { KeyRow } from "./model.ts";
 import { gatewayKeys, gatewayRevocations } from "./tables.ts";
 
@@ -27,7 +27,7 @@ const { sealedCredential, credentialVersion, metadata, configurationDigest, ...s
 export function listKeys(
   connection: Connection,
   organizationId: string,
-  { filter, offset, limit }: { filter: KeyFilter; offset: number; limit: number },
+  { filter, offset, limit, known }: PageSlice & { filter: KeyFilter },
 ): { items: ShownKey[]; total: number } {
   const { state, withProblem, q } = filter;
   const matching = and(
@@ -38,7 +38,8 @@ export function listKeys(
       : undefined,
     q === undefined ? undefined : sql`${gatewayKeys.email} LIKE ${likePattern(q)} ESCAPE '\\'`,
   );
-  const total = connection.select({ total: count() }).from(gatewayKeys).where(matching).get()?.total ?? 0;
+  const total =
+    known ?? connection.select({ total: count() }).from(gatewayKeys).where(matching).get()?.total ?? 0;
   const items = connection
     .select(shown)
     .from(gatewayKeys)

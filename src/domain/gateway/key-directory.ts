@@ -48,7 +48,12 @@ export class KeyDirectory {
     const request = readPageQuery(query, problems);
     if (problems.length > 0) throw invalidQuery(problems);
     const { page, perPage, q } = request;
-    const slice = { filter: { state, withProblem, q }, offset: offsetOf(request), limit: perPage };
+    const slice = {
+      filter: { state, withProblem, q },
+      offset: offsetOf(request),
+      limit: perPage,
+      known: query.known,
+    };
     const { items, total } = directoryStore.listKeys(this.db.read, organizationId, slice);
     return { page, perPage, total, items: items.map(viewOf) };
   }

@@ -16,6 +16,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
+import type { PageSlice } from "../page.ts";
 import type { Invitation, Role } from "./model.ts";
 import { contains, type RowId } from "./store.ts";
 import { invitations, users } from "./tables.ts";
@@ -55,7 +56,7 @@ export const invitationOfToken = (connection: Connection, tokenHash: string): In
 export function listInvitations(
   connection: Connection,
   organizationId: string,
-  { filter, offset, limit }: { filter: InvitationFilter; offset: number; limit: number },
+  { filter, offset, limit, known }: PageSlice & { filter: InvitationFilter },
 ): { items: Invitation[]; total: number } {
   const matching = and(
     eq(invitations.organizationId, organizationId),
@@ -63,7 +64,8 @@ export function listInvitations(
     filter.role && eq(invitations.role, filter.role),
     filter.status && eq(invitations.status, "pending"),
   );
-  const total = connection.select({ total: count() }).from(invitations).where(matching).get()?.total ?? 0;
+  const total =
+    known ?? connection.select({ total: count() }).from(invitations).where(matching).get()?.total ?? 0;
   const items = invitationsWhere(connection, matching)
     .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
     .limit(limit)

@@ -111,7 +111,7 @@ export class Invitations {
     };
     refuseInvalid(problems);
     const { page, perPage } = request;
-    const slice = { filter, offset: offsetOf(request), limit: perPage };
+    const slice = { filter, offset: offsetOf(request), limit: perPage, known: query.known };
     return { page, perPage, ...store.listInvitations(this.dependencies.db.read, organizationId, slice) };
   }
 

@@ -17,7 +17,7 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
-import { likePattern } from "../page.ts";
+import { likePattern, type PageSlice } from "../page.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
@@ -165,11 +165,17 @@ export function countOtherAdministrators(connection: Connection, { organizationI
   return connection.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
 }
 
+export interface UserSlice extends PageSlice {
+  filter: UserFilter;
+  /** place in the order behind which the slice begins */
+  after?: { emailKey: string; id: string } | undefined;
+}
+
 /** Ordered by folded address, then id. */
 export function listUsers(
   connection: Connection,
   organizationId: string,
-  { filter, offset, limit }: { filter: UserFilter; offset: number; limit: number },
+  { filter, after, offset, limit, known }: UserSlice,
 ): { items: User[]; total: number } {
   const matching = and(
     eq(users.organizationId, organizationId),
@@ -178,8 +184,9 @@ export function listUsers(
     filter.status && eq(users.status, filter.status),
     filter.provisioningSource && eq(users.provisioningSource, filter.provisioningSource),
   );
-  const total = connection.select({ total: count() }).from(users).where(matching).get()?.total ?? 0;
-  const items = inOrder(connection, matching).limit(limit).offset(offset).all();
+  const total = known ?? connection.select({ total: count() }).from(users).where(matching).get()?.total ?? 0;
+  const isBehind = after && sql`(${emailKey}, ${users.id}) > (${after.emailKey}, ${after.id})`;
+  const items = inOrder(connection, and(matching, isBehind)).limit(limit).offset(offset).all();
   return { items, total };
 }
 

@@ -21,6 +21,8 @@ export interface UserQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
   provisioningSource?: string | undefined;
+  /** the last user of the page before, in place of a page number: a long list is read without passing over what was read */
+  after?: Pick<User, "id" | "email"> | undefined;
 }
 
 export interface UserSearch {
@@ -42,7 +44,14 @@ export class UserDirectory {
     const filter = { ...readUserFilter(query, problems), q: request.q && emailKey(request.q) };
     refuseInvalid(problems);
     const { page, perPage } = request;
-    const slice = { filter, offset: offsetOf(request), limit: perPage };
+    const { after, known } = query;
+    const slice = {
+      filter,
+      after: after && { id: after.id, emailKey: emailKey(after.email) },
+      offset: after ? 0 : offsetOf(request),
+      limit: perPage,
+      known,
+    };
     return { page, perPage, ...store.listUsers(this.dependencies.db.read, organizationId, slice) };
   }
 

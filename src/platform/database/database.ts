@@ -23,6 +23,11 @@ export interface Db {
   /** @returns what `ask` returns; all its statements on `read`, even on one that was taken earlier, see the same moment */
   atOnce<T>(ask: () => Sync<T>): T;
   /**
+   * Until it is disposed, all statements on `read` see the same moment, in however many turns. Nobody in this process hears of what
+   * others commit meanwhile, and the write-ahead log cannot be cleared: for a command that reads, and never for a service.
+   */
+  hold(): Disposable;
+  /**
    * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
    * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
    * @param topic names the only caches the write can make stale, beside those that its statements name by `moveRevision`;
@@ -104,6 +109,7 @@ class GroupedDatabase implements Db {
   readonly #read: Connection;
   readonly #begin;
   readonly #rollback;
+  readonly #look;
   readonly #dataVersion;
   /** a transaction is open on the reader: locks cost more than a small query, so they are taken once in a turn */
   #isReading = false;
@@ -112,8 +118,8 @@ class GroupedDatabase implements Db {
   #seenVersion = -1;
   /** a turn that has looked for others' commits looks again at this time */
   #lookAgainMs = LOOK_NOW;
-  /** what is read must stay of one moment, however long it takes */
-  #isHeld = false;
+  /** how many want what is read to stay of one moment, however long it takes */
+  #holds = 0;
   readonly #queue: WriteQueue;
   #closed = false;
 
@@ -127,6 +133,7 @@ class GroupedDatabase implements Db {
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");
+    this.#look = reader.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
   }
 
   get read(): Connection {
@@ -136,12 +143,24 @@ class GroupedDatabase implements Db {
 
   atOnce<T>(ask: () => Sync<T>): T {
     this.#readOn();
-    this.#isHeld = true;
+    this.#holds += 1;
     try {
       return ask();
     } finally {
-      this.#isHeld = false;
+      this.#holds -= 1;
     }
+  }
+
+  hold(): Disposable {
+    this.#readOn();
+    this.#holds += 1;
+    this.#look.get(); // a transaction has no moment before it reads
+    return {
+      [Symbol.dispose]: () => {
+        this.#holds -= 1;
+        if (this.#holds === 0) this.#endReading();
+      },
+    };
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
@@ -174,14 +193,14 @@ class GroupedDatabase implements Db {
     if (this.#closed) return;
     this.#closed = true;
     this.#endReading();
-    for (const prepared of [this.#dataVersion, this.#begin, this.#rollback]) prepared.finalize();
+    for (const prepared of [this.#dataVersion, this.#begin, this.#rollback, this.#look]) prepared.finalize();
     this.reader.close();
     this.writer.close();
   }
 
   /** Two system calls, so once for all requests that the runtime found waiting together, which were sent before. */
   #lookForOthers(): void {
-    if (this.#isHeld || performance.now() < this.#lookAgainMs) return;
+    if (this.#holds > 0 || performance.now() < this.#lookAgainMs) return;
     this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
     if (this.#lookAgainMs === LOOK_NOW) setImmediate(this.#endTurn);
@@ -193,7 +212,7 @@ class GroupedDatabase implements Db {
 
   readonly #endTurn = (): void => {
     this.#lookAgainMs = LOOK_NOW;
-    this.#endReading();
+    if (this.#holds === 0) this.#endReading();
   };
 
   /** A revision that was told must never be newer than what is read after it, so reading begins after the look. */

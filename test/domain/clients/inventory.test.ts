@@ -291,3 +291,21 @@ test("a removed user's clients stay, under the address that was", async () => {
   clients.world.clock.advance(HOUR_MS);
   expect(instances(clients, { q: "ana@" })).toEqual(["instance-1"]);
 });
+
+describe("a list that is read behind the last client of the page before", () => {
+  test.each(["last_seen_desc", "last_seen_asc"])("goes on as the pages do, %s", async (sort) => {
+    await using clients = await createClientsWorld();
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await clients.report({ instance_id: name });
+      if (name > "b") clients.world.clock.advance(HOUR_MS); // two were seen at the same time
+    }
+    const { inventory } = clients.domain.clients;
+    const all = inventory.list(clients.organizationId, { sort }).items;
+    for (const [at, after] of all.entries()) {
+      const { items, total } = inventory.list(clients.organizationId, { sort, after, page: 7, perPage: 2 });
+      expect(items).toEqual(all.slice(at + 1, at + 3));
+      expect(total).toBe(5);
+    }
+    expect(inventory.list(clients.organizationId, { known: 9 }).total).toBe(9);
+  });
+});

@@ -225,3 +225,18 @@ test("a user is found by id, or by address in any case, whatever the status", as
     expect(await reasonOf(() => users.find(world.organizationId, unknown))).toBe("user.not_found");
   expect(await reasonOf(() => users.find("elsewhere", ann.email))).toBe("user.not_found");
 });
+
+test("a list that is read behind the last user of the page before goes on as the pages do", async () => {
+  await using world = await createIdentityWorld();
+  for (const name of ["d", "B", "a", "c"]) await world.addUser(`${name}@example.com`);
+  await world.addUser("gone@example.com", { status: "removed" });
+  const { users } = world.identity;
+  const all = users.list(world.organizationId, {}).items;
+  expect(all).toHaveLength(5);
+  for (const [at, after] of all.entries()) {
+    const { items, total } = users.list(world.organizationId, { after, page: 7, perPage: 2 });
+    expect(items).toEqual(all.slice(at + 1, at + 3));
+    expect(total).toBe(5);
+  }
+  expect(users.list(world.organizationId, { known: 9 }).total).toBe(9);
+});

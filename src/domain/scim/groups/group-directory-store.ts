@@ -2,7 +2,7 @@
 import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
-import { likePattern } from "../../page.ts";
+import { likePattern, type PageSlice } from "../../page.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
 
@@ -15,24 +15,20 @@ export interface MemberView {
   active: boolean;
 }
 
-interface Slice {
-  offset: number;
-  limit: number;
-}
-
 const { sequence, organizationId: ofOrganization, displayNameKey, ...shown } = getTableColumns(scimGroups);
 
 /** Ordered by folded name, which is unique. */
 export function listGroups(
   connection: Connection,
   organizationId: string,
-  { search, offset, limit }: Slice & { search: { text: string; key: string } | undefined },
+  { search, offset, limit, known }: PageSlice & { search: { text: string; key: string } | undefined },
 ): { items: GroupRow[]; total: number } {
   const matching = and(
     eq(ofOrganization, organizationId),
     search && or(contains(displayNameKey, search.key), contains(scimGroups.externalId, search.text)),
   );
-  const total = connection.select({ total: count() }).from(scimGroups).where(matching).get()?.total ?? 0;
+  const total =
+    known ?? connection.select({ total: count() }).from(scimGroups).where(matching).get()?.total ?? 0;
   const items = connection
     .select(shown)
     .from(scimGroups)
@@ -64,7 +60,7 @@ export function findGroup(
 export function listMembers(
   connection: Connection,
   groupId: string,
-  { offset, limit }: Slice,
+  { offset, limit }: PageSlice,
 ): { items: MemberView[]; total: number } {
   const isMember = eq(scimGroupMembers.groupId, groupId);
   const total =

@@ -21,7 +21,7 @@ export class GroupDirectory {
     const request = readRequest(query);
     const { page, perPage, q } = request;
     const search = q === undefined ? undefined : { text: q, key: fold(q) };
-    const slice = { search, offset: offsetOf(request), limit: perPage };
+    const slice = { search, offset: offsetOf(request), limit: perPage, known: query.known };
     return { page, perPage, ...store.listGroups(this.db.read, organizationId, slice) };
   }
 

@@ -1,0 +1,92 @@
+// Prints a long list a page at a time: the same text as a table or document that is made at once, of which no more is in memory than
+// a page, and what a slow reader has not taken yet.
+import { once } from "node:events";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { SECOND_MS } from "../src/platform/clock.ts";
+import { collectGarbage } from "../src/platform/garbage.ts";
+import type { Context } from "./context.ts";
+import { printableJson } from "./printable.ts";
+import { type Listing, Table, type TableStyle } from "./table.ts";
+
+/**
+ * How long one list waits for its reader in all. What is read is held to one moment meanwhile, and the write-ahead log of a busy
+ * service grows; after that the rest is kept in memory for the reader.
+ */
+export const PATIENCE_MS = 5 * SECOND_MS;
+
+/** Pages that leave their rows behind before these are collected. */
+const PAGES_PER_COLLECTION = 4;
+
+/** Rows of a document are two levels deep. */
+const INDENT = "    ";
+
+type Pages<Row> = () => Iterable<readonly Row[]>;
+
+export class PagePrinting {
+  readonly #stdout: Context["stdout"];
+  #patienceMs: number;
+  #pages = 0;
+
+  constructor(
+    private readonly context: Pick<Context, "stdout" | "stderr">,
+    private readonly options: { style: TableStyle; patienceMs?: number },
+  ) {
+    this.#stdout = context.stdout;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** `{"items": [...]}` with what `more` adds, as JSON.stringify would indent it. */
+  async document<Row>(pages: Pages<Row>, { json }: Listing<Row>, more: object): Promise<void> {
+    const frame = printableJson(JSON.stringify({ items: [], ...more }, null, 2));
+    const start = frame.indexOf("[") + 1;
+    let text = frame.slice(0, start);
+    let separator = "\n";
+    for (const page of pages()) {
+      for (const row of page) {
+        text += `${separator}${INDENT}${indented(printableJson(JSON.stringify(json(row), null, 2)))}`;
+        separator = ",\n";
+      }
+      await this.#print(text);
+      text = "";
+    }
+    const end = separator === "\n" ? "" : "\n  ";
+    await this.#print(`${text}${end}${frame.slice(start)}\n`);
+  }
+
+  async table<Row>(pages: Pages<Row>, { columns, empty }: Listing<Row>): Promise<void> {
+    const table = new Table(columns, this.options.style);
+    let rows = 0;
+    for (const page of pages()) {
+      table.measure(page);
+      rows += page.length;
+      this.#collect();
+    }
+    if (rows === 0) return void this.context.stderr.write(`${empty}\n`);
+    let lines = [table.header()];
+    for (const page of pages()) {
+      lines.push(...table.lines(page));
+      await this.#print(`${lines.join("\n")}\n`);
+      lines = [];
+    }
+  }
+
+  #collect(): void {
+    this.#pages += 1;
+    if (this.#pages % PAGES_PER_COLLECTION === 0) collectGarbage();
+  }
+
+  /** Gives the event loop a turn, in which the text leaves. */
+  async #print(text: string): Promise<void> {
+    this.#collect();
+    if (text === "" || this.#stdout.write(text)) return await setImmediate();
+    const startMs = performance.now();
+    const taken = new AbortController();
+    const waits = { signal: taken.signal };
+    await Promise.race([once(this.#stdout, "drain", waits), setTimeout(this.#patienceMs, undefined, waits)]);
+    taken.abort();
+    this.#patienceMs = Math.max(0, this.#patienceMs - (performance.now() - startMs));
+  }
+}
+
+/** Invisible characters in strings are escapes by now, so every line break is one between members. */
+const indented = (text: string): string => text.replaceAll("\n", `\n${INDENT}`);
