@@ -61,7 +61,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const nowMs = clock.nowMs();
       const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules() };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-      await db.write((tx) => {
+      await db.writeInCompany((tx) => {
         if (store.put(tx, row)) store.removeSurplus(tx, row.userId);
       }, "clients");
     },

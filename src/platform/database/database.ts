@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
 import type { Checkpoint } from "./checkpoints.ts";
+import { Company } from "./company.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
 import type { Topic } from "./moved-topics.ts";
@@ -40,6 +41,11 @@ export interface Db {
    * It promises what `write` does. Its transaction is its own, and other writes wait behind it until it has ended.
    */
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
+  /**
+   * `write` for work that many callers have, each its own: while it comes often it may wait COMPANY_MS for others, so that they
+   * share a commit.
+   */
+  writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /** `write` for work that nobody waits for: it waits GATHERING_MS for company, as a commit stops all requests for a moment. */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -121,6 +127,7 @@ class GroupedDatabase implements Db {
   /** how many want what is read to stay of one moment, however long it takes */
   #holds = 0;
   readonly #queue: WriteQueue;
+  readonly #company = new Company();
   #closed = false;
 
   constructor(
@@ -171,6 +178,10 @@ class GroupedDatabase implements Db {
     return this.#queued({ steps: fn }, topic, 0);
   }
 
+  writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    return this.#queued({ once: fn }, topic, this.#company.waitFor(performance.now()));
+  }
+
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
     return this.#queued({ once: fn }, topic, GATHERING_MS);
   }
@@ -178,6 +189,7 @@ class GroupedDatabase implements Db {
   #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const committed = (moved: readonly Topic[]): void => {
+      this.#company.committed(performance.now());
       for (const each of new Set([topic, ...moved])) this.#bump(each);
     };
     return this.#queue.add(work, { committed, patienceMs });

@@ -45,7 +45,7 @@ export class WriteQueue {
   #jobs: (ShortJob | LongJob)[] = [];
   /** a flush is on its way, or goes on over several turns */
   #isDue = false;
-  #patience: Timer | undefined;
+  #patience: { timer: Timer; endsMs: number } | undefined;
   #idle: (() => void)[] = [];
   /** of a long write, whose steps have all been taken */
   #isAtCommit = false;
@@ -97,13 +97,21 @@ export class WriteQueue {
   #schedule(patienceMs: number): void {
     if (this.#isDue || this.#jobs.length === 0) return;
     if (patienceMs > 0 && this.#jobs.length < WRITE_BATCH_MAX) {
-      this.#patience ??= setTimeout(() => this.#schedule(0), patienceMs);
+      this.#wait(patienceMs);
       return;
     }
-    clearTimeout(this.#patience);
+    clearTimeout(this.#patience?.timer);
     this.#patience = undefined;
     this.#isDue = true;
     setImmediate(() => this.#flush());
+  }
+
+  /** Whoever has the least patience decides for all. */
+  #wait(patienceMs: number): void {
+    const endsMs = performance.now() + patienceMs;
+    if (this.#patience && this.#patience.endsMs <= endsMs) return;
+    clearTimeout(this.#patience?.timer);
+    this.#patience = { endsMs, timer: setTimeout(() => this.#schedule(0), patienceMs) };
   }
 
   #flush(): void {
