@@ -60,7 +60,7 @@ const memberDigests = (tag: string): readonly string[] =>
 /** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
 export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
   const etag = options.etag ?? etagOf(bytes);
-  const shared = { etag, "cache-control": options.cacheControl, ...options.others };
+  const shared = sharedHeaders(etag, options);
   return {
     body: new Blob([bytes]),
     etag,
@@ -68,6 +68,16 @@ export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedH
     unchangedHeaders: new Headers(shared),
   };
 }
+
+/** @returns the headers of 304 for bytes that need not be there */
+export const unchangedHeaders = (etag: string, options: Omit<PreparedHeaders, "contentType">): Headers =>
+  new Headers(sharedHeaders(etag, options));
+
+const sharedHeaders = (etag: string, { cacheControl, others }: Omit<PreparedHeaders, "contentType">) => ({
+  etag,
+  "cache-control": cacheControl,
+  ...others,
+});
 
 /** @returns the answer of a text, made anew when the text is another one: what the clock changes has no revision */
 export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedAnswer {
@@ -81,12 +91,21 @@ export function preparedText(current: () => string, headers: PreparedHeaders): (
 
 /** @returns 200 with the bytes, or 304 without them when If-None-Match names them */
 export function answerConditionally(request: Request, answer: PreparedAnswer): Response {
-  const known = request.headers.get("if-none-match");
-  if (known !== null && namesTag(known, answer.etag)) {
-    return new Response(null, { status: 304, headers: answer.unchangedHeaders });
-  }
-  return new Response(answer.body, { headers: answer.headers });
+  return hasCurrent(request, answer.etag) ? answerUnchanged(answer) : answerWhole(answer);
 }
+
+/** @returns whether If-None-Match names the tag */
+export function hasCurrent(request: Request, etag: string): boolean {
+  const known = request.headers.get("if-none-match");
+  return known !== null && namesTag(known, etag);
+}
+
+/** @returns 200 with the bytes */
+export const answerWhole = ({ body, headers }: PreparedAnswer): Response => new Response(body, { headers });
+
+/** @returns 304 */
+export const answerUnchanged = ({ unchangedHeaders }: Pick<PreparedAnswer, "unchangedHeaders">): Response =>
+  new Response(null, { status: 304, headers: unchangedHeaders });
 
 /** @returns 200 with JSON and its entity tag, or 304 when If-None-Match names it */
 export function jsonConditionally(request: Request, value: unknown): Response {

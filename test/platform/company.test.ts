@@ -1,11 +1,6 @@
 // When a write waits for others: only while it comes often, and never for a caller who sends one after the other.
 import { expect, test } from "bun:test";
-import {
-  ANSWERED_MS,
-  COMPANY_MS,
-  COMPANY_RATE_MIN,
-  Company,
-} from "../../src/platform/database/company.ts";
+import { ANSWERED_MS, COMPANY_MS, COMPANY_RATE_MIN, Company } from "../../src/platform/database/company.ts";
 
 const MANY = 200;
 

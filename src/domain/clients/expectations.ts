@@ -71,12 +71,16 @@ function digestsOf({ sha256, platform_sources: sources = {} }: Archives): Expect
     ([key, source]) => [key, source.sha256.toLowerCase()] as const,
   );
   if (byPlatform.length === 0) return () => common;
-  return (platform, architecture) => {
-    const fits = (key: string): boolean =>
-      architecture === null ? key.startsWith(`${platform}-`) : key === `${platform}-${architecture}`;
-    return new Set(byPlatform.filter(([key]) => fits(key)).map(([, digest]) => digest));
-  };
+  const digestsWhere = (fits: (key: string) => boolean): ReadonlySet<string> =>
+    new Set(byPlatform.filter(([key]) => fits(key)).map(([, digest]) => digest));
+  const exact = new Map(byPlatform.map(([key]) => [key, digestsWhere((other) => other === key)]));
+  return (platform, architecture) =>
+    architecture === null
+      ? digestsWhere((key) => key.startsWith(`${platform}-`))
+      : (exact.get(`${platform}-${architecture}`) ?? NO_DIGESTS);
 }
+
+const NO_DIGESTS: ReadonlySet<string> = new Set();
 
 function rememberedFaults(check: (text: string) => string | undefined): HarnessExpectations["versionFault"] {
   const known = new Map<string, string | undefined>();

@@ -2,6 +2,7 @@
 // is put together once. Who may see what is audiences.ts's.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { sha256Hex } from "../../platform/ids.ts";
 import { invariant } from "../errors.ts";
 import { hiddenPackages, withoutPackages } from "./audiences.ts";
 import type { GovernanceConfig, Revision } from "./model.ts";
@@ -19,6 +20,8 @@ export interface PolicyView {
  */
 export const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
 
+const NAME_DIGITS = 32;
+
 /** Without these a document is a damaged row, and clients would take it for a policy that demands nothing. */
 const Essentials = Type.Object({
   revision: Type.String({ minLength: 1 }),
@@ -32,6 +35,10 @@ const Essentials = Type.Object({
 export class AudienceGroups {
   /** by user: which of the narrower audiences have them; who is in none is not here */
   readonly #groupOf = new Map<string, string>();
+  /** by group; a few characters each, so that nobody's document is put together only to tell that it is the same */
+  readonly #names = new Map<string, string>();
+  /** what all documents of the revision are made of; undefined until somebody asks for a name */
+  #source: string | undefined;
   /** by group, in the order of their last use */
   readonly #views = new Map<string, PolicyView>();
   #bytesKept = 0;
@@ -48,6 +55,17 @@ export class AudienceGroups {
     for (const [at, { user_ids }] of Object.values(audiences).entries()) {
       for (const id of user_ids) this.#groupOf.set(id, `${this.#groupOf.get(id) ?? ""},${at}`);
     }
+  }
+
+  /** @returns 32 hex digits that are the same for those who get the same bytes, and other ones for all others */
+  nameOf(userId: string): string {
+    const group = this.#groupOf.get(userId) ?? "";
+    const known = this.#names.get(group);
+    if (known !== undefined) return known;
+    this.#source ??= sha256Hex(JSON.stringify(this.revision.document));
+    const name = sha256Hex(`${this.#source}${group}`).slice(0, NAME_DIGITS);
+    this.#names.set(group, name);
+    return name;
   }
 
   viewOf(userId: string): PolicyView {

@@ -21,6 +21,14 @@ export interface DeliveryDependencies {
   gateway: DeliveryGateway | undefined;
 }
 
+/** What most requests need of a policy: whether the caller has it already, and may have it. */
+export interface PolicyGlance {
+  /** as `AudienceGroups.nameOf` */
+  name: string;
+  /** what everybody's document says, beside packages and what belongs to them */
+  common: GovernanceConfig;
+}
+
 /** The workstation that asks, and on whose behalf. */
 export interface PolicyCaller {
   actor: Actor;
@@ -50,6 +58,16 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
      * @throws DomainError `governance.no_policy`, `governance.not_computed`
      */
     inForce: (organizationId: string): Revision => computed(() => inForce(organizationId)),
+
+    /**
+     * Puts no document together.
+     * @throws as `viewFor`
+     */
+    glanceFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyGlance =>
+      computed(() => {
+        const revision = inForce(organizationId);
+        return { name: groupsOf(revision).nameOf(userId), common: revision.document };
+      }),
 
     /**
      * @returns what the user gets; the same object for everybody who gets the same

@@ -2,11 +2,18 @@
 // stream that tells of new revisions. What is published and by whom is governance-admin.ts's.
 // Source: control-api.md sections 6.1 to 6.3, client-and-auth.md sections 5.3, 5.5 and 6.
 import { Type } from "@sinclair/typebox";
-import type { Delivery, PolicyView } from "../../domain/governance/delivery.ts";
+import type { Delivery, PolicyGlance, PolicyView } from "../../domain/governance/delivery.ts";
 import { GovernanceConfig } from "../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../domain/governance/wire.ts";
 import { json } from "../answers.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import {
+  answerUnchanged,
+  answerWhole,
+  hasCurrent,
+  type PreparedAnswer,
+  prepareAnswer,
+  unchangedHeaders,
+} from "../conditional.ts";
 import { actorOf, principalOf } from "../exchange.ts";
 import { noToken } from "../guard.ts";
 import { createNegotiation, POLICY_VARY, pinOf, type RefuseOldClient } from "../negotiation.ts";
@@ -22,6 +29,7 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
   const own: Own = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
+    unchanged: new Map(),
     refuseOldClient: createNegotiation(),
     count: createFetchMetrics(metrics, domain),
   };
@@ -64,27 +72,50 @@ interface Own {
   delivery: Delivery;
   /** the answers of the views that are kept */
   prepared: WeakMap<PolicyView, PreparedAnswer>;
+  /** headers of 304 by the name of what is unchanged */
+  unchanged: Map<string, Headers>;
   refuseOldClient: RefuseOldClient;
   count: CountFetch;
 }
 
+/** Audience groups whose headers of 304 are kept. */
+const UNCHANGED_KEPT_MAX = 1_024;
+const CACHE_CONTROL = "private, no-cache";
+
 /** Bound, so that it has no text: the framework would take it for one that may wait, which costs as much as the rest. */
 function answerPolicy(own: Own, { request }: { request: Request }): Response | Promise<Response> {
   return own.count(() => {
-    const view = own.delivery.viewFor(principalOf(request));
-    own.refuseOldClient(request, view.document);
-    if (view.document.gateway) return answerForOne(own.delivery, request, view);
-    return answerConditionally(request, preparedOf(own.prepared, view));
+    const { delivery } = own;
+    const principal = principalOf(request);
+    const glance = delivery.glanceFor(principal);
+    own.refuseOldClient(request, glance.common);
+    if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
+    if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
+    return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal), glance));
   });
 }
 
-function preparedOf(prepared: Own["prepared"], view: PolicyView): PreparedAnswer {
+const tagOf = ({ name }: PolicyGlance): string => `"${name}"`;
+
+const othersOf = ({ common }: PolicyGlance) => ({ vary: POLICY_VARY, ...pinOf(common) });
+
+function unchangedOf(kept: Own["unchanged"], glance: PolicyGlance): { unchangedHeaders: Headers } {
+  const known = kept.get(glance.name);
+  if (known) return { unchangedHeaders: known };
+  const headers = unchangedHeaders(tagOf(glance), { cacheControl: CACHE_CONTROL, others: othersOf(glance) });
+  if (kept.size >= UNCHANGED_KEPT_MAX) kept.clear();
+  kept.set(glance.name, headers);
+  return { unchangedHeaders: headers };
+}
+
+function preparedOf(prepared: Own["prepared"], view: PolicyView, glance: PolicyGlance): PreparedAnswer {
   const known = prepared.get(view);
   if (known) return known;
   const answer = prepareAnswer(view.bytes, {
+    etag: tagOf(glance),
     contentType: "application/json",
-    cacheControl: "private, no-cache",
-    others: { vary: POLICY_VARY, ...pinOf(view.document) },
+    cacheControl: CACHE_CONTROL,
+    others: othersOf(glance),
   });
   prepared.set(view, answer);
   return answer;

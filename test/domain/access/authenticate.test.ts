@@ -9,6 +9,7 @@ import { DomainError } from "../../../src/domain/errors.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../../src/platform/crypto/signing.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
 import { START_MS } from "../../support/world.ts";
 import { type AccessWorld, addGrant, createAccessWorld, mintToken, SETTINGS } from "./access-world.ts";
 
@@ -156,6 +157,27 @@ test("a revocation by another process is refused by the very next call", async (
   expect(await new Response(child.stderr).text()).toBe("");
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
 });
+
+test.each([
+  ["this process", false],
+  ["another process", true],
+])(
+  "of 500 calls after a revocation by %s none is let in, among thousands of remembered tokens",
+  async (_name, isOther) => {
+    await using world = await createAccessWorld();
+    const [revoked, standing] = [await addGrant(world), await addGrant(world)];
+    const tokensOf = (grant: typeof revoked) => Array.from({ length: 1_000 }, () => mintToken(world, grant));
+    const [dead, alive] = [tokensOf(revoked), tokensOf(standing)];
+    for (const token of [...dead, ...alive]) world.authenticator.bearer(token);
+    const db = isOther ? openDatabase(world.file) : world.db;
+    const ended = { grantId: revoked.id, reason: "test", nowMs: START_MS };
+    await db.write((tx) => endGrant(tx, ended), "access");
+    for (const token of dead.slice(0, 500))
+      expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
+    for (const token of alive) expect(world.authenticator.known(token)?.grantId).toBe(standing.id);
+    if (isOther) await db.close();
+  },
+);
 
 test("a grant whose row is gone is refused", async () => {
   await using world = await createAccessWorld();

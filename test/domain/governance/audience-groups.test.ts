@@ -61,6 +61,29 @@ describe("users who may see the same", () => {
   });
 });
 
+describe("the name of what a user gets", () => {
+  const users = ["ana", "ben", "cleo", "dora", "emil"];
+  const audiences = { a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"], d: ["emil"] };
+
+  test("is the same for two users exactly where the bytes are", () => {
+    const groups = new AudienceGroups(revisionOf(audiences));
+    const bytesOf = (user: string) => new TextDecoder().decode(groups.viewOf(user).bytes);
+    for (const one of users)
+      for (const other of users)
+        expect(groups.nameOf(one) === groups.nameOf(other)).toBe(bytesOf(one) === bytesOf(other));
+  });
+
+  test("is the same after a restart, and another one for another document", () => {
+    const names = (document?: object) => {
+      const groups = new AudienceGroups(revisionOf(audiences, document));
+      return users.map((user) => groups.nameOf(user));
+    };
+    expect(names()).toEqual(names());
+    const others = new Set(names({ ...policy, required: true }));
+    expect(names().filter((name) => others.has(name))).toEqual([]);
+  });
+});
+
 describe("the documents that are kept", () => {
   const audiences = { a: ["ana"], b: ["ben"], c: ["cleo"] };
   const sizeOf = (user: string) => new AudienceGroups(revisionOf(audiences)).viewOf(user).bytes.byteLength;
