@@ -33,6 +33,13 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const folder = (name: string): string => join(directory, name);
 
+/** @returns a data directory that was set up, for what is not about the first start, which takes longer */
+async function installed(name: string): Promise<string> {
+  const result = await runHere(["setup", "--data-dir", folder(name)], { cwd: directory });
+  expect(result.exitCode).toBe(0);
+  return folder(name);
+}
+
 /** @returns what a caller with the administrator's password gets from the catalog */
 async function catalogAs(service: RunningService, password: string): Promise<Response> {
   const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
@@ -157,7 +164,7 @@ describe("a start that cannot be", () => {
   });
 
   test("a second server on the directory names the first", async () => {
-    await using first = await startService({ args: ["--data-dir", folder("twice")] });
+    await using first = await startService({ args: ["--data-dir", await installed("twice")] });
     const { stderr, exitCode } = await runCli([
       ...["serve", "--data-dir", folder("twice")],
       ...["--server-listen", "127.0.0.1:0"],
@@ -167,8 +174,7 @@ describe("a start that cannot be", () => {
   });
 
   test("a database of a newer version is left alone, with the way back", async () => {
-    const dataDir = folder("newer");
-    await (await startService({ args: ["--data-dir", dataDir] }))[Symbol.asyncDispose]();
+    const dataDir = await installed("newer");
     const database = new Database(join(dataDir, "quartermaster.db"));
     database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
     database.close();
@@ -185,9 +191,8 @@ describe("a start that cannot be", () => {
   });
 
   test("SVC-10: lost sealing keys are missed, and no other key takes their place", async () => {
-    const data = folder("keyless");
+    const data = await installed("keyless");
     const here = { cwd: directory };
-    expect((await runHere(["setup", "--data-dir", data], here)).exitCode).toBe(0);
     rmSync(join(data, "keys"), { recursive: true });
     const listen = ["--server-listen", "127.0.0.1:0"];
     const { stderr, exitCode } = await runHere(["serve", "--data-dir", data, ...listen], here);
@@ -226,7 +231,7 @@ describe("a running service", () => {
 
   test("takes another mapping of groups to roles at SIGHUP, and keeps the old one at a bad one", async () => {
     const file = folder("mapping.yaml");
-    const dataDir = folder("mapping");
+    const dataDir = await installed("mapping");
     const token = "a-token-of-32-characters-at-least";
     const configure = (mapping: string) =>
       writeFileSync(file, `scim:\n  token: ${token}\n  group_role_mappings: ${mapping}\n`, { mode: 0o600 });
@@ -267,7 +272,7 @@ describe("a running service", () => {
     await using service = await startService({
       args: [
         "--data-dir",
-        folder("unix"),
+        await installed("unix"),
         "--server-listen",
         `unix:${socket}`,
         "--server-public-url",
@@ -285,7 +290,7 @@ describe("a running service", () => {
   });
 
   test("doctor reports a service whose Unix socket is gone", async () => {
-    const [data, socket] = [folder("socket-gone"), folder("gone.sock")];
+    const [data, socket] = [await installed("socket-gone"), folder("gone.sock")];
     const settings = ["--data-dir", data, "--server-listen", `unix:${socket}`];
     await using _service = await startService({
       args: [...settings, "--server-public-url", "https://qm.example.org"],
@@ -320,9 +325,9 @@ describe("a running service", () => {
   });
 
   test("warns in the log of a data directory that others may use", async () => {
-    mkdirSync(folder("open"));
-    chmodSync(folder("open"), 0o777);
-    await using service = await startService({ args: ["--data-dir", folder("open")] });
+    const dataDir = await installed("open");
+    chmodSync(dataDir, 0o777);
+    await using service = await startService({ args: ["--data-dir", dataDir] });
     await service.logged("data_dir.open");
     expect(service.stderr()).toContain("mode=0777");
   });
@@ -355,7 +360,12 @@ describe("a running service", () => {
   });
 
   test("takes over the socket file of a killed predecessor", async () => {
-    const args = ["--data-dir", folder("killed"), "--server-listen", `unix:${folder("killed.sock")}`];
+    const args = [
+      "--data-dir",
+      await installed("killed"),
+      "--server-listen",
+      `unix:${folder("killed.sock")}`,
+    ];
     const start = () => startService({ args: [...args, "--server-public-url", "https://qm.example.org"] });
     const first = await start();
     await first[Symbol.asyncDispose](); // SIGKILL
@@ -365,7 +375,7 @@ describe("a running service", () => {
   });
 
   test("takes over the job leases of a killed predecessor at once", async () => {
-    const args = ["--data-dir", folder("leases")];
+    const args = ["--data-dir", await installed("leases")];
     const first = await startService({ args });
     await first[Symbol.asyncDispose](); // SIGKILL
     const database = new Database(join(folder("leases"), "quartermaster.db"));
@@ -384,7 +394,7 @@ describe("a running service", () => {
     writeFileSync(key, readFileSync(join(fixtures, "localhost.key")), { mode: 0o600 });
     await using service = await startService({
       args: [
-        ...["--data-dir", folder("https")],
+        ...["--data-dir", await installed("https")],
         ...["--server-tls-cert", join(fixtures, "localhost.crt"), "--server-tls-key", key],
       ],
     });
