@@ -12,8 +12,19 @@ import {
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../src/domain/page.ts";
 import { SECOND_MS, toRfc3339 } from "../../src/platform/clock.ts";
 import { Secret } from "../../src/platform/secret.ts";
-import { BASE_URL, createTestServer, PASSWORD, type TestServerOptions } from "../support/server.ts";
+import {
+  BASE_URL,
+  createTestServer,
+  PASSWORD,
+  type TestServer,
+  type TestServerOptions,
+} from "../support/server.ts";
+import { sharedServer } from "../support/shared.ts";
 import { START_MS } from "../support/world.ts";
+
+const sameServer = sharedServer(createTestServer);
+/** Disposed after the last test that uses it. */
+const kept = (server: TestServer): TestServer => ({ ...server, [Symbol.asyncDispose]: async () => {} });
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const LINK = new RegExp(`^${BASE_URL}/accept-invitation\\?token=([\\w-]{43})$`);
@@ -21,8 +32,8 @@ const LINK = new RegExp(`^${BASE_URL}/accept-invitation\\?token=([\\w-]{43})$`);
 type Administration = Awaited<ReturnType<typeof createAdministration>>;
 
 /** A server and an administrator who calls it. */
-async function createAdministration(options: TestServerOptions = {}) {
-  const face = await createTestServer(options);
+async function createAdministration(options?: TestServerOptions) {
+  const face = options ? await createTestServer(options) : kept(await sameServer());
   const admin = await face.signedIn("admin", { email: "admin@example.com" });
   const send = (method: string, path: string, body?: unknown) =>
     face.request(method, path, { cookie: admin.cookie, ...(body !== undefined && { body }) });
