@@ -5,6 +5,7 @@ import * as store from "../../../src/domain/access/device-logins-store.ts";
 import { acceptPoll, POLLED_LOGINS_MAX, PolledLogins } from "../../../src/domain/access/polled-logins.ts";
 import { deviceLogins } from "../../../src/domain/access/tables.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
 const codeOf = (name: string) => ({ id: name, hash: `hash of ${name}` });
@@ -14,7 +15,7 @@ const insert = (world: World, name: string) =>
     store.insert(tx, {
       id: name,
       deviceCodeHash: `hash of ${name}`,
-      userCodeHash: `user code of ${name}`,
+      userCodeHash: sha256Hex(`user code of ${name}`),
       linkHash: `link of ${name}`,
       clientId: "client",
       scope: "scope",
