@@ -146,12 +146,14 @@ export function queueRevocation(tx: Tx, revocation: Revocation): void {
   tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
 }
 
-/** Makes the revocation of keys due that still work beside the one that replaced them. */
+/** Makes the revocation of keys due that still work beside the one that replaced them. The time finds them by its index. */
 export function endOverlaps(tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): void {
   const isWaiting = and(eq(gatewayRevocations.reason, "superseded"), eq(gatewayRevocations.attempts, 0));
   tx.update(gatewayRevocations)
     .set({ nextAttemptAtMs: nowMs })
-    .where(and(eq(gatewayRevocations.userId, userId), isWaiting))
+    .where(
+      and(gt(gatewayRevocations.nextAttemptAtMs, nowMs), eq(gatewayRevocations.userId, userId), isWaiting),
+    )
     .run();
 }
 
