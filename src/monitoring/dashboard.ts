@@ -72,6 +72,7 @@ const PANELS: readonly Panel[] = [
     lines: {
       "{{outcome}}": rate("device_logins_total", "outcome"),
       "tokens by {{grant}}": rate("tokens_issued_total", "grant"),
+      "new tokens {{result}}": rate("token_verifications_total", "result"),
     },
   },
   {

@@ -5,6 +5,7 @@
 import { countedAddress } from "../domain/access/counted-address.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Verdict } from "./metrics-tokens.ts";
 import { createRates } from "./rate-limit.ts";
 
 /** Of verification in one turn: about a hundred and fifty tokens. Nobody else is answered meanwhile. */
@@ -22,6 +23,8 @@ const RETRY_SECONDS = 2;
 
 export interface FirstSightsOptions {
   clock: Clock;
+  /** counts each verification */
+  observe?: (verdict: Verdict) => void;
   /** milliseconds of a clock that nobody sets; the runtime's when left out */
   elapsedMs?: () => number;
 }
@@ -35,6 +38,7 @@ interface Waiting {
 export class FirstSights {
   readonly #refused;
   readonly #elapsedMs: () => number;
+  readonly #observe: (verdict: Verdict) => void;
   readonly #waiting: Waiting[] = [];
   #isDraining = false;
   /** when this turn has verified for long enough; undefined before its first verification */
@@ -42,7 +46,8 @@ export class FirstSights {
   #refusalLeftMs = REFUSAL_BURST_MS;
   #refilledAtMs: number;
 
-  constructor({ clock, elapsedMs = () => performance.now() }: FirstSightsOptions) {
+  constructor({ clock, observe = () => {}, elapsedMs = () => performance.now() }: FirstSightsOptions) {
+    this.#observe = observe;
     this.#refused = createRates(clock, REFUSED_TOKENS);
     this.#elapsedMs = elapsedMs;
     this.#refilledAtMs = elapsedMs();
@@ -122,8 +127,11 @@ export class FirstSights {
   #verify<T>(address: string | null, verify: () => T): T {
     const beganMs = this.#elapsedMs();
     try {
-      return verify();
+      const verified = verify();
+      this.#observe("accepted");
+      return verified;
     } catch (refusal) {
+      this.#observe("refused");
       this.#refused.charge(countedAddress(address), 1);
       this.#refusalLeftMs -= this.#elapsedMs() - beganMs;
       throw refusal;

@@ -22,6 +22,8 @@ const WANTED: Readonly<Record<string, readonly [kind: string, sample: string | R
   http_request_duration_seconds: ["histogram", '_count{route="unmatched"} 0'],
   device_logins_total: ["counter", '{outcome="approved"} 0'],
   tokens_issued_total: ["counter", '{grant="device_code"} 0'],
+  token_verifications_total: ["counter", '{result="refused"} 0'],
+  verified_tokens_bytes: ["gauge", / \d+$/m],
   policy_revision: ["gauge", " 1"],
   policy_fetches_total: ["counter", '{result="sent"} 0'],
   clients: ["gauge", '{health="attention"} 0'],

@@ -66,6 +66,8 @@ export function createAccess(dependencies: AccessDependencies) {
     tokens,
     sessions,
     authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions, verified, holders }),
+    /** Taken by what is remembered of verified tokens. */
+    tokenMemoryBytes: (): number => verified.bytes + holders.bytes,
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins,

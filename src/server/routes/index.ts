@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { FirstSights } from "../first-sights.ts";
 import { createGuard } from "../guard.ts";
 import { mayReadMetrics } from "../metrics-access.ts";
+import { createVerificationMetrics } from "../metrics-tokens.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import { admitProxy } from "../proxy-access.ts";
 import type { RouteContext } from "../router.ts";
@@ -42,7 +43,10 @@ export function createRoutes(
   const admission = createAdmission(domain.scim, clock);
   const guard = createGuard({
     authenticator: domain.access.authenticator,
-    firstSights: new FirstSights({ clock }),
+    firstSights: new FirstSights({
+      clock,
+      observe: createVerificationMetrics(options.metrics, domain.access.tokenMemoryBytes),
+    }),
     baseUrl,
     admitProvider: (request) => admission.admit(request),
     admitProxy: (request) => admitProxy(request, domain.gateway.mode?.settings.proxyToken),
