@@ -20,15 +20,22 @@ import { publishPolicies, publishRequirement } from "./workstations.ts";
 const CADENCE_SECONDS = 300;
 /** of each workstation in that time: its policy, and its report */
 const REQUESTS = 2;
-const LATE_MS = 100;
-/** of memory, in the second half of the time */
+/** 99 of 100 answers; a larger fleet than the usual one keeps a core busy */
+const LATE_MS = { usual: 25, large: 100 };
+const USUAL_WORKSTATIONS = 200_000;
+/** of a core, in %, for a fleet of the usual size */
+const PROCESSOR_MAX = 25;
+/** for a million */
+const MEMORY_MB_MAX = 350;
+/** of memory beside remembered tokens, which are there when all have come once, in the second half of the time */
 const GROWTH_MAX = 1.1;
 const STEP = 1.25;
 const ATTEMPTS = 2;
 /** more than a token has */
 const FIRST_LINE_BYTES = 4_096;
 
-const WORKSTATIONS = Number(process.env.FLEET_WORKSTATIONS ?? 200_000);
+const WORKSTATIONS = Number(process.env.FLEET_WORKSTATIONS ?? USUAL_WORKSTATIONS);
+const isLarge = WORKSTATIONS > USUAL_WORKSTATIONS;
 const SECONDS = Number(process.env.FLEET_SECONDS ?? 300);
 const PUBLISHES = process.env.FLEET_PUBLISH === "1";
 const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
@@ -96,6 +103,7 @@ async function runFleet(
   const startMb = await residentMb(pid);
   const taken = follow(pid);
   await Bun.sleep((SECONDS * 1_000) / 2);
+  const middleTokensMb = await tokensMb(fleet.port);
   await halfway();
   const result = await running;
   // It rises and falls with each collection, so a single look would tell nothing.
@@ -105,25 +113,40 @@ async function runFleet(
   const { memoryMb: endMb } = typical(samples.slice(-quarter));
   const processor = ((await processorMs(pid)) - usedMs) / (SECONDS * 1_000);
   const errors = errorsOf(result);
-  const growth = endMb / middleMb;
+  const growth = (endMb - (await tokensMb(fleet.port))) / (middleMb - middleTokensMb);
   return [
     { what: what("requests"), unit: "requests", ours: result.due },
     { what: what("new policies"), unit: "answers", ours: result.statuses[200] ?? 0 },
     { what: what("errors"), unit: "requests", ours: errors, verdict: { wanted: "0", isMet: errors === 0 } },
     { what: what("median"), unit: "ms", ours: result.p50Ms },
-    { what: what("99th percentile"), unit: "ms", ours: result.p99Ms, verdict: atMost(LATE_MS, result.p99Ms) },
+    {
+      what: what("99th percentile"),
+      ...{ unit: "ms", ours: result.p99Ms },
+      verdict: atMost(isLarge ? LATE_MS.large : LATE_MS.usual, result.p99Ms),
+    },
     { what: what("slowest"), unit: "ms", ours: result.maxMs },
     { what: what("memory at the start"), unit: "MB", ours: startMb },
+    { what: what("memory at the end"), unit: "MB", ours: endMb, verdict: atMost(MEMORY_MB_MAX, endMb) },
     {
-      what: what("memory, last quarter against second"),
+      what: what("memory but tokens, last quarter against second"),
       unit: "MB",
       ours: endMb,
       reference: middleMb,
       ratio: growth,
       verdict: atMost(GROWTH_MAX, growth),
     },
-    { what: what("processor"), unit: "% of a core", ours: processor * 100 },
+    {
+      what: what("processor"),
+      ...{ unit: "% of a core", ours: processor * 100 },
+      ...(!isLarge && { verdict: atMost(PROCESSOR_MAX, processor * 100) }),
+    },
   ];
+}
+
+/** @returns what remembered tokens take of memory, as the service tells local callers */
+async function tokensMb(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(/^quartermaster_verified_tokens_bytes (\d+)$/m.exec(text)?.[1]) / 2 ** 20;
 }
 
 /** Runs one plan in a process of its own. */
@@ -154,7 +177,11 @@ async function measureCapacity(fleet: Fleet): Promise<Figure> {
     carried = workstations;
     workstations *= STEP;
   }
-  return { what: `carried with 99 of 100 answers in ${LATE_MS} ms`, unit: "workstations", ours: carried };
+  return {
+    what: `carried with 99 of 100 answers in ${LATE_MS.large} ms`,
+    unit: "workstations",
+    ours: carried,
+  };
 }
 
 /** Whatever else the machine does may spoil one attempt. */
@@ -168,7 +195,7 @@ async function isCarried(
     const result = await spawnFleet({ ...fleet, ...pace, ...progress });
     console.error(`${Math.round(workstations)} workstations: ${JSON.stringify(result)}`);
     progress.sentBefore += result.due;
-    if (errorsOf(result) === 0 && result.p99Ms <= LATE_MS) return true;
+    if (errorsOf(result) === 0 && result.p99Ms <= LATE_MS.large) return true;
   }
   return false;
 }
