@@ -33,9 +33,13 @@ export function createVerificationMetrics(
   metrics.gauge("verified_tokens_bytes", "Memory of verified access tokens and of their holders", {
     read: (set) => set(memoryBytes()),
   });
-  const verified = metrics.counter("token_verifications_total", "Access tokens that came for the first time", {
-    labels: { result: VERDICTS },
-  });
+  const verified = metrics.counter(
+    "token_verifications_total",
+    "Access tokens that came for the first time",
+    {
+      labels: { result: VERDICTS },
+    },
+  );
   const counters = { accepted: verified.labels("accepted"), refused: verified.labels("refused") };
   return (verdict) => counters[verdict].inc();
 }

@@ -1,12 +1,16 @@
 // The requests of a whole fleet, from a process of its own: they come at a constant rate, whether or not the service keeps
 // up, and every latency counts from the moment a request was due, so that a stall is told by all who had to wait for it
 // and not by one. They share a pool of connections, as behind a reverse proxy; a request for which none is free waits.
-import { type FleetTraffic, policyRequest, readTokens, statusRequest } from "./fleet-requests.ts";
+import {
+  type FleetTraffic,
+  policyRequest,
+  readTokens,
+  statusRequest,
+  workstationAt,
+} from "./fleet-requests.ts";
 import { encodeRequest, type LoadRequest, readAnswer } from "./load.ts";
 
 const CONNECTIONS = 256;
-/** Times of day do not follow the order in which workstations were enrolled, so neither do requests: a prime walks through all. */
-const STRIDE = 1_000_003;
 /** how long answers may take after the last request */
 const PATIENCE_MS = 10_000;
 
@@ -119,7 +123,8 @@ class FleetRun {
   #requestAt(at: number): LoadRequest {
     const { length } = this.tokens;
     const asks = at % 2 === 0;
-    const workstation = ((Math.floor(at / 2) + (asks ? 0 : Math.floor(length / 2))) * STRIDE) % length;
+    const turn = Math.floor(at / 2);
+    const workstation = workstationAt(asks ? turn + Math.floor(length / 2) : turn, length);
     const token = this.tokens[workstation] ?? "";
     return (asks ? policyRequest : statusRequest)(this.plan, workstation, token);
   }

@@ -20,6 +20,13 @@ export interface FleetTraffic {
   policies: Record<"former" | "current", Policy>;
 }
 
+/** Times of day do not follow the order in which workstations were enrolled: a prime walks through all. */
+const STRIDE = 1_000_003;
+
+/** @returns whose turn it is; each comes once in a round of as many turns as there are workstations, and in the same order in every round */
+export const workstationAt = (turn: number, workstations: number): number =>
+  ((turn % workstations) * STRIDE) % workstations;
+
 /** @returns the tokens of all workstations */
 export const readTokens = async ({ tokens }: Pick<FleetTraffic, "tokens">): Promise<string[]> =>
   (await Bun.file(tokens).text()).trimEnd().split("\n");

@@ -8,6 +8,7 @@ import type { ExistingInstallation } from "../../src/installation.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { systemIds } from "../../src/platform/ids.ts";
 import { clientReport, type Policy } from "./client-report.ts";
+import { workstationAt } from "./fleet-requests.ts";
 import { enrol } from "./workstations.ts";
 
 /** Workstations of one transaction. */
@@ -21,6 +22,8 @@ type Row = Record<string, Value>;
 export interface Fleet {
   count: number;
   policy: Policy;
+  /** so many report in turn, each once in ROUND_MS: their last reports are one round old, in that order */
+  round: number;
   /** file that gets the access token of each workstation, a line each */
   tokens: string;
 }
@@ -33,7 +36,10 @@ export async function writeFleet(installation: ExistingInstallation, fleet: Flee
   const connection = openConnection(installation.directory.database, { pageCacheKib: CACHE_KIB });
   connection.run("PRAGMA synchronous=OFF");
   try {
-    const add = rowsLike(connection, installation, String(decodeJwt(first).grant_id));
+    const add = rowsLike(connection, installation, {
+      grantId: String(decodeJwt(first).grant_id),
+      seenAtMs: lastReports(fleet.round),
+    });
     for (let at = 1; at < fleet.count; at += AT_ONCE) {
       const end = Math.min(fleet.count, at + AT_ONCE);
       connection.transaction(() => {
@@ -50,7 +56,11 @@ export async function writeFleet(installation: ExistingInstallation, fleet: Flee
 }
 
 /** @returns a function that adds a workstation and gives its token */
-function rowsLike(connection: Database, { domain, organizationId }: ExistingInstallation, grantId: string) {
+function rowsLike(
+  connection: Database,
+  { domain, organizationId }: ExistingInstallation,
+  { grantId, seenAtMs }: { grantId: string; seenAtMs(workstation: number): number },
+) {
   const found = (table: string, column: string, value: Value) => {
     const row = connection.query<Row, [Value]>(`SELECT * FROM ${table} WHERE ${column} = ?`).get(value);
     if (!row) throw new Error(`the first workstation has no row in ${table}`);
@@ -70,13 +80,31 @@ function rowsLike(connection: Database, { domain, organizationId }: ExistingInst
     session.insert({ ...session.row, id: sid, user_id: userId, token_hash: sid });
     grant.insert({ ...grant.row, ...owner, id });
     const { instance_id, hostname } = clientReport(workstation, policy);
-    report.insert({ ...report.row, ...owner, id: systemIds.uuid(), grant_id: id, instance_id, hostname });
+    report.insert({
+      ...report.row,
+      ...owner,
+      id: systemIds.uuid(),
+      grant_id: id,
+      instance_id,
+      hostname,
+      last_seen_at_ms: seenAtMs(workstation),
+    });
     return domain.access.tokens.mint({
       user: { subject: userId, email, organizationId, role: "member" },
       grant: { id, clientId: OAUTH_CLIENT_ID, resource },
       ...{ scope, sid, issuedAtMs: Date.now() },
     }).accessToken;
   };
+}
+
+const ROUND_MS = 300_000;
+
+/** @returns when each workstation reported last: as long ago as a round takes, and in the order of its turns */
+function lastReports(round: number): (workstation: number) => number {
+  const turns = new Uint32Array(round);
+  for (let turn = 0; turn < round; turn++) turns[workstationAt(turn, round)] = turn;
+  const beganMs = Date.now() - 2 * ROUND_MS;
+  return (workstation) => beganMs + Math.floor(((turns[workstation] ?? 0) * ROUND_MS) / round);
 }
 
 function inserter(connection: Database, table: string, columns: readonly string[]): (row: Row) => void {

@@ -70,7 +70,12 @@ async function prepare(data: string, tokens: string) {
     accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max),
   });
   const policies = await publishPolicies(installation);
-  await writeFleet(installation, { count: WORKSTATIONS, policy: policies.current, tokens });
+  await writeFleet(installation, {
+    count: WORKSTATIONS,
+    policy: policies.current,
+    tokens,
+    round: WORKSTATIONS,
+  });
   await installation.close();
   return { port, policies, tokens };
 }

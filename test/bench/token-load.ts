@@ -1,10 +1,13 @@
 // Many tokens, from a process of its own: a number of requests over some connections, one in flight on each, every one with
 // the token of another workstation, in an order that has nothing to do with how they were enrolled.
-import { type FleetTraffic, policyRequest, readTokens, statusRequest } from "./fleet-requests.ts";
+import {
+  type FleetTraffic,
+  policyRequest,
+  readTokens,
+  statusRequest,
+  workstationAt,
+} from "./fleet-requests.ts";
 import { encodeRequest, readAnswer } from "./load.ts";
-
-/** Steps through the workstations; primes, so that each walks through all of them. */
-export const STRIDES = [1_000_003, 999_983, 999_979] as const;
 
 /** Read from standard input, as JSON. */
 export interface TokenPlan extends FleetTraffic {
@@ -16,7 +19,8 @@ export interface TokenPlan extends FleetTraffic {
   /** the tokens that are used: so many, from there */
   from: number;
   count: number;
-  stride: number;
+  /** so that this run goes on with other workstations */
+  sentBefore: number;
 }
 
 export interface TokenResult {
@@ -88,8 +92,8 @@ class TokenRun {
   }
 
   #requestAt(at: number) {
-    const { what, from, count, stride } = this.plan;
-    const workstation = from + ((at * stride) % count);
+    const { what, from, count, sentBefore } = this.plan;
+    const workstation = from + workstationAt(sentBefore + at, count);
     const token = this.tokens[workstation] ?? "";
     if (what === "report") return statusRequest(this.plan, workstation, token);
     return policyRequest(this.plan, workstation, what === "forged" ? forged(token, at) : token);

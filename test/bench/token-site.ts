@@ -8,7 +8,7 @@ import { type FleetTraffic, POLICY_PATH } from "./fleet-requests.ts";
 import { writeFleet } from "./fleet-rows.ts";
 import { openBeside, startQuartermaster } from "./installation.ts";
 import { onItsCore, processorMs, type Running, script } from "./processes.ts";
-import { STRIDES, type TokenPlan, type TokenResult } from "./token-load.ts";
+import type { TokenPlan, TokenResult } from "./token-load.ts";
 import { publishPolicies } from "./workstations.ts";
 
 export const WORKSTATIONS = Number(process.env.TOKENS_WORKSTATIONS ?? 1_000_000);
@@ -40,7 +40,7 @@ export async function prepare(data: string, tokens: string): Promise<Site> {
   });
   const policies = await publishPolicies(installation);
   await addPerson(installation);
-  await writeFleet(installation, { count: WORKSTATIONS, policy: policies.current, tokens });
+  await writeFleet(installation, { count: WORKSTATIONS, policy: policies.current, tokens, round: FLEET });
   await installation.close();
   const service = await start(data, port);
   const headers = { ...HEADERS, Authorization: `Bearer ${await firstToken(tokens)}` };
@@ -76,7 +76,7 @@ export type Load = Pick<TokenPlan, "what" | "requests" | "from" | "count"> & Par
 
 /** Runs one plan in a process of its own. */
 export async function run({ traffic, port }: Site, load: Load): Promise<TokenResult> {
-  const plan: TokenPlan = { ...traffic, port, connections: CONNECTIONS, stride: STRIDES[0], ...load };
+  const plan: TokenPlan = { ...traffic, port, connections: CONNECTIONS, sentBefore: 0, ...load };
   const child = Bun.spawn(onItsCore("measuring", script("token-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",

@@ -8,9 +8,8 @@ import { atMost, type Figure } from "./figures.ts";
 import { temporaryDirectory } from "./installation.ts";
 import { onItsCore, script } from "./processes.ts";
 import { measureBurst } from "./token-burst.ts";
-import { STRIDES } from "./token-load.ts";
 import { measureMemory } from "./token-memory.ts";
-import { costOf, FLEET, prepare, type Site, start } from "./token-site.ts";
+import { costOf, FLEET, type Load, prepare, type Site, start } from "./token-site.ts";
 
 const ROUNDS = 5;
 const REQUESTS = 60_000;
@@ -34,16 +33,19 @@ async function costs(site: Site): Promise<Figure[]> {
   const service = await start(site.data, site.port);
   servers.defer(service.stop);
   const one = { from: 1, count: 1 };
-  await costOf(site, service, { what: "policy", requests: REQUESTS, ...one }); // compiles the code
-  const firstUs = await costOf(site, service, { what: "policy", requests: FLEET, from: 0, count: FLEET });
+  const warmUp = Math.floor(FLEET / 4);
+  const first = (from: number, count: number): Load => ({ what: "policy", requests: count, from, count });
+  await costOf(site, service, { what: "policy", requests: REQUESTS, ...one });
+  await costOf(site, service, first(0, warmUp)); // compiles the code
+  const firstUs = await costOf(site, service, first(warmUp, FLEET - warmUp));
   const figures: Figure[] = [];
   let knownUs = Number.NaN;
   for (const [what, name, requests, wanted] of KINDS) {
     const sides = { single: [] as number[], fleet: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
-      const stride = STRIDES[round % STRIDES.length] ?? STRIDES[0];
+      const sentBefore = round * requests;
       sides.single.push(await costOf(site, service, { what, requests, ...one }));
-      sides.fleet.push(await costOf(site, service, { what, requests, stride, from: 0, count: FLEET }));
+      sides.fleet.push(await costOf(site, service, { what, requests, sentBefore, from: 0, count: FLEET }));
     }
     const [ours, reference] = [median(sides.fleet), median(sides.single)];
     if (what === "policy") knownUs = ours;

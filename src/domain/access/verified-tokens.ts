@@ -39,7 +39,9 @@ const KEYS_MAX = 2 ** KEY_BITS;
 
 export class VerifiedTokens {
   readonly #digestOf = createKeyedDigest();
+  /** of the token that was asked about last: one that is not known is mostly added next */
   readonly #digest = new Uint32Array(DIGEST_WORDS);
+  #digested: string | undefined;
   readonly #row = new Uint32Array(OWN_WORDS);
   readonly #grant = new Uint32Array(UUID_WORDS);
   readonly #kids: string[] = [];
@@ -64,6 +66,7 @@ export class VerifiedTokens {
   find(token: string): KnownToken | undefined {
     this.#digestOf(token, this.#digest);
     const row = this.#table.find(this.#digest);
+    this.#digested = row ? undefined : token;
     if (!row) return undefined;
     const { words, at } = row;
     const packed = words[at + PACKED] ?? 0;
@@ -88,7 +91,8 @@ export class VerifiedTokens {
     if (!writeUuid(claims.grant_id, this.#row, GRANT)) return;
     this.#row[PACKED] = (life << LIFE_SHIFT) | (key << KEY_SHIFT) | (scopes << OWN_BITS_SHIFT);
     this.#row[SUBJECT] = subjectMark(claims.sub);
-    this.#digestOf(token, this.#digest);
+    if (this.#digested !== token) this.#digestOf(token, this.#digest);
+    this.#digested = undefined; // a token is not kept for longer than it is needed
     const times = { expiry: claims.exp + CLOCK_TOLERANCE_SECONDS, now: nowSeconds };
     this.#table.put(this.#digest, this.#row, times);
   }
