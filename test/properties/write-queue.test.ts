@@ -1,0 +1,118 @@
+// The queue of writes against its promise: whatever is asked for, short or long, failing or not, with commits of another
+// process between, the rows are those of the writes that succeeded, in the order in which they were asked for.
+import { expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import fc from "fast-check";
+import { organizations } from "../../src/domain/identity/tables.ts";
+import { type Db, LOOK_AGAIN_MS, openDatabase, type Tx } from "../../src/platform/database/database.ts";
+import { nextTurn, type Steps } from "../../src/platform/steps.ts";
+import { createWorld } from "../support/world.ts";
+
+const SEQUENCES = 25;
+
+interface Write {
+  kind: "short" | "background" | "stepped";
+  rows: number;
+  fails: boolean;
+}
+
+/** What is asked for in one turn, after another process has committed or not. */
+interface Round {
+  isForeignFirst: boolean;
+  writes: Write[];
+}
+
+const writes: fc.Arbitrary<Write> = fc.record({
+  kind: fc.constantFrom("short", "background", "stepped"),
+  rows: fc.nat(3),
+  fails: fc.boolean(),
+});
+const rounds: fc.Arbitrary<Round[]> = fc.array(
+  fc.record({ isForeignFirst: fc.boolean(), writes: fc.array(writes, { maxLength: 6 }) }),
+  { minLength: 1, maxLength: 4 },
+);
+
+const rowsIn = (db: Db): string[] =>
+  db.read
+    .values<[string]>(sql`SELECT id FROM ${organizations} WHERE created_at_ms = 0 ORDER BY rowid`)
+    .flat();
+
+const insert = (tx: Tx, id: string): void =>
+  void tx.insert(organizations).values({ id, name: id, createdAtMs: 0 }).run();
+
+/** Adds the rows of a write, one in each step. @throws its name where it fails */
+function* steps(tx: Tx, { rows, fails }: Write, name: string): Steps<string> {
+  for (let row = 0; row < rows; row += 1) {
+    insert(tx, `${name}.${row}`);
+    yield;
+  }
+  if (fails) throw new Error(name);
+  return name;
+}
+
+function atOnce(tx: Tx, write: Write, name: string): string {
+  const all = steps(tx, write, name);
+  for (;;) {
+    const step = all.next();
+    if (step.done) return step.value;
+  }
+}
+
+function ask(db: Db, write: Write, name: string): Promise<string> {
+  if (write.kind === "stepped") return db.writeInSteps((tx) => steps(tx, write, name));
+  const once = (tx: Tx) => atOnce(tx, write, name);
+  return write.kind === "short" ? db.write(once) : db.writeInBackground(once);
+}
+
+const rowsOf = ({ rows, fails }: Write, name: string): string[] =>
+  fails ? [] : Array.from({ length: rows }, (_, row) => `${name}.${row}`);
+
+/** Asks for all writes of a round in one turn. @returns what readers saw in each turn until the last one had ended */
+async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][]> {
+  let isDone = false;
+  const seen: string[][] = [];
+  const answers = asked.map(async ([write, name]) => {
+    const answer = await ask(db, write, name).catch((error: unknown) => String(error));
+    expect(answer).toBe(write.fails ? `Error: ${name}` : name);
+    expect(rowsIn(db)).toEqual(expect.arrayContaining(rowsOf(write, name)));
+  });
+  const ended = Promise.all(answers).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    seen.push(rowsIn(db));
+    await nextTurn();
+  }
+  await ended;
+  return seen;
+}
+
+/** Nobody has to wait for company where a short write comes last. */
+const LAST: Write = { kind: "short", rows: 1, fails: false };
+
+test("whatever is written, readers see whole writes in the order in which they were asked for", async () => {
+  await fc.assert(
+    fc.asyncProperty(rounds, async (sequence) => {
+      await using world = await createWorld();
+      const other = openDatabase(world.file);
+      const expected: string[] = [];
+      for (const [at, { isForeignFirst, writes }] of sequence.entries()) {
+        if (isForeignFirst) {
+          await other.write((tx) => insert(tx, `foreign ${at}`));
+          expected.push(`foreign ${at}`);
+          await Bun.sleep(LOOK_AGAIN_MS + 1);
+        }
+        const asked = [...writes, LAST].map((write, order): [Write, string] => [write, `${at}.${order}`]);
+        const states = [expected.join()];
+        for (const [write, name] of asked) {
+          expected.push(...rowsOf(write, name));
+          states.push(expected.join());
+        }
+        for (const seen of await run(world.db, asked)) expect(states).toContain(seen.join());
+        expect(rowsIn(world.db)).toEqual(expected);
+      }
+      await other.close();
+    }),
+    { numRuns: SEQUENCES },
+  );
+});
