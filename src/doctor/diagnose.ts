@@ -44,6 +44,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   return [
     ...(await machineFindings(directory, options)),
     ...(await databaseFindings(reading.directory, options)),
+    ...(await replicationFindings(directory, options)),
     ...(await contentFindings(reading.directory, options)),
     ...(await outsideFindings(options.config)),
   ];
@@ -77,10 +78,7 @@ function checkHarnesses(check: Check, config: Config): Finding {
   );
 }
 
-const databaseFindings = (
-  directory: DataDirectory,
-  { config, deep }: DiagnoseOptions,
-): Promise<Finding[]> => {
+const databaseFindings = (directory: DataDirectory, { deep }: DiagnoseOptions): Promise<Finding[]> => {
   const { database } = directory;
   const look = (name: string, find: (check: Check, file: string) => Finding) =>
     examine(
@@ -94,12 +92,18 @@ const databaseFindings = (
   return inOrder([
     look("schema", checkSchema),
     look("schema_objects", checkObjects),
-    ...(config.get("database.replicated")
-      ? [examine("replication", (check) => checkReplication(check, replicationOf(database)))]
-      : []),
     ...(deep ? [look("integrity", checkIntegrity), look("foreign_keys", checkForeignKeys)] : []),
   ]);
 };
+
+/** Litestream keeps what it knows beside the database itself, never beside a copy of it. */
+const replicationFindings = async (
+  { database }: DataDirectory,
+  { config }: DiagnoseOptions,
+): Promise<Finding[]> =>
+  config.get("database.replicated")
+    ? await examine("replication", (check) => checkReplication(check, replicationOf(database)))
+    : [];
 
 type Look = (
   check: Check,

@@ -439,6 +439,11 @@ test("replication is told where the settings say so, with the time of its last p
   expect((await bench.run("status --config replicated.yaml")).stdout).toMatch(
     /^replication +last progress 2026-01-01T12:00:00\.000Z/m,
   );
+  writeFileSync(join(bench.data, "quartermaster.db-wal"), ""); // which Litestream keeps there: doctor reads a copy of both
+  utimesSync(join(bench.data, "quartermaster.db-wal"), copiedAt, copiedAt);
+  expect(await found(bench, "replication", replicated)).toMatchObject([
+    { result: "ok", detail: "Litestream last made progress at 2026-01-01T12:00:00.000Z" },
+  ]);
 });
 
 test("a backup from the future, and one that was deleted, are warned of beside the newest that is there", async () => {
