@@ -41,7 +41,7 @@ async function main(): Promise<void> {
 async function replicate(own: { quartermaster: string; settings: string[]; config: string }): Promise<void> {
   const { quartermaster, settings, config } = own;
   await using service = await startService({ command: [quartermaster], args: settings });
-  const replication = Bun.spawn([String(litestream), "replicate", "-config", config], {
+  await using replication = Bun.spawn([String(litestream), "replicate", "-config", config], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await until(() => /last progress/.test(output([quartermaster, "status", ...settings])));
