@@ -1,0 +1,83 @@
+// Access tokens at the guard: which are verified, how often, and what tokens that nobody signed do to others.
+import { expect, test } from "bun:test";
+import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
+import { REFUSED_TOKENS } from "../../src/server/first-sights.ts";
+import { createTestServer, METRICS_TOKEN, type TestServer } from "../support/server.ts";
+
+const FAR = "198.51.100.9";
+
+const ask = (site: TestServer, token: string, address?: string) =>
+  site.request("GET", "/auth/me", { token, ...(address && { address }) });
+
+async function verifications(site: TestServer, result: "accepted" | "refused"): Promise<number> {
+  const text = await (await site.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
+  const line = new RegExp(`^quartermaster_token_verifications_total\\{result="${result}"\\} (\\d+)$`, "m");
+  return Number(line.exec(text)?.[1]);
+}
+
+/** The same data behind a service that has just started. */
+const restarted = (site: TestServer) => createTestServer({ world: site.world });
+
+/** @returns tokens with our header and payload, and signatures that nobody made */
+const forgeries = (token: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => {
+    const signature = Buffer.alloc(64);
+    signature.writeUInt32BE(at + 1);
+    return `${token.slice(0, token.lastIndexOf("."))}.${signature.toString("base64url")}`;
+  });
+
+test("a token is not verified by the service that signed it, and once by any other, however many requests bring it", async () => {
+  await using site = await createTestServer();
+  const { accessToken } = await site.signedIn("member");
+  expect((await ask(site, accessToken)).status).toBe(200);
+  expect(await verifications(site, "accepted")).toBe(0);
+  const other = await restarted(site);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(await verifications(other, "accepted")).toBe(1);
+});
+
+test("a refreshed token is known, too", async () => {
+  await using site = await createTestServer();
+  const { refreshToken } = await site.signedIn("member");
+  const body = new URLSearchParams({
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    client_id: OAUTH_CLIENT_ID,
+  });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const answer = await site.request("POST", "/api/auth/oauth2/token", { body: `${body}`, headers });
+  const { access_token: token } = await answer.json();
+  expect((await ask(site, token)).status).toBe(200);
+  expect(await verifications(site, "accepted")).toBe(0);
+});
+
+test("an address that floods with forged tokens is refused before they are verified, and nobody else is", async () => {
+  await using site = await createTestServer();
+  const { accessToken } = await site.signedIn("member");
+  const other = await restarted(site);
+  const flood = forgeries(accessToken, REFUSED_TOKENS.burst + 50);
+  for (const token of flood.slice(0, REFUSED_TOKENS.burst))
+    expect((await ask(other, token)).status).toBe(401);
+  for (const token of flood.slice(REFUSED_TOKENS.burst)) {
+    const answer = await ask(other, token);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect((await answer.json()).reason).toBe("access.tokens_refused");
+  }
+  expect(await verifications(other, "refused")).toBe(REFUSED_TOKENS.burst);
+  expect((await ask(other, accessToken, FAR)).status).toBe(200); // new, and from elsewhere
+  expect((await ask(other, accessToken)).status).toBe(200); // known by now, wherever it comes from
+});
+
+test("more new tokens than one turn verifies are all let in", async () => {
+  await using site = await createTestServer();
+  const { user, accessToken } = await site.signedIn("member");
+  const { claims } = site.domain.access.tokens.read(accessToken);
+  const grant = { id: claims.grant_id, clientId: OAUTH_CLIENT_ID, resource: claims.aud };
+  const request = { user, grant, scope: claims.scope, sid: claims.sid, issuedAtMs: site.world.clock.nowMs() };
+  const tokens = Array.from({ length: 500 }, () => site.domain.access.tokens.mint(request).accessToken);
+  const other = await restarted(site);
+  const answers = await Promise.all(tokens.map((token) => ask(other, token)));
+  expect(answers.map(({ status }) => status)).toEqual(tokens.map(() => 200));
+  expect(await verifications(other, "accepted")).toBe(tokens.length);
+});
