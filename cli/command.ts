@@ -1,7 +1,7 @@
 // The commander command every noun and verb is made of: help with examples before options, usage errors as DomainErrors,
 // a bare noun that lists its verbs. What an error is shown as is for exit.ts.
 import { Command, CommanderError, type ErrorOptions, Help } from "commander";
-import { DomainError } from "../src/domain/errors.ts";
+import { DomainError } from "../src/platform/errors.ts";
 
 /** width of help texts where there is no terminal */
 export const HELP_WIDTH = 100;

@@ -1,5 +1,5 @@
 // What every command receives instead of process.*: streams, environment, time, randomness, cost of secrets, and the wish to stop.
-// Tests pass their own. What commands print goes through output.ts, settings through settings.ts.
+// Tests pass their own. What commands print goes through output.ts, settings through setting-options.ts.
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { PassphraseCost } from "../src/platform/crypto/key-file.ts";

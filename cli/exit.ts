@@ -1,9 +1,9 @@
 // How a command ends: error kinds to exit codes in one table, and the text and JSON an error is shown as on stderr.
 // Which errors exist is for the domain; what a command prints on success is for output.ts.
 import { styleText } from "node:util";
-import { DomainError, type ErrorKind, type Problem } from "../src/domain/errors.ts";
-import { isOutOfMemory, memoryLimitText } from "../src/platform/memory-limits.ts";
-import { printable, printableJson } from "./printable.ts";
+import { DomainError, type ErrorKind, type Problem } from "../src/platform/errors.ts";
+import { isOutOfMemory, memoryLimitText } from "../src/platform/memory/memory-limits.ts";
+import { printable, printableJson } from "./output/printable.ts";
 
 /** operator-experience.md section 1.1 */
 export const EXIT = {
@@ -46,7 +46,7 @@ const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** How `serve` ends where a restart changes nothing until a person acts; the unit lists them (operator-experience.md section 1.1). */
-export const LASTING_EXITS: readonly number[] = [
+export const PERMANENT_FAILURE_EXITS: readonly number[] = [
   EXIT.usage,
   EXIT.notFound,
   EXIT.conflict,
@@ -71,7 +71,7 @@ export class SomeFailed extends Error {
   override readonly name = "SomeFailed";
 }
 
-class FaultyFile extends Error {
+class ErrorInFile extends Error {
   constructor(
     readonly path: string,
     readonly fault: DomainError,
@@ -85,7 +85,7 @@ class FaultyFile extends Error {
  * @param isAbout tells which errors are about this file; all of them when left out
  * @throws whatever `work` throws; the problems of a DomainError are shown with the file's name
  */
-export async function inFile<T>(
+export async function withFileContext<T>(
   path: string | undefined,
   work: () => T | Promise<T>,
   isAbout: (fault: DomainError) => boolean = () => true,
@@ -94,7 +94,7 @@ export async function inFile<T>(
     return await work();
   } catch (error) {
     const isFaulty = path !== undefined && error instanceof DomainError && isAbout(error);
-    throw isFaulty ? new FaultyFile(path, error) : error;
+    throw isFaulty ? new ErrorInFile(path, error) : error;
   }
 }
 
@@ -110,7 +110,7 @@ export interface Failure {
 
 /** @returns what to tell about an error; only a DomainError's message is known to be free of secrets */
 export function failureOf(error: unknown, runId: string): Failure {
-  if (error instanceof FaultyFile) {
+  if (error instanceof ErrorInFile) {
     const failure = failureOf(error.fault, runId);
     return { ...failure, problems: failure.problems.map((problem) => located(problem, error.path)) };
   }
@@ -183,7 +183,7 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   const label = style.color ? styleText("red", "error:", { validateStream: false }) : "error:";
   const lines = [
     `${label} ${printable(failure.error)}`,
-    ...failure.problems.filter(isNews(failure)).map((problem) => printable(problemLine(problem))),
+    ...failure.problems.filter(isNotYetSaid(failure)).map((problem) => printable(problemLine(problem))),
     ...(failure.hint === null ? [] : [`hint:  ${printable(failure.hint)}`]),
     `run:   ${failure.run_id}`,
     ...(stack === undefined ? [] : stack.split("\n").map(printable)),
@@ -192,7 +192,7 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
 }
 
 /** A short message says by itself what is wrong, but not where. */
-const isNews =
+const isNotYetSaid =
   ({ error }: Failure) =>
   ({ detail, line }: Problem): boolean =>
     line !== undefined || !error.includes(detail);

@@ -3,10 +3,10 @@
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { SECOND_MS } from "../src/platform/clock.ts";
-import { collectGarbage } from "../src/platform/garbage.ts";
+import { collectGarbage } from "../src/platform/memory/garbage.ts";
 import type { Context } from "./context.ts";
-import { printableJson } from "./printable.ts";
-import { type Listing, Table, type TableStyle } from "./table.ts";
+import { printableJson } from "./output/printable.ts";
+import { type Listing, Table, type TableStyle } from "./output/table.ts";
 
 /**
  * How long one list waits for its reader in all. What is read is held to one moment meanwhile, and the write-ahead log of a busy

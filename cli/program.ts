@@ -1,39 +1,39 @@
 // The command tree and the one place where a command ends: nouns are listed here by hand, errors become text and exit
 // codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
 import { VERSION } from "../src/platform/version.ts";
-import { flushed, leaveWithReader } from "./broken-output.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
-import * as audit from "./commands/audit.ts";
-import * as backup from "./commands/backup.ts";
-import * as catalog from "./commands/catalog.ts";
-import * as clients from "./commands/clients.ts";
-import * as completion from "./commands/completion.ts";
-import * as config from "./commands/config.ts";
-import * as doctor from "./commands/doctor.ts";
-import * as groups from "./commands/groups.ts";
-import * as harnesses from "./commands/harnesses.ts";
-import * as help from "./commands/help.ts";
+import * as audit from "./commands/audit/audit.ts";
+import * as backup from "./commands/backup/backup.ts";
+import * as catalog from "./commands/catalog/catalog.ts";
+import * as clients from "./commands/clients/clients.ts";
+import * as completion from "./commands/completion/completion.ts";
+import * as config from "./commands/config/config.ts";
+import * as doctor from "./commands/doctor/doctor.ts";
+import * as groups from "./commands/groups/groups.ts";
+import * as harnesses from "./commands/harnesses/harnesses.ts";
+import * as help from "./commands/help/help.ts";
 import * as invitations from "./commands/invitations.ts";
-import * as jobs from "./commands/jobs.ts";
-import * as keys from "./commands/keys.ts";
-import * as logins from "./commands/logins.ts";
-import * as manual from "./commands/manual.ts";
-import * as migrate from "./commands/migrate.ts";
-import * as organization from "./commands/organization.ts";
-import * as policy from "./commands/policy.ts";
-import * as scim from "./commands/scim.ts";
-import * as sealingKeys from "./commands/sealing-keys.ts";
+import * as jobs from "./commands/jobs/jobs.ts";
+import * as keys from "./commands/keys/keys.ts";
+import * as logins from "./commands/logins/logins.ts";
+import * as manual from "./commands/manual/manual.ts";
+import * as migrate from "./commands/migrate/migrate.ts";
+import * as organization from "./commands/organization/organization.ts";
+import * as policy from "./commands/policy/policy.ts";
+import * as scim from "./commands/scim/scim.ts";
+import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
-import * as signingKeys from "./commands/signing-keys.ts";
-import * as status from "./commands/status.ts";
-import * as unit from "./commands/unit.ts";
-import * as users from "./commands/users.ts";
+import * as signingKeys from "./commands/signing-keys/signing-keys.ts";
+import * as status from "./commands/status/status.ts";
+import * as unit from "./commands/unit/unit.ts";
+import * as users from "./commands/users/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
-import { withPriority } from "./journal.ts";
-import { hasColor } from "./output.ts";
+import { exitOnBrokenPipe, flushOutput } from "./output/broken-output.ts";
+import { withPriority } from "./output/journal.ts";
+import { hasColor } from "./output/output.ts";
 
 interface Noun {
   /**
@@ -121,15 +121,15 @@ export async function run(
   program = programFor(context, args),
 ): Promise<number> {
   const { stdout, stderr } = context;
-  leaveWithReader(context);
+  exitOnBrokenPipe(context);
   try {
     await program.parseAsync(args, { from: "user" });
     return EXIT.done;
   } catch (error) {
     return isAnswered(error) ? EXIT.done : fail(error, args, context);
   } finally {
-    await flushed(stdout); // stderr stays open to tell that this failed
-    await flushed(stderr);
+    await flushOutput(stdout); // stderr stays open to tell that this failed
+    await flushOutput(stderr);
   }
 }
 

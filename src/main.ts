@@ -1,5 +1,5 @@
 // The entry of the executable: hands the process to the terminal face and leaves with its exit code. Nothing else.
-import "./production.ts";
+import "./platform/production.ts";
 import { processContext } from "../cli/context.ts";
 import { run } from "../cli/program.ts";
 

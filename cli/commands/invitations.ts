@@ -1,10 +1,10 @@
-// `quartermaster invitations`: the tree of its verbs. Making one is `users invite`; what a verb does is in cli/users/invite.ts.
+// `quartermaster invitations`: the tree of its verbs. Making one is `users invite`; what a verb does is in cli/commands/users/invite.ts.
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { inDomain } from "../in-domain.ts";
-import { addPageOptions } from "../pages.ts";
-import { addConfirmOptions } from "../prompt.ts";
-import { addDirectoryOptions, addOptionsOf } from "../settings.ts";
+import { domainAction } from "../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../input/prompt.ts";
+import { addDirectoryOptions, addOptionsOf } from "../input/setting-options.ts";
+import { addPageOptions } from "../output/list-pages.ts";
 
 const ID = ["<id>", "id of the invitation"] as const;
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
@@ -36,7 +36,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .option("--status <status>", "outstanding: neither accepted nor canceled"),
   )
     .printsTable()
-    .action(inDomain(context, async () => (await import("../users/invite.ts")).list)),
+    .action(domainAction(context, async () => (await import("./users/invite.ts")).list)),
   noun
     .command("show")
     .description("Shows one invitation, without its link.")
@@ -46,7 +46,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     )
     .argument(...ID)
     .printsJson()
-    .action(inDomain(context, async () => (await import("../users/invite.ts")).show)),
+    .action(domainAction(context, async () => (await import("./users/invite.ts")).show)),
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
@@ -61,7 +61,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .argument(...ID),
   )
     .printsJson()
-    .action(inDomain(context, async () => (await import("../users/invite.ts")).cancel)),
+    .action(domainAction(context, async () => (await import("./users/invite.ts")).cancel)),
   noun
     .command("resend")
     .description("Renews a pending or expired invitation for 24 hours under the same link.")
@@ -71,7 +71,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     )
     .argument(...ID)
     .printsJson()
-    .action(inDomain(context, async () => (await import("../users/invite.ts")).resend)),
+    .action(domainAction(context, async () => (await import("./users/invite.ts")).resend)),
 ];
 
 const regenerating = (noun: CliCommand, context: Context): CliCommand =>
@@ -86,4 +86,4 @@ const regenerating = (noun: CliCommand, context: Context): CliCommand =>
       .argument(...ID),
   )
     .printsJson()
-    .action(inDomain(context, async () => (await import("../users/invite.ts")).regenerate));
+    .action(domainAction(context, async () => (await import("./users/invite.ts")).regenerate));

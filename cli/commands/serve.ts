@@ -1,19 +1,19 @@
 // `quartermaster serve`: runs the service until it is told to stop, and says in a few lines what it is.
-// Starting and stopping in order is src/service/service.ts.
+// Starting and stopping in order is src/app/service/service.ts.
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { DomainError } from "../../src/domain/errors.ts";
+import type { Service, ServiceOptions } from "../../src/app/service/service.ts";
 import type { Config } from "../../src/platform/config/config.ts";
-import type { AdjustableLog, Log } from "../../src/platform/log.ts";
+import type { DomainError } from "../../src/platform/errors.ts";
+import type { AdjustableLog, Log } from "../../src/platform/observe/log.ts";
 import type { ManagerAddress, ServiceManager } from "../../src/platform/systemd/notify.ts";
-import type { Service, ServiceOptions } from "../../src/service/service.ts";
-import { outliveReader } from "../broken-output.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { Interrupted, inFile } from "../exit.ts";
-import { isJournal } from "../journal.ts";
-import { planInWords } from "../plan-text.ts";
-import { addSettingOptions, loadSettings } from "../settings.ts";
+import { Interrupted, withFileContext } from "../exit.ts";
+import { addSettingOptions, loadSettings } from "../input/setting-options.ts";
+import { ignoreBrokenPipe } from "../output/broken-output.ts";
+import { isJournal } from "../output/journal.ts";
+import { planSummary } from "./catalog/plan-text.ts";
 
 /** Adds the command to the tree (operator-experience.md SVC-2, SVC-4, SVC-8). */
 export const register = (program: CliCommand, context: Context): CliCommand =>
@@ -38,22 +38,22 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   const { takeManagerAddress } = await import("../../src/platform/systemd/notify.ts");
   const address = takeManagerAddress(context.env, process.pid);
   const config = await loadSettings(context, command);
-  outliveReader(context);
-  const { startService } = await import("../../src/service/service.ts");
-  const { Supervision } = await import("../../src/service/supervision.ts");
-  using voice = await voiceOf(context, config);
+  ignoreBrokenPipe(context);
+  const { startService } = await import("../../src/app/service/service.ts");
+  const { Supervision } = await import("../../src/app/service/supervision.ts");
+  using voice = await createOutput(context, config);
   const { log } = voice;
   using supervision = new Supervision({ manager: await managerAt(address, log), log });
   const { clock, ids } = context;
-  const onBootstrap = passwordTeller(voice, context);
+  const onBootstrap = createPasswordPrinter(voice, context);
   const catalogFile = config.get("catalog.file") ?? config.file;
   const start = () => startService({ config, clock, ids, log, onBootstrap });
   const isPolicy = ({ reason }: DomainError) => reason.startsWith("governance.");
-  const service = await inFile(catalogFile, () => inFile(config.file, start, isPolicy));
+  const service = await withFileContext(catalogFile, () => withFileContext(config.file, start, isPolicy));
   try {
     supervision.ready(service.vitals);
     await announce(service, voice, context);
-    hangup.heed(() => {
+    hangup.onSignal(() => {
       supervision
         .reload(() => service.reload())
         .catch((error: unknown) => log.error("service.reload_failed", { error }));
@@ -62,14 +62,14 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
     log.info("service.stopping");
     supervision.stopping();
   } finally {
-    hangup.heed(() => {});
+    hangup.onSignal(() => {});
     await service.stop();
   }
   log.info("service.stopped");
 }
 
-/** Catches SIGHUP from now on, which would end the process otherwise; what was heard before `heed` is heeded then. */
-function hangups(): Disposable & { heed(reload: () => void): void } {
+/** Catches SIGHUP from now on, which would end the process otherwise; what was heard before `onSignal` is heeded then. */
+function hangups(): Disposable & { onSignal(reload: () => void): void } {
   let isWaiting = false;
   let reload = () => {
     isWaiting = true;
@@ -77,7 +77,7 @@ function hangups(): Disposable & { heed(reload: () => void): void } {
   const listener = () => reload();
   process.on("SIGHUP", listener);
   return {
-    heed(work) {
+    onSignal(work) {
       reload = work;
       if (isWaiting) work();
       isWaiting = false;
@@ -105,21 +105,21 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!(signal.reason instanceof Interrupted)) throw signal.reason;
 }
 
-interface Voice extends Disposable {
+interface ServeOutput extends Disposable {
   log: AdjustableLog;
   /** whether stdout is for a person, and not for JSON lines */
   isText: boolean;
 }
 
 /** Under systemd the journal takes JSON from stdout; a person reads the log on stderr, beside the results on stdout. */
-async function voiceOf(context: Context, config: Config): Promise<Voice> {
+async function createOutput(context: Context, config: Config): Promise<ServeOutput> {
   const { stdout, stderr, clock } = context;
-  const { createLog, gatherLines } = await import("../../src/platform/log.ts");
+  const { createLog, bufferLines } = await import("../../src/platform/observe/log.ts");
   const journald = isJournal(context);
   const format = config.get("log.format");
   const isText = format === "text" || (format === "auto" && !journald);
   const stream = isText ? stderr : stdout;
-  const { write, flush } = gatherLines((lines) => void stream.write(lines));
+  const { write, flush } = bufferLines((lines) => void stream.write(lines));
   process.on("exit", flush); // a bug may end the process within a turn
   const log = createLog({
     level: config.get("log.level"),
@@ -139,8 +139,8 @@ async function voiceOf(context: Context, config: Config): Promise<Voice> {
 const PASSWORD_FILE = "initial-admin-password";
 
 /** @returns what shows a generated password at once: it is kept nowhere, and starting may still fail */
-const passwordTeller =
-  ({ log, isText }: Voice, { stdout }: Context): ServiceOptions["onBootstrap"] =>
+const createPasswordPrinter =
+  ({ log, isText }: ServeOutput, { stdout }: Context): ServiceOptions["onBootstrap"] =>
   ({ admin, generatedPassword }, directory) => {
     if (!generatedPassword) return;
     if (isText) {
@@ -154,7 +154,7 @@ const passwordTeller =
     log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
   };
 
-async function announce(service: Service, { log, isText }: Voice, context: Context): Promise<void> {
+async function announce(service: Service, { log, isText }: ServeOutput, context: Context): Promise<void> {
   const { address, baseUrl, installation } = service;
   const { from, to, backup } = installation.schema;
   if (from !== 0 && from !== to) log.info("schema.upgraded", { from, to, copy: backup });
@@ -170,7 +170,7 @@ async function linesFor({ address, baseUrl, bootstrap, installation, seeded }: S
     `  public    ${baseUrl}`,
     `  data      ${directory.path} (schema ${schema.to})`,
     `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
-    ...(seeded ? [`  catalog   ${planInWords(seeded)}`] : []),
+    ...(seeded ? [`  catalog   ${planSummary(seeded)}`] : []),
     `  next      ${programName()} catalog list --data-dir ${directory.path}`,
   ];
   return `${lines.join("\n")}\n`;

@@ -1,12 +1,13 @@
 // `quartermaster setup`: begins an installation without listening, so that a package or a playbook can do it before the
-// first start. What is made, and what is missing, is for src/setup.ts.
+// first start. What is made, and what is missing, is for src/app/installation/setup.ts.
+
+import type { SetupOptions } from "../../src/app/installation/setup.ts";
 import type { BootstrapResult } from "../../src/domain/identity/service.ts";
 import type { Config } from "../../src/platform/config/config.ts";
-import type { SetupOptions } from "../../src/setup.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { outputFor } from "../output.ts";
-import { addOptionsOf, loadSettings } from "../settings.ts";
+import { addOptionsOf, loadSettings } from "../input/setting-options.ts";
+import { outputFor } from "../output/output.ts";
 
 /** Adds the command to the tree (operator-experience.md section 1.2). */
 export const register = (program: CliCommand, context: Context): CliCommand =>
@@ -49,7 +50,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
   const plan = optionsOf(context, command, config);
   const steps = await stepsOf(plan);
   if (steps.length === 0) return output.result({ changed: false, steps }, UNCHANGED);
-  const { setUp } = await import("../../src/setup.ts");
+  const { setUp } = await import("../../src/app/installation/setup.ts");
   const showPassword = ({ admin, generatedPassword }: BootstrapResult): void => {
     if (!generatedPassword) return;
     const warning = `this is the password of ${admin.email}, shown this once: keep it now`;
@@ -67,7 +68,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
 const UNCHANGED = "unchanged: everything is there";
 
 async function stepsOf(options: SetupOptions): Promise<readonly string[]> {
-  const { planSetup } = await import("../../src/setup.ts");
+  const { planSetup } = await import("../../src/app/installation/setup.ts");
   return await planSetup(options);
 }
 

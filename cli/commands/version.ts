@@ -2,7 +2,7 @@
 import { API_CONTRACT, BUILD_TIME, COMMIT, VERSION } from "../../src/platform/version.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { outputFor } from "../output.ts";
+import { outputFor } from "../output/output.ts";
 
 /** Adds the command to the tree (operator-experience.md CLI-18). */
 export function register(program: CliCommand, context: Context): void {
@@ -15,7 +15,7 @@ export function register(program: CliCommand, context: Context): void {
 }
 
 async function show(context: Context, command: CliCommand): Promise<void> {
-  const { programSchema } = await import("../../src/platform/database/schema.ts");
+  const { programSchema } = await import("../../src/platform/database/schema/schema.ts");
   const facts = {
     version: VERSION,
     commit: COMMIT,

@@ -1,5 +1,5 @@
 // Joins database, clock, keys and areas. The only place where parts are put together; every face gets the result.
-import type { Blobs } from "../platform/blobs.ts";
+import type { Blobs } from "../platform/blobs/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Passwords } from "../platform/crypto/passwords.ts";
 import type { Sealing } from "../platform/crypto/sealing.ts";
@@ -9,46 +9,46 @@ import type { Ids } from "../platform/ids.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
-import { endGrant, endLoginSession, endLogins } from "./access/end-logins.ts";
+import { createInvitationBudget } from "./access/budgets/invitation-budget.ts";
 import { eraseLogins } from "./access/erase.ts";
-import { createInvitationBudget } from "./access/invitation-budget.ts";
-import { forgetGuesses } from "./access/password-guesses.ts";
+import { endGrant, endLoginSession, endLogins } from "./access/logins/end-logins.ts";
 import { createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
-import { accessSecrets } from "./access/signing-keys.ts";
+import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
+import { accessSecrets } from "./access/tokens/signing-keys.ts";
 import { AuditLog } from "./audit/log.ts";
 import { Redactions } from "./audit/redactions.ts";
 import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
-import { PackageSources } from "./catalog/package-sources.ts";
 import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
+import { PackageSources } from "./catalog/sources/package-sources.ts";
 import { eraseClients } from "./clients/erase.ts";
 import { createClients } from "./clients/service.ts";
 import { Erasure } from "./erasure/service.ts";
-import { createGroupsChanged } from "./gateway/due.ts";
 import { createEraseKeys } from "./gateway/erase.ts";
-import { createInference } from "./gateway/inference.ts";
-import { createRetirement } from "./gateway/retire.ts";
-import { gatewaySecrets } from "./gateway/rewrap.ts";
+import { createInference } from "./gateway/inference/inference.ts";
+import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
+import { createKeyRetirement } from "./gateway/keys/retire.ts";
+import { gatewaySecrets } from "./gateway/sealing/rewrap.ts";
 import {
   type AttemptOwner,
   createGateway,
   type GatewayMode,
   type ProvisionerCall,
 } from "./gateway/service.ts";
-import { ArtifactLinks } from "./governance/artifact-links.ts";
-import { createDelivery } from "./governance/delivery.ts";
-import { checkVersion } from "./governance/document/versions.ts";
+import { ArtifactLinks } from "./governance/delivery/artifact-links.ts";
+import { createDelivery } from "./governance/delivery/delivery.ts";
 import { eraseAuthor } from "./governance/erase.ts";
 import { createGovernance, type RunTask } from "./governance/service.ts";
-import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harness-facts.ts";
+import { checkVersion } from "./governance/versions/versions.ts";
+import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harnesses/harness-facts.ts";
 import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
-import type { ErasePersonalData } from "./personal-data.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import type { ErasePersonalData } from "./shared/personal-data.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
@@ -69,9 +69,9 @@ export interface DomainOptions {
   /** who makes attempts at gateway keys in this process */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
-  /** does what takes long with policies: governance/work.ts */
+  /** does what takes long with policies: governance/tasks.ts */
   runTask: RunTask;
-  /** the same for catalog files: catalog/work.ts */
+  /** the same for catalog files: catalog/tasks.ts */
   runCatalogTask?: RunCatalogTask | undefined;
   /** reads the configured harness file; only the program's facts hold where it is left out */
   readHarnesses?: (() => HarnessesInForce) | undefined;
@@ -115,7 +115,7 @@ export function openDomain({
     ...shared,
     idempotency,
     endLogins,
-    retireGatewayKey: createRetirement(machine),
+    retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,
     spendInvitation: createInvitationBudget({ ...machine, limits }),
     settings: settings.identity,

@@ -1,5 +1,5 @@
 // The texts of the handbook, embedded in the executable. Which chapters there are is in contents.ts.
-import { invariant } from "../domain/errors.ts";
+import { invariant } from "../platform/errors.ts";
 import airGap from "./air-gap.md" with { type: "text" };
 import backups from "./backups.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };

@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DomainError } from "../domain/errors.ts";
+import { DomainError } from "./errors.ts";
 
 /** Bytes that are copied at once. */
 const COPIED_BYTES = 1024 * 1024;

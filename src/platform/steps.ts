@@ -5,7 +5,7 @@
 export type Steps<T> = Generator<undefined, T>;
 
 /** Does all of it in this turn. @returns its result @throws what the work throws */
-export function inOneTurn<T>(steps: Steps<T>): T {
+export function runSynchronously<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -16,16 +16,16 @@ export function inOneTurn<T>(steps: Steps<T>): T {
 export const TURN_MS = 5;
 
 /** Does all of it, and lets the event loop turn whenever TURN_MS are over. @returns its result @throws what the work throws */
-export async function inManyTurns<T>(steps: Steps<T>): Promise<T> {
+export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
   let endMs = performance.now() + TURN_MS;
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < endMs) continue;
-    await nextTurn();
+    await yieldToEventLoop();
     endMs = performance.now() + TURN_MS;
   }
 }
 
 /** Resolves once the event loop has turned: those who wait are served first. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

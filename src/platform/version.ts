@@ -1,4 +1,4 @@
-// What this program is: facts that src/platform/release/build.ts writes into the executable. From source they say "development".
+// What this program is: facts that src/app/release/build.ts writes into the executable. From source they say "development".
 // The schema number is migrate.ts's to say.
 
 declare const QUARTERMASTER_VERSION: string | undefined;

@@ -3,12 +3,17 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_ERROR } from "../domain/scim/wire.ts";
-import { isJsonObject } from "../platform/json-object.ts";
-import type { Accepted } from "./body.ts";
-import { sessionCookieName } from "./cookies.ts";
-import { type Dialect, dialectOf } from "./dialect.ts";
-import { type Requirement, securityOf } from "./guard.ts";
-import { type Answer, type Answers, type HeaderParameter, headerParameter } from "./header-parameters.ts";
+import { isJsonObject } from "../platform/text/json-object.ts";
+import { sessionCookieName } from "./auth/cookies.ts";
+import { type Requirement, securityOf } from "./auth/guard.ts";
+import type { Accepted } from "./http/bodies/body.ts";
+import {
+  type Answer,
+  type Answers,
+  type HeaderParameter,
+  headerParameter,
+} from "./http/header-parameters.ts";
+import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Wire version of the contract (SEED.md, Versioning). */

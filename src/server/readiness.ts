@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/database.ts";
-import { programSchema, schemaIn } from "../platform/database/schema.ts";
-import { isNearlyFull, roomOf } from "../platform/disk.ts";
+import { programSchema, schemaIn } from "../platform/database/schema/schema.ts";
+import { diskSpace, isNearlyFull } from "../platform/files/disk.ts";
 
 /** Names of the checks, in the order they are told. */
 export const CHECKS = ["database", "schema", "keys", "worker", "disk"] as const;
@@ -40,7 +40,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     database: () => holds(() => db.revision("jobs")) && existsSync(databaseFile),
     schema: () => holds(isSchemaCurrent),
     keys: () => holds(checkKeys),
-    disk: () => holds(() => !isNearlyFull(roomOf(dirname(databaseFile)))),
+    disk: () => holds(() => !isNearlyFull(diskSpace(dirname(databaseFile)))),
     worker: () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS,
   };
   return {

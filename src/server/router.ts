@@ -4,12 +4,12 @@ import type { Domain } from "../domain/domain.ts";
 import type { Configuration } from "../domain/governance/service.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
-import type { Metrics } from "../platform/metrics.ts";
+import type { Metrics } from "../platform/observe/metrics.ts";
 import type { Secret } from "../platform/secret.ts";
-import { bodies } from "./body.ts";
-import type { createGuard } from "./guard.ts";
+import type { createGuard } from "./auth/guard.ts";
+import { bodies } from "./http/bodies/body.ts";
+import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
-import type { RevisionStreams } from "./revision-streams.ts";
 
 export interface RouteOptions {
   domain: Domain;

@@ -1,24 +1,24 @@
 // The HTTP face: one Elysia instance from a domain. It answers requests and does not listen (listen.ts does).
 import { Elysia } from "elysia";
-import type { Log } from "../platform/log.ts";
-import type { Metrics } from "../platform/metrics.ts";
-import { complete } from "./answers.ts";
-import { BODY_TIMES, endBody, spareStream } from "./body-end.ts";
-import { renewSessionCookie } from "./cookies.ts";
-import { type BodyTimes, type Exchange, openExchange } from "./exchange.ts";
-import { askVerified } from "./guard.ts";
-import { createHttpMetrics, UNMATCHED } from "./http-metrics.ts";
-import { allowedMethods } from "./methods.ts";
-import { createScimMetrics } from "./metrics-scim.ts";
+import type { Log } from "../platform/observe/log.ts";
+import type { Metrics } from "../platform/observe/metrics.ts";
+import { renewSessionCookie } from "./auth/cookies.ts";
+import { answerAfterVerification } from "./auth/guard.ts";
+import { complete } from "./http/answers.ts";
+import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
+import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
+import { allowedMethods } from "./http/methods.ts";
+import { createRefusal, unrouted } from "./http/problems/refusal.ts";
+import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./http/problems/refusal-log.ts";
+import { routable, unreadableHost } from "./http/request-target.ts";
+import { traceIdOf } from "./http/trace.ts";
+import { createHttpMetrics, UNMATCHED } from "./metrics/http-metrics.ts";
+import { createScimMetrics } from "./metrics/scim-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
-import { createRefusal, unrouted } from "./refusal.ts";
-import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./refusal-log.ts";
-import { routable, unreadableHost } from "./request-target.ts";
-import { RevisionStreams } from "./revision-streams.ts";
+import { RevisionStreams } from "./policy/revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
-import { keepScimRefusal, logScimRequest } from "./scim/request-log.ts";
-import { traceIdOf } from "./trace.ts";
+import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -54,7 +54,7 @@ export function createServer(options: ServerOptions): Server {
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
-  const settle = createSettlement({ ...options, refusals }, routes);
+  const settle = createAnswerRecorder({ ...options, refusals }, routes);
 
   return {
     routes,
@@ -68,7 +68,7 @@ export function createServer(options: ServerOptions): Server {
       const target = routable(request);
       const routed = target ?? request;
       openExchange(routed, exchange);
-      spareStream(routed);
+      keepStreamReadable(routed);
       const finish = (response: Response): Response | Promise<Response> => {
         secure ??= baseUrl().startsWith("https:");
         settle({ request, exchange, response, durationMs: performance.now() - startedMs });
@@ -79,7 +79,7 @@ export function createServer(options: ServerOptions): Server {
         return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
       };
       if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
-      const answer = askVerified(exchange, () => app.fetch(routed));
+      const answer = answerAfterVerification(exchange, () => app.fetch(routed));
       if (!(answer instanceof Promise)) return finish(answer);
       // The framework does not catch what a route rejects with that it took for one that never waits.
       return answer.then(finish, (error) =>
@@ -112,7 +112,7 @@ class OpenExchange implements Exchange {
   }
 }
 
-interface Settled {
+interface AnswerRecord {
   request: Request;
   exchange: Exchange;
   response: Response;
@@ -123,10 +123,10 @@ interface Settled {
  * Counts each answer, logs refusals, and everything where somebody asked for that much detail, and keeps what a provider was
  * refused for.
  */
-function createSettlement(
+function createAnswerRecorder(
   { domain, log, metrics, refusals }: ServerOptions & { refusals: RefusalLog },
   routes: readonly DocumentedRoute[],
-): (settled: Settled) => void {
+): (settled: AnswerRecord) => void {
   const http = createHttpMetrics(metrics, routes);
   const countScim = createScimMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
@@ -148,7 +148,7 @@ function createSettlement(
     const answered = { request, exchange, status, durationMs };
     countScim({ route, status });
     if (hasLine || exchange.scim.caller) logScimRequest(log, answered);
-    keepScimRefusal(domain.scim.refusals, answered);
+    recordScimRefusal(domain.scim.refusals, answered);
   };
 }
 
@@ -157,7 +157,7 @@ function refusedIn({
   exchange,
   status,
   route,
-}: Pick<Settled, "request" | "exchange"> & { status: number; route: string }): Refused {
+}: Pick<AnswerRecord, "request" | "exchange"> & { status: number; route: string }): Refused {
   const { address, requestId, refusal, principal } = exchange;
   return {
     address,

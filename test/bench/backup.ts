@@ -3,13 +3,13 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { addClientRows } from "./client-rows.ts";
-import { enrolReports, reportRequest } from "./clients.ts";
-import { median } from "./compare.ts";
+import { addClientRows } from "./clients/client-rows.ts";
+import { enrolReports, reportRequest } from "./clients/clients.ts";
 import type { Figure } from "./figures.ts";
-import { startQuartermaster, temporaryDirectory } from "./installation.ts";
-import type { LoadRequest, LoadResult } from "./load.ts";
 import { cleanEnvironment, load, peakMb, quartermaster, spawnLoad } from "./processes.ts";
+import { median } from "./tools/compare.ts";
+import { startQuartermaster, temporaryDirectory } from "./tools/installation.ts";
+import type { LoadRequest, LoadResult } from "./tools/load.ts";
 
 const ROWS = 1_000_000;
 const ROW_BYTES = 1_000;

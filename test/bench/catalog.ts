@@ -2,9 +2,9 @@
 // 304, to anybody.
 import { join } from "node:path";
 import { contest, type Figure } from "./figures.ts";
-import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
-import { catalogFile } from "./packages.ts";
 import { load, script, startServer } from "./processes.ts";
+import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./tools/installation.ts";
+import { catalogFile } from "./tools/packages.ts";
 
 const ROUNDS = 7;
 const SECONDS = 1.2;
@@ -27,7 +27,7 @@ export async function measureCatalog(): Promise<Figure[]> {
   const bytes = join(directory.path, "catalog.bytes");
   await Bun.write(bytes, await answer.bytes());
   const contentType = answer.headers.get("content-type") ?? "";
-  const bare = await startServer(script("bare-server.ts", bytes, contentType, etag));
+  const bare = await startServer(script("guard/bare-server.ts", bytes, contentType, etag));
   servers.defer(bare.stop);
 
   const perSecond = (port: number, headers: Record<string, string>, status: number) => async () => {

@@ -1,11 +1,16 @@
 // How long the built executable keeps others waiting while administrators send the largest policies: the longest turn of
 // its event loop, in processor time of its main thread, so that neither other threads nor other processes count.
 import { join } from "node:path";
-import { largePackages, largePolicyJson, largePolicyYaml, PACKAGE_KINDS } from "../support/large-content.ts";
+import {
+  largePackages,
+  largePolicyJson,
+  largePolicyYaml,
+  PACKAGE_KINDS,
+} from "../support/content/large-content.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { watchTurns } from "../support/turns.ts";
 import { atMost, type Figure } from "./figures.ts";
-import { temporaryDirectory } from "./installation.ts";
+import { temporaryDirectory } from "./tools/installation.ts";
 
 /** Issue "Security", section 1. */
 const TURN_MS_WANTED = 20;

@@ -1,8 +1,8 @@
 // A fleet has one access token for each workstation, and each is new to the service once in its life. What larger fleets cost
 // is measured by `bun run bench tokens`.
-import type { ExistingInstallation } from "../../src/installation.ts";
+import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
+import { enrol } from "./fleet/workstations.ts";
 import { needStatus, spawnLoad } from "./processes.ts";
-import { enrol } from "./workstations.ts";
 
 export const DISTINCT_TOKENS = 50_000;
 /** What the reports of these workstations follow: no policy. */

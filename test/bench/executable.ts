@@ -1,12 +1,12 @@
 // The executable as it is shipped: how soon it answers, what it takes in memory, at rest and after load, and on disk.
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { builtExecutable } from "../support/executable.ts";
-import { median } from "./compare.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
 import type { Figure } from "./figures.ts";
-import { temporaryDirectory } from "./installation.ts";
 import { startMixedSite } from "./mixed-load.ts";
 import { cleanEnvironment, peakMb, residentMb } from "./processes.ts";
+import { median } from "./tools/compare.ts";
+import { temporaryDirectory } from "./tools/installation.ts";
 
 const STARTS = 7;
 const START_LIMIT_MS = 20_000;

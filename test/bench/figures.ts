@@ -1,5 +1,5 @@
 // What a benchmark has to tell: one figure a line, beside what it is compared with and the ratio that is wanted.
-import { compareAlternating, printTable } from "./compare.ts";
+import { compareAlternating, printTable } from "./tools/compare.ts";
 
 export interface Figure {
   what: string;

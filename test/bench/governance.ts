@@ -1,15 +1,21 @@
 // The policy of a workstation, its caller authenticated and its audience known, against a bare Bun.serve that sends the
 // same bytes, or 304, to anybody; and the streams that wait for the next revision.
 import { join } from "node:path";
-import type { Actor } from "../../src/domain/actor.ts";
+import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
-import type { ExistingInstallation } from "../../src/installation.ts";
+import type { Actor } from "../../src/domain/shared/actor.ts";
 import { DISTINCT_TOKENS, distinctTokens } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
-import { addMembers, logIn, openBeside, startQuartermaster, temporaryDirectory } from "./installation.ts";
-import { benchPackages } from "./packages.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
 import { measureStreams, STREAMS } from "./revision-streams.ts";
+import {
+  addMembers,
+  logIn,
+  openBeside,
+  startQuartermaster,
+  temporaryDirectory,
+} from "./tools/installation.ts";
+import { benchPackages } from "./tools/packages.ts";
 
 const ROUNDS = 7;
 const SECONDS = 1.2;
@@ -103,7 +109,7 @@ async function fetches(own: Running, { headers, tokens, directory }: Fetching): 
   await Bun.write(bytes, await answer.bytes());
   const contentType = answer.headers.get("content-type") ?? "";
   await using bare = new AsyncDisposableStack();
-  const reference = await startServer(script("bare-server.ts", bytes, contentType, etag));
+  const reference = await startServer(script("guard/bare-server.ts", bytes, contentType, etag));
   bare.defer(reference.stop);
 
   const known = { "If-None-Match": await etagFor(own, { ...headers, ...tokens[0] }) };

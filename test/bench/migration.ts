@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
-import { addClientRows } from "./client-rows.ts";
+import { migrate } from "../../src/platform/database/schema/migrate.ts";
+import { addClientRows } from "./clients/client-rows.ts";
 import type { Figure } from "./figures.ts";
-import { temporaryDirectory } from "./installation.ts";
+import { temporaryDirectory } from "./tools/installation.ts";
 
 const ROWS = 1_000_000;
 const ROW_BYTES = 1_000;

@@ -1,17 +1,17 @@
 // The load of a company on one service: workstations fetch their policy, report, download a package, ask for their gateway
 // key and refresh their tokens, and administrators read the catalog. Every kind of request is as frequent as the others.
 import { join } from "node:path";
+import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { REFRESH_GRANT } from "../../src/domain/access/wire.ts";
-import type { Actor } from "../../src/domain/actor.ts";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
-import type { ExistingInstallation } from "../../src/installation.ts";
-import { clientReport, type Policy } from "./client-report.ts";
-import { writeGatewayConfig } from "./gateway-config.ts";
-import { logIn, openBeside, startQuartermaster } from "./installation.ts";
-import type { LoadPlan, LoadRequest, LoadResult } from "./load.ts";
-import { CLIENT_ID } from "./oauth-plan.ts";
+import type { Actor } from "../../src/domain/shared/actor.ts";
+import { clientReport, type Policy } from "./clients/client-report.ts";
+import { enrol, publishRequirement } from "./fleet/workstations.ts";
+import { writeGatewayConfig } from "./gateway/gateway-config.ts";
+import { CLIENT_ID } from "./oauth/oauth-plan.ts";
 import { type Running, script, spawnLoad, startServer } from "./processes.ts";
-import { enrol, publishRequirement } from "./workstations.ts";
+import { logIn, openBeside, startQuartermaster } from "./tools/installation.ts";
+import type { LoadPlan, LoadRequest, LoadResult } from "./tools/load.ts";
 
 const WORKSTATIONS = 1_000;
 const CONNECTIONS = 56;
@@ -34,7 +34,7 @@ export interface MixedSite extends AsyncDisposable {
 /** Starts the service on an empty directory and signs in the company. */
 export async function startMixedSite(directory: string): Promise<MixedSite> {
   await using starting = new AsyncDisposableStack();
-  const gateway = await startServer(script("gateway-peer.ts"), "measuring");
+  const gateway = await startServer(script("gateway/gateway-peer.ts"), "measuring");
   starting.defer(gateway.stop);
   const config = join(directory, "quartermaster.yaml");
   writeGatewayConfig(config, { port: gateway.port, callsAtOnce: CALLS_AT_ONCE });

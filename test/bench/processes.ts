@@ -2,8 +2,8 @@
 // by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { productCommand } from "../support/executable.ts";
-import type { LoadPlan, LoadResult } from "./load.ts";
+import { productCommand } from "../support/cli/executable.ts";
+import type { LoadPlan, LoadResult } from "./tools/load.ts";
 
 const START_LIMIT_MS = 30_000;
 const LISTENS = /http:\/\/127\.0\.0\.1:(\d+)/;
@@ -107,7 +107,7 @@ export interface RunningLoad {
 
 /** Starts one plan in a process of its own. */
 export function startLoad(plan: LoadPlan): RunningLoad {
-  const child = Bun.spawn(onItsCore("measuring", script("load.ts")), {
+  const child = Bun.spawn(onItsCore("measuring", script("tools/load.ts")), {
     env: cleanEnvironment(),
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",

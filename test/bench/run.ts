@@ -2,18 +2,18 @@
 // Figures are for people to read. Only a budget that is missed by a factor of three makes the run fail, with exit code 1.
 import { measureBackup } from "./backup.ts";
 import { measureCatalog } from "./catalog.ts";
-import { measureClients } from "./clients.ts";
+import { measureClients } from "./clients/clients.ts";
 import { measureContent } from "./content.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
-import { measureFleet } from "./fleet.ts";
-import { measureGateway } from "./gateway.ts";
+import { measureFleet } from "./fleet/fleet.ts";
+import { measureGateway } from "./gateway/gateway.ts";
 import { measureGovernance } from "./governance.ts";
-import { measureGuard } from "./guard.ts";
+import { measureGuard } from "./guard/guard.ts";
 import { measureMigration } from "./migration.ts";
-import { measureOAuth } from "./oauth.ts";
-import { measureScim } from "./scim.ts";
-import { measureTokens } from "./tokens.ts";
+import { measureOAuth } from "./oauth/oauth.ts";
+import { measureScim } from "./scim/scim.ts";
+import { measureTokens } from "./tokens/tokens.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {

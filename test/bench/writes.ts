@@ -5,9 +5,9 @@ import { sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { type Db, openDatabase, statement } from "../../src/platform/database/database.ts";
-import { compareAlternating } from "./compare.ts";
 import { atLeast, type Figure } from "./figures.ts";
-import { temporaryDirectory } from "./installation.ts";
+import { compareAlternating } from "./tools/compare.ts";
+import { temporaryDirectory } from "./tools/installation.ts";
 
 const ROUNDS = 9;
 const SECONDS = 0.4;

@@ -5,10 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { runCli } from "../support/cli.ts";
-import { builtExecutable } from "../support/executable.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
+import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
-import { tarFile, tarGzOf } from "../support/tar.ts";
 
 const BARE = { PATH: "/nonexistent" };
 const EMAIL = "admin@example.com";

@@ -2,12 +2,19 @@
 // loopback (operator-experience.md AIR-2). No root is needed: the namespace comes with a user namespace.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { builtExecutable } from "../support/executable.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const JOURNEYS = ["./test/binary/airgap-journeys.ts", "./test/binary/journey.ts"];
 const INSIDE = ["unshare", "--map-root-user", "--net"];
-const TEST = [process.execPath, "test", "--timeout", "60000", "--preload", "./test/support/loopback.ts"];
+const TEST = [
+  process.execPath,
+  "test",
+  "--timeout",
+  "60000",
+  "--preload",
+  "./test/support/network/loopback.ts",
+];
 
 test("AIR-2 CLI-19 the executable does all its work in a network namespace with nothing but loopback", async () => {
   const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {

@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "../../src/app/release/build.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { build } from "../../src/platform/release/build.ts";
-import { runCli } from "../support/cli.ts";
-import { builtExecutable } from "../support/executable.ts";
-import { receiveNotifications } from "../support/notify-receiver.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
+import { receiveNotifications } from "../support/network/notify-receiver.ts";
 import { startService } from "../support/running-service.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");

@@ -1,9 +1,9 @@
 // The README and the handbook, held true: every block has a tag, `run` blocks work as printed with the compiled executable, and the
-// others are validated. VERIFY.md is tested with the release it lies in (test/platform/release.test.ts).
+// others are validated. VERIFY.md is tested with the release it lies in (test/app/release/release.test.ts).
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { FILES } from "../../cli/topics.ts";
+import { FILES } from "../../cli/commands/help/topics.ts";
 import { CHAPTERS } from "../../src/handbook/contents.ts";
 import {
   blocksOfMarkdown,
@@ -13,8 +13,8 @@ import {
   type Placeholder,
   unknownWordsIn,
   type Workplace,
-} from "../support/documentation.ts";
-import { builtExecutable } from "../support/executable.ts";
+} from "../support/cli/documentation.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../support/cli.ts";
-import { builtExecutable } from "../support/executable.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const BARE = { PATH: "/nonexistent" };

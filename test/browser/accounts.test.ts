@@ -9,7 +9,7 @@ import {
   press,
   type Site,
   signIn,
-} from "../support/browser.ts";
+} from "../support/browser/browser.ts";
 
 let site: Site;
 beforeAll(async () => {

@@ -11,7 +11,7 @@ import {
   press,
   type Site,
   signIn,
-} from "../support/browser.ts";
+} from "../support/browser/browser.ts";
 
 let site: Site;
 let member: Account;

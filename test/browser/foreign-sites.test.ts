@@ -2,8 +2,8 @@
 // on another site, one on another port of the same site, where the session cookie travels with the form.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
-import { heading, openSite, type Site } from "../support/browser.ts";
-import { FOREIGN_HOST } from "../support/chromium.ts";
+import { heading, openSite, type Site } from "../support/browser/browser.ts";
+import { FOREIGN_HOST } from "../support/browser/chromium.ts";
 
 let site: Site;
 let hostile: Server<undefined>;

@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isRoot, NOBODY } from "../support/child.ts";
-import { runCli } from "../support/cli.ts";
-import { productCommand } from "../support/executable.ts";
+import { isRoot, NOBODY } from "../support/cli/child.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { productCommand } from "../support/cli/executable.ts";
 import { giveAway } from "../support/give-away.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
 

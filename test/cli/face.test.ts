@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SECRET_INPUT_BYTES_MAX } from "../../cli/secret-input.ts";
-import { TEST_COMMAND as command, runCli, runOnTerminal, type TerminalOptions } from "../support/cli.ts";
-import { programWithTests } from "../support/cli-verbs.ts";
+import { SECRET_INPUT_BYTES_MAX } from "../../cli/input/secret-input.ts";
+import { TEST_COMMAND as command, runCli, runOnTerminal, type TerminalOptions } from "../support/cli/cli.ts";
+import { programWithTests } from "../support/cli/cli-verbs.ts";
 import { runHere } from "../support/in-process.ts";
 
 const piped = (args: string[], stdin = "") =>

@@ -5,16 +5,16 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { expectGolden, type Step } from "../support/golden.ts";
+import { expectGolden, type Step } from "../support/cli/golden.ts";
+import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
-import { publishOn, reportOn } from "../support/installed-clients.ts";
-import { createInstalledGateway } from "../support/installed-gateway.ts";
-import { rewrapOn, runJobsOn } from "../support/installed-jobs.ts";
-import { guessOn, inviteOn, logInOn } from "../support/installed-login.ts";
-import { beginPolicyOn } from "../support/installed-policy.ts";
-import { presentOn, provisionOn } from "../support/installed-provisioning.ts";
-import { makeOlder } from "../support/older-installation.ts";
-import { tarFile, tarGzOf } from "../support/tar.ts";
+import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
+import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
+import { rewrapOn, runJobsOn } from "../support/installed/installed-jobs.ts";
+import { guessOn, inviteOn, logInOn } from "../support/installed/installed-login.ts";
+import { beginPolicyOn } from "../support/installed/installed-policy.ts";
+import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
+import { makeOlder } from "../support/installed/older-installation.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 

@@ -1,12 +1,12 @@
 // The pure parts of the terminal face: ages, tables, progress lines, exit codes.
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
-import { ageText } from "../../cli/age.ts";
 import { processContext } from "../../cli/context.ts";
 import { failureOf, Interrupted, SomeFailed } from "../../cli/exit.ts";
-import { LINE_INTERVAL_MS, progressText, QUIET_MS, startProgress } from "../../cli/progress.ts";
-import { SHORTENED_WIDTH_MIN, tableText } from "../../cli/table.ts";
-import { DomainError, type ErrorKind } from "../../src/domain/errors.ts";
+import { ageText } from "../../cli/output/age.ts";
+import { LINE_INTERVAL_MS, progressText, QUIET_MS, startProgress } from "../../cli/output/progress.ts";
+import { SHORTENED_WIDTH_MIN, tableText } from "../../cli/output/table.ts";
+import { DomainError, type ErrorKind } from "../../src/platform/errors.ts";
 import { heldClock } from "../support/world.ts";
 
 describe("ages", () => {

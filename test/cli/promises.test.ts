@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
 import { type Bench, createInstallation } from "../support/in-process.ts";
-import { publishOn, reportOn } from "../support/installed-clients.ts";
+import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 

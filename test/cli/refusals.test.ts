@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/platform/clock.ts";
-import { lockForServer, openDataDirectory } from "../../src/platform/data-directory.ts";
+import { lockForServer, openDataDirectory } from "../../src/platform/data-directory/data-directory.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 
 const INVITE = "users invite ana@example.org --role member --server-public-url https://qm.example.org";

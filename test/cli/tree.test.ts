@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CliCommand, HELP_WIDTH } from "../../cli/command.ts";
+import { TOPICS } from "../../cli/commands/help/topics.ts";
+import { manualPage } from "../../cli/commands/manual/manual-page.ts";
 import { processContext } from "../../cli/context.ts";
-import { manualPage } from "../../cli/manual.ts";
 import { programFor } from "../../cli/program.ts";
-import { TOPICS } from "../../cli/topics.ts";
 import { CHAPTERS } from "../../src/handbook/contents.ts";
 import { flagOf, SETTING_NAMES, variableOf } from "../../src/platform/config/table.ts";
-import { runOnTerminal } from "../support/cli.ts";
+import { runOnTerminal } from "../support/cli/cli.ts";
 import { runHere } from "../support/in-process.ts";
 
 const CONFIG_HELP = `Shows and checks the settings.

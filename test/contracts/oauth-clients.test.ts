@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
+import { createListeningServer, type ListeningServer } from "../support/network/listening-server.ts";
 import type { Caller } from "../support/server.ts";
 import { createWorld } from "../support/world.ts";
 

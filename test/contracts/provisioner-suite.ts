@@ -1,4 +1,4 @@
-// What both kinds of provisioner promise (src/domain/gateway/provisioner.ts), proved on whichever is given, against a real
+// What both kinds of provisioner promise (src/domain/gateway/provisioners/provisioner.ts), proved on whichever is given, against a real
 // gateway behind it. What only one kind can do or suffer is proved in its own tests.
 import { describe, expect, test } from "bun:test";
 import {
@@ -7,7 +7,7 @@ import {
   type ProvisionedKey,
   type Provisioner,
   ProvisionerError,
-} from "../../src/domain/gateway/provisioner.ts";
+} from "../../src/domain/gateway/provisioners/provisioner.ts";
 
 /** What a test sees of the gateway, and does to it behind the provisioner's back. */
 export interface Upstream {

@@ -1,7 +1,7 @@
 // Every kind of provisioner passes the one suite.
-import { createBuiltinProvisioner } from "../support/builtin-provisioner.ts";
-import { createExampleProvisioner } from "../support/example-provisioner.ts";
-import { LITELLM_VERSIONS } from "../support/litellm-gateway.ts";
+import { createBuiltinProvisioner } from "../support/gateway/builtin-provisioner.ts";
+import { createExampleProvisioner } from "../support/gateway/example-provisioner.ts";
+import { LITELLM_VERSIONS } from "../support/gateway/litellm-gateway.ts";
 import { describeProvisioner } from "./provisioner-suite.ts";
 
 for (const version of LITELLM_VERSIONS)

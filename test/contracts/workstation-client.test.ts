@@ -4,14 +4,14 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
-import { readCatalogFile } from "../../src/catalog-file.ts";
+import { readCatalogFile } from "../../src/app/files/catalog-file.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { packageOf } from "../domain/governance/governance-world.ts";
-import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
-import { publishFirst, publishPackages } from "../support/policy.ts";
+import { publishFirst, publishPackages } from "../support/content/policy.ts";
+import { tarFile, tarGzOf } from "../support/content/tar.ts";
+import { createListeningServer, type ListeningServer } from "../support/network/listening-server.ts";
 import { PASSWORD } from "../support/server.ts";
-import { tarFile, tarGzOf } from "../support/tar.ts";
 
 const EMAIL = "ada@example.com";
 const SCOPES = [

@@ -1,9 +1,9 @@
 // Every route that takes a body, at, below and above the limit of its kind, whether the length is declared or only comes.
 // Limits of what is in a body are tested beside their models.
 import { expect, test } from "bun:test";
-import { type Accepted, bodyBytesMax } from "../../src/server/body.ts";
+import { type Accepted, bodyBytesMax } from "../../src/server/http/bodies/body.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
-import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";

@@ -1,10 +1,10 @@
 // Output that nobody takes any more: the service is not there for its log, and a command whose errors cannot be told still
-// ends with their code. Results that cannot be printed are in cli/face.test.ts.
+// ends with their code. Results that cannot be printed are in test/cli/face.test.ts.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../support/cli.ts";
-import { productCommand } from "../support/executable.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { productCommand } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 test("a service whose log has lost its reader serves on, and ends as it should when it is told to", async () => {

@@ -3,7 +3,7 @@
 // Jobs under a jumping clock are in platform/scheduler.test.ts, gateway keys in properties/gateway-keys.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY_MS, SECOND_MS } from "../../src/platform/clock.ts";
-import { publishFirst } from "../support/policy.ts";
+import { publishFirst } from "../support/content/policy.ts";
 import { createTestServer, PASSWORD, SCIM_TOKEN, type Sent, type TestServer } from "../support/server.ts";
 import { START_MS } from "../support/world.ts";
 

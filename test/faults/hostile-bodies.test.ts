@@ -1,14 +1,18 @@
 // Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
-import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/domain/json-structure.ts";
-import { type Accepted, bodyBytesMax, STRANGER_BODY_BYTES_MAX } from "../../src/server/body.ts";
-import { EXCERPT_CHARACTERS_MAX } from "../../src/server/excerpt.ts";
-import { JSON_VALUES_MAX } from "../../src/server/json-text.ts";
+import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/platform/text/json-structure.ts";
+import {
+  type Accepted,
+  bodyBytesMax,
+  UNAUTHENTICATED_BODY_BYTES_MAX,
+} from "../../src/server/http/bodies/body.ts";
+import { JSON_VALUES_MAX } from "../../src/server/http/bodies/json-text.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../src/server/http/problems/excerpt.ts";
+import { PROBLEM_BYTES_MAX } from "../../src/server/http/problems/problem.ts";
 import type { DocumentedRoute } from "../../src/server/openapi.ts";
-import { PROBLEM_BYTES_MAX } from "../../src/server/problem.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
-import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
 
 /** Processor time that a body may take on an idle machine; the 16 MiB of a group take more to read than the others to refuse. */
@@ -152,7 +156,7 @@ function smallObjects(bytes: number): string {
 }
 
 /** Within the limit of every route. */
-const SMALL_BYTES = STRANGER_BODY_BYTES_MAX;
+const SMALL_BYTES = UNAUTHENTICATED_BODY_BYTES_MAX;
 
 /** What shows that a route has the reader, and what the reader leaves to the route. */
 const jsonForEach = (bytes: number): Record<string, string> => ({

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { createListeningServer, type ListeningServer } from "../support/listening-server.ts";
+import { createListeningServer, type ListeningServer } from "../support/network/listening-server.ts";
 
 const HOST = "Host: localhost\r\nConnection: close\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
@@ -14,7 +14,7 @@ const SIGN_IN = "POST /api/auth/sign-in/email HTTP/1.1\r\n";
 
 let face: ListeningServer;
 beforeAll(async () => {
-  face = await createListeningServer({ bodyTimes: { strangerMs: 500, graceMs: 20 } });
+  face = await createListeningServer({ bodyTimes: { unauthenticatedMs: 500, graceMs: 20 } });
 });
 afterAll(() => face[Symbol.asyncDispose]());
 

@@ -16,8 +16,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { isRoot } from "../support/child.ts";
-import { productCommand } from "../support/executable.ts";
+import { isRoot } from "../support/cli/child.ts";
+import { productCommand } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 

@@ -1,9 +1,9 @@
 // Numbers and names that the handbook states in its sentences are those that the program uses. Whoever changes one of them changes
 // the sentence, too.
 import { expect, test } from "bun:test";
-import { LASTING_EXITS } from "../../cli/exit.ts";
-import { INLINE_CHARACTERS_MAX } from "../../src/document-threads.ts";
-import { REFRESH_GRACE_SECONDS } from "../../src/domain/access/refresh-token.ts";
+import { PERMANENT_FAILURE_EXITS } from "../../cli/exit.ts";
+import { INLINE_CHARACTERS_MAX } from "../../src/app/documents/document-threads.ts";
+import { REFRESH_GRACE_SECONDS } from "../../src/domain/access/tokens/refresh-token.ts";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
 import {
@@ -13,41 +13,41 @@ import {
   PATH_COMPONENTS_MAX,
 } from "../../src/domain/catalog/model.ts";
 import {
-  ALIAS_CHARS_MAX,
-  ANSWER_BYTES_MAX,
-  CREDENTIAL_CHARS_MAX,
-  EXTERNAL_ID_CHARS_MAX,
-  METADATA_BYTES_MAX,
-} from "../../src/domain/gateway/executable-protocol.ts";
-import {
   REPLACEMENT_WINDOW_MS,
   REPLACEMENTS_MAX,
   RETRY_BASE_MS,
   RETRY_MAX_MS,
 } from "../../src/domain/gateway/model.ts";
-import { PROVISION_REASONS, PROVISIONER_CODES } from "../../src/domain/gateway/provisioner.ts";
+import {
+  ALIAS_CHARS_MAX,
+  ANSWER_BYTES_MAX,
+  CREDENTIAL_CHARS_MAX,
+  EXTERNAL_ID_CHARS_MAX,
+  METADATA_BYTES_MAX,
+} from "../../src/domain/gateway/provisioners/executable/executable-protocol.ts";
+import { PROVISION_REASONS, PROVISIONER_CODES } from "../../src/domain/gateway/provisioners/provisioner.ts";
 import { ALIAS_PREFIX } from "../../src/domain/gateway/wire.ts";
-import { COMPARATORS_MAX } from "../../src/domain/governance/document/requirement.ts";
 import { DOCUMENT_BYTES_MAX, SETTING_CHARACTERS_MAX } from "../../src/domain/governance/model.ts";
+import { COMPARATORS_MAX } from "../../src/domain/governance/versions/requirement.ts";
 import {
   GENERATIONS_ADDED_MAX,
   HARNESS_FILE_BYTES_MAX,
   HARNESS_FILE_FORMAT,
-} from "../../src/domain/harness-file.ts";
-import { HARNESS_KEYS } from "../../src/domain/harnesses.ts";
-import { YAML_VALUES_MAX } from "../../src/domain/yaml-scan.ts";
-import { YAML_DEPTH_MAX } from "../../src/domain/yaml-source.ts";
+} from "../../src/domain/harnesses/harness-file.ts";
+import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
 import { HOUR_MS, SECOND_MS } from "../../src/platform/clock.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../../src/platform/config/content.ts";
 import { type SettingName, settingOf } from "../../src/platform/config/table.ts";
 import { PASSWORD_COST } from "../../src/platform/crypto/passwords.ts";
-import { FREE_BYTES_MIN } from "../../src/platform/disk.ts";
-import { BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX } from "../../src/server/body.ts";
-import { BODY_TIMES } from "../../src/server/body-end.ts";
-import { DRAIN_MS } from "../../src/server/listen.ts";
+import { FREE_BYTES_MIN } from "../../src/platform/files/disk.ts";
+import { YAML_VALUES_MAX } from "../../src/platform/text/yaml-scan.ts";
+import { YAML_DEPTH_MAX } from "../../src/platform/text/yaml-source.ts";
+import { BODY_BYTES_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../src/server/http/bodies/body.ts";
+import { BODY_TIMES } from "../../src/server/http/bodies/body-end.ts";
+import { DRAIN_MS } from "../../src/server/listener/listen.ts";
+import { KEEPALIVE_MS } from "../../src/server/policy/revision-streams.ts";
 import { CHECKS } from "../../src/server/readiness.ts";
-import { KEEPALIVE_MS } from "../../src/server/revision-streams.ts";
 
 const MIB = 1024 * 1024;
 const fallback = (name: SettingName): string => settingOf(name).default ?? "";
@@ -109,10 +109,13 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ],
   [
     "security",
-    `at most ${STRANGER_BODY_BYTES_MAX / 1024} KiB and must arrive within ${BODY_TIMES.strangerMs / SECOND_MS} seconds`,
+    `at most ${UNAUTHENTICATED_BODY_BYTES_MAX / 1024} KiB and must arrive within ${BODY_TIMES.unauthenticatedMs / SECOND_MS} seconds`,
   ],
   ["capacity", `${PASSWORD_COST.memoryKib / 1024} MiB of memory`],
-  ["troubleshoot", `after exit codes ${LASTING_EXITS.slice(0, -1).join(", ")} and ${LASTING_EXITS.at(-1)}`],
+  [
+    "troubleshoot",
+    `after exit codes ${PERMANENT_FAILURE_EXITS.slice(0, -1).join(", ")} and ${PERMANENT_FAILURE_EXITS.at(-1)}`,
+  ],
   ["settings", `documents over ${INLINE_CHARACTERS_MAX / 1024} KiB`],
   ["install", `at most ${DRAIN_MS / SECOND_MS} seconds`],
 ];

@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../../src/platform/release/build.ts";
+import { build } from "../../src/app/release/build.ts";
 import { startService } from "../support/running-service.ts";
 
 const PATIENCE_MS = 30_000;

@@ -6,8 +6,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Migration, migrations } from "../../migrations/index.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
-import { columnsOf, schemaOf, tablesOf } from "../support/schema.ts";
+import { migrate } from "../../src/platform/database/schema/migrate.ts";
+import { columnsOf, schemaOf, tablesOf } from "../support/content/schema.ts";
 import { heldClock, temporaryDirectory } from "../support/world.ts";
 
 /** Values that a CHECK wants, by column; any other text column gets its own name. */

@@ -5,7 +5,7 @@ import { Glob } from "bun";
 import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { type Column, columnsOf, tablesOf } from "../support/schema.ts";
+import { type Column, columnsOf, tablesOf } from "../support/content/schema.ts";
 import { createWorld } from "../support/world.ts";
 
 const SOURCE = join(import.meta.dir, "../../src");

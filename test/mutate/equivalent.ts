@@ -12,13 +12,13 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
-    file: "src/domain/gateway/attempt-steps.ts",
+    file: "src/domain/gateway/keys/attempt-steps.ts",
     kind: "changed number",
     contains: "ids.bytes(4)",
     because: "readUInt32BE reads the first four bytes of any longer text",
   },
   {
-    file: "src/domain/gateway/reconciler.ts",
+    file: "src/domain/gateway/keys/reconciler.ts",
     kind: "changed number",
     contains: "ids.bytes(4)",
     because: "readUInt32BE reads the first four bytes of any longer text",
@@ -42,14 +42,14 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "without rows the write that follows changes nothing",
   },
   {
-    file: "src/domain/access/budgets-store.ts",
+    file: "src/domain/access/budgets/budgets-store.ts",
     kind: "dropped SQL condition",
     contains: "and(eq(budgets.name,",
     drops: "eq(budgets.name",
     because: "the digest of a subject covers the name, too",
   },
   {
-    file: "src/domain/access/budgets.ts",
+    file: "src/domain/access/budgets/budgets.ts",
     kind: "changed number",
     contains: "0",
     because:
@@ -82,42 +82,42 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a login session belongs to one user; the condition is for the index",
   },
   {
-    file: "src/domain/gateway/store.ts",
+    file: "src/domain/gateway/keys/store.ts",
     contains: ".get()?.total ?? 0",
     because: "a count without groups always has a row",
   },
   {
-    file: "src/domain/access/own-logins-store.ts",
+    file: "src/domain/access/logins/own-logins-store.ts",
     kind: "changed number",
     contains: "?.total ?? 0",
     because: "a count without groups always has a row",
   },
   {
-    file: "src/domain/json-names.ts",
+    file: "src/platform/text/json-names.ts",
     kind: "changed number",
     contains: "getRandomValues(new Int32Array(1))",
     because: "any number will do as a seed that nobody knows",
   },
   {
-    file: "src/domain/json-names.ts",
+    file: "src/platform/text/json-names.ts",
     kind: "changed number",
     contains: "for (let at = 1; other + at",
     because: "names with equal hashes are compared, and a different first character makes a different hash",
   },
   {
-    file: "src/domain/json-names.ts",
+    file: "src/platform/text/json-names.ts",
     kind: "&& to ||",
     contains: "this.foldsCase && code > ASCII_MAX",
     because: "the slow hash of a name is the same as the fast one",
   },
   {
-    file: "src/platform/database/copy.ts",
+    file: "src/platform/database/maintenance/copy.ts",
     contains: "((pages ?? 0) - (free ?? 0)) * (bytes ?? 0)",
     kind: "changed number",
     because: "three names give three numbers; the defaults are for the type",
   },
   {
-    file: "src/platform/database/copy.ts",
+    file: "src/platform/database/maintenance/copy.ts",
     contains: "((pages ?? 0) - (free ?? 0)) * (bytes ?? 0)",
     kind: "dropped default",
     because: "three names give three numbers; the defaults are for the type",
@@ -129,9 +129,9 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "the operator & takes undefined for 0; the default is for the type",
   },
   {
-    file: "src/domain/access/refresh-token.ts",
+    file: "src/domain/access/tokens/refresh-token.ts",
     kind: "changed number",
-    contains: "rotations % ROTATIONS_PER_CLEARING === 0",
+    contains: "rotations % ROTATIONS_PER_CLEANUP === 0",
     because: "which one of so many rotations clears makes no difference",
   },
   {

@@ -6,90 +6,152 @@ export interface Place {
   tests: readonly string[];
 }
 
-const gateway = (name: string) => `src/domain/gateway/${name}.ts`;
-const server = (name: string) => `src/server/${name}.ts`;
-const catalog = (name: string) => `src/domain/catalog/${name}.ts`;
-
 export const PLACES: Readonly<Record<string, Place>> = {
   archives: {
-    files: [catalog("archive"), catalog("archive/*"), catalog("stored-archives")],
-    tests: ["test/domain/catalog/archive.test.ts", "test/domain/catalog/stored-archives.test.ts"],
+    files: [
+      "src/domain/catalog/archive/archive.ts",
+      "src/domain/catalog/archive/{bytes,header,import-rules,limits,metadata,paths,tar}.ts",
+      "src/domain/catalog/archive/stored-archives.ts",
+    ],
+    tests: [
+      "test/domain/catalog/archive/archive.test.ts",
+      "test/domain/catalog/archive/stored-archives.test.ts",
+    ],
   },
   bundles: {
-    files: [catalog("bundle-*"), catalog("bundles"), catalog("changes"), catalog("plan")],
-    tests: ["bundles", "bundle-bytes", "import-during-changes", "stored-archives", "seed"].map(
-      (name) => `test/domain/catalog/${name}.test.ts`,
-    ),
+    files: [
+      "src/domain/catalog/bundles/{bundle-check,bundle-model,bundle-read,bundle-write}.ts",
+      "src/domain/catalog/bundles/bundles.ts",
+      "src/domain/catalog/seed/changes.ts",
+      "src/domain/catalog/seed/plan.ts",
+    ],
+    tests: [
+      "test/domain/catalog/bundles/bundles.test.ts",
+      "test/domain/catalog/bundles/bundle-bytes.test.ts",
+      "test/domain/catalog/bundles/import-during-changes.test.ts",
+      "test/domain/catalog/archive/stored-archives.test.ts",
+      "test/domain/catalog/seed/seed.test.ts",
+    ],
   },
   attempts: {
-    files: ["attempts", "attempt-steps", "key-changes", "keys", "model", "reconciler", "retire", "store"].map(
-      gateway,
-    ),
+    files: [
+      "src/domain/gateway/keys/attempts.ts",
+      "src/domain/gateway/keys/attempt-steps.ts",
+      "src/domain/gateway/keys/key-changes.ts",
+      "src/domain/gateway/keys/keys.ts",
+      "src/domain/gateway/model.ts",
+      "src/domain/gateway/keys/reconciler.ts",
+      "src/domain/gateway/keys/retire.ts",
+      "src/domain/gateway/keys/store.ts",
+    ],
     tests: [
-      ...["attempt-races", "keys", "ended-access", "administration", "key-rows", "times"].map(
-        (name) => `test/domain/gateway/${name}.test.ts`,
-      ),
+      "test/domain/gateway/keys/attempt-races.test.ts",
+      "test/domain/gateway/keys/keys.test.ts",
+      "test/domain/gateway/keys/ended-access.test.ts",
+      "test/domain/gateway/administration/administration.test.ts",
+      "test/domain/gateway/keys/key-rows.test.ts",
+      "test/domain/gateway/keys/times.test.ts",
       "test/properties/gateway-keys.test.ts",
     ],
   },
   budgets: {
     files: [
-      "src/domain/access/budgets.ts",
-      "src/domain/access/budgets-store.ts",
-      "src/domain/access/invitation-budget.ts",
+      "src/domain/access/budgets/budgets.ts",
+      "src/domain/access/budgets/budgets-store.ts",
+      "src/domain/access/budgets/invitation-budget.ts",
     ],
-    tests: ["budgets", "password-guesses", "counted-address"].map(
-      (name) => `test/domain/access/${name}.test.ts`,
-    ),
+    tests: [
+      "test/domain/access/budgets/budgets.test.ts",
+      "test/domain/access/sign-in/password-guesses.test.ts",
+      "test/domain/access/budgets/counted-address.test.ts",
+    ],
   },
   access: {
-    files: ["src/domain/access/*.ts"],
-    tests: ["test/domain/access/*.test.ts", "test/server/oauth.test.ts"],
+    files: [
+      "src/domain/access/*.ts",
+      "src/domain/access/authentication/*.ts",
+      "src/domain/access/budgets/*.ts",
+      "src/domain/access/device-login/*.ts",
+      "src/domain/access/logins/*.ts",
+      "src/domain/access/sign-in/*.ts",
+      "src/domain/access/tokens/*.ts",
+    ],
+    tests: [
+      "test/domain/access/*.test.ts",
+      "test/domain/access/authentication/*.test.ts",
+      "test/domain/access/budgets/*.test.ts",
+      "test/domain/access/device-login/*.test.ts",
+      "test/domain/access/logins/*.test.ts",
+      "test/domain/access/sign-in/*.test.ts",
+      "test/domain/access/tokens/*.test.ts",
+      "test/server/routes/access/oauth.test.ts",
+    ],
   },
   guard: {
-    files: ["guard", "cookies", "conditional"].map(server),
+    files: ["src/server/auth/guard.ts", "src/server/auth/cookies.ts", "src/server/http/conditional.ts"],
     tests: [
-      "cookies",
-      "prepared-answers",
-      "conditional",
-      "openapi",
-      "authorization",
-      "session",
-      "oauth",
-      "governance-delivery",
-    ].map((name) => `test/server/${name}.test.ts`),
+      "test/server/auth/cookies.test.ts",
+      "test/server/http/prepared-answers.test.ts",
+      "test/server/http/conditional.test.ts",
+      "test/server/openapi.test.ts",
+      "test/server/auth/authorization.test.ts",
+      "test/server/routes/access/session.test.ts",
+      "test/server/routes/access/oauth.test.ts",
+      "test/server/routes/governance/governance-delivery.test.ts",
+    ],
   },
   bodies: {
-    files: ["src/domain/json-*.ts", ...["validation", "json-text", "body-end"].map(server)],
+    files: [
+      "src/platform/text/{json-lines,json-names,json-structure}.ts",
+      "src/server/http/bodies/validation.ts",
+      "src/server/http/bodies/json-text.ts",
+      "src/server/http/bodies/body-end.ts",
+    ],
     tests: [
-      ...["json-structure", "json-lines"].map((name) => `test/properties/${name}.test.ts`),
-      ...["json-text", "errors", "body-end"].map((name) => `test/server/${name}.test.ts`),
+      "test/properties/json-structure.test.ts",
+      "test/properties/json-lines.test.ts",
+      "test/server/http/bodies/json-text.test.ts",
+      "test/server/http/problems/errors.test.ts",
+      "test/server/http/bodies/body-end.test.ts",
     ],
   },
   callers: {
-    files: ["peer-address", "refusal*"].map(server),
-    tests: ["peer-address", "refusal-log", "dialect", "oauth", "errors", "scim-http"].map(
-      (name) => `test/server/${name}.test.ts`,
-    ),
+    files: ["src/server/listener/peer-address.ts", "src/server/http/problems/{refusal,refusal-log}.ts"],
+    tests: [
+      "test/server/listener/peer-address.test.ts",
+      "test/server/http/problems/refusal-log.test.ts",
+      "test/server/http/problems/dialect.test.ts",
+      "test/server/routes/access/oauth.test.ts",
+      "test/server/http/problems/errors.test.ts",
+      "test/server/scim/scim-http.test.ts",
+    ],
   },
   passwords: {
     files: ["src/platform/crypto/password-queue.ts"],
-    tests: ["test/platform/password-queue.test.ts"],
+    tests: ["test/platform/crypto/password-queue.test.ts"],
   },
   backup: {
-    files: ["src/domain/backup/*.ts", "src/backup/*.ts", "src/platform/database/copy.ts"],
-    tests: ["found", "backup", "restore"].map((name) => `test/backup/${name}.test.ts`),
+    files: [
+      "src/domain/backup/*.ts",
+      "src/app/backup/{backup,backup-folder,backup-keys,jobs,read-backup,replaced-databases,restore,retention,verify}.ts",
+      "src/platform/database/maintenance/copy.ts",
+    ],
+    tests: [
+      "test/app/backup/backup-folder.test.ts",
+      "test/app/backup/backup.test.ts",
+      "test/app/backup/restore.test.ts",
+    ],
   },
   scheduler: {
     files: ["src/platform/scheduler/*.ts"],
-    tests: ["test/platform/scheduler.test.ts"],
+    tests: ["test/platform/scheduler/scheduler.test.ts"],
   },
   clients: {
-    files: ["src/domain/clients/{strike,retention,store}.ts"],
-    tests: ["test/domain/clients/*.test.ts"],
+    files: ["src/domain/clients/{removal,retention,store}.ts"],
+    tests: ["test/domain/clients/*.test.ts", "test/domain/clients/verdict/verdict.test.ts"],
   },
   terminal: {
-    files: ["cli/printable.ts", "src/platform/log.ts", "src/platform/log-value.ts"],
-    tests: ["test/cli/printable.test.ts", "test/platform/log.test.ts"],
+    files: ["cli/output/printable.ts", "src/platform/observe/log.ts", "src/platform/observe/log-value.ts"],
+    tests: ["test/cli/output/printable.test.ts", "test/platform/observe/log.test.ts"],
   },
 };

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { inspectArchive } from "../../src/domain/catalog/archive.ts";
-import { DomainError } from "../../src/domain/errors.ts";
-import { chunksOf, tarEntry, tarFile, tarFolder, tarGzOf, tarPax } from "../support/tar.ts";
+import { inspectArchive } from "../../src/domain/catalog/archive/archive.ts";
+import { DomainError } from "../../src/platform/errors.ts";
+import { chunksOf, tarEntry, tarFile, tarFolder, tarGzOf, tarPax } from "../support/content/tar.ts";
 
 const RUNS = 400;
 const GOOD = tarGzOf(

@@ -4,9 +4,9 @@
 // A failure prints seed and path: pass both to `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import * as store from "../../src/domain/gateway/keys/store.ts";
 import { KEY_STATES, type KeyState, TRANSITIONS } from "../../src/domain/gateway/model.ts";
-import { openCredential } from "../../src/domain/gateway/sealed-credential.ts";
-import * as store from "../../src/domain/gateway/store.ts";
+import { openCredential } from "../../src/domain/gateway/sealing/sealed-credential.ts";
 import type { User } from "../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { createGatewayWorld, type GatewayWorld, retire } from "../domain/gateway/gateway-world.ts";

@@ -1,10 +1,10 @@
 // Lines found by scanning a JSON text are those that reading it as YAML finds, whatever the text holds.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { pointerOf } from "../../src/domain/errors.ts";
-import { jsonLines } from "../../src/domain/json-lines.ts";
-import { ProblemList } from "../../src/domain/problem-list.ts";
-import { readYamlText } from "../../src/domain/yaml-text.ts";
+import { pointerOf } from "../../src/platform/errors.ts";
+import { jsonLines } from "../../src/platform/text/json-lines.ts";
+import { ProblemList } from "../../src/platform/text/problem-list.ts";
+import { readYamlText } from "../../src/platform/text/yaml-text.ts";
 
 const BOUNDS = { bytesMax: 1_000_000, tokensMax: 1_000_000 };
 /** a comment makes the text YAML that is not JSON */

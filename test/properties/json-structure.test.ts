@@ -1,9 +1,14 @@
 // The scanner of JSON text against a plain recursive reading of the same value.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { pointerOf } from "../../src/domain/errors.ts";
-import { findFlaw, findFlawInSlices, type JsonLimits, pointerAt } from "../../src/domain/json-structure.ts";
-import { inOneTurn } from "../../src/platform/steps.ts";
+import { pointerOf } from "../../src/platform/errors.ts";
+import { runSynchronously } from "../../src/platform/steps.ts";
+import {
+  findFlawInSlices,
+  findViolation,
+  type JsonLimits,
+  pointerAt,
+} from "../../src/platform/text/json-structure.ts";
 
 /** A JSON value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
@@ -86,12 +91,12 @@ test("depth, values and names are what a recursive reading finds", () => {
         const text = written(value, blank, escaped);
         JSON.parse(text);
         const { depth, values, twice } = read(value, foldsCase);
-        const flaw = findFlaw(text, { ...UNLIMITED, foldsCase });
+        const flaw = findViolation(text, { ...UNLIMITED, foldsCase });
         expect(flaw?.kind === "duplicate" ? pointerAt(text, flaw.at) : undefined).toBe(twice);
         if (twice !== undefined) return;
-        expect(findFlaw(text, { depthMax: depth, valuesMax: values, foldsCase })).toBeUndefined();
-        if (depth > 0) expect(findFlaw(text, { ...UNLIMITED, depthMax: depth - 1 })?.kind).toBe("depth");
-        expect(findFlaw(text, { ...UNLIMITED, valuesMax: values - 1 })?.kind).toBe("values");
+        expect(findViolation(text, { depthMax: depth, valuesMax: values, foldsCase })).toBeUndefined();
+        if (depth > 0) expect(findViolation(text, { ...UNLIMITED, depthMax: depth - 1 })?.kind).toBe("depth");
+        expect(findViolation(text, { ...UNLIMITED, valuesMax: values - 1 })?.kind).toBe("values");
       },
     ),
     { numRuns: 500 },
@@ -104,7 +109,9 @@ test("a text that is looked at in slices has the same first flaw", () => {
     fc.property(tree, fc.boolean(), slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
       const text = written(value, " ", escaped);
       for (const limits of [UNLIMITED, { ...UNLIMITED, foldsCase: true }, { depthMax: 3, valuesMax }])
-        expect(inOneTurn(findFlawInSlices(text, limits, sliceCharacters))).toEqual(findFlaw(text, limits));
+        expect(runSynchronously(findFlawInSlices(text, limits, sliceCharacters))).toEqual(
+          findViolation(text, limits),
+        );
     }),
   );
 });
@@ -118,7 +125,7 @@ test("any text at all is read to its end", () => {
   const anything = fc.string({ unit: fc.constantFrom(...'[]{}":,\\ 0atu') });
   fc.assert(
     fc.property(anything, (text) => {
-      expect(() => findFlaw(text, UNLIMITED)).not.toThrow();
+      expect(() => findViolation(text, UNLIMITED)).not.toThrow();
     }),
     { numRuns: 1_000 },
   );

@@ -2,9 +2,9 @@
 // changed, and forgets no conflict, over one merge and over a life of many.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { diffDocuments } from "../../src/domain/governance/diff.ts";
-import { mergeDocuments, standingConflicts } from "../../src/domain/governance/merge.ts";
-import { isSame, partsOf, valueAt } from "../../src/domain/governance/paths.ts";
+import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
+import { isSame, splitParts, valueAt } from "../../src/domain/governance/publishing/document-paths.ts";
+import { mergeDocuments, openConflicts } from "../../src/domain/governance/publishing/merge.ts";
 
 /** Few names and values, so that authors meet often. */
 const scalar = fc.constantFrom<unknown>("a", "b", 1, true, null);
@@ -67,10 +67,10 @@ const tokensOf = (pointer: string): string[] =>
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 /** What has no named parts is changed as a whole. */
 const isWhole = (document: unknown, pointer: string): boolean =>
-  partsOf(tokensOf(pointer), valueAt(document, pointer)) === undefined;
+  splitParts(tokensOf(pointer), valueAt(document, pointer)) === undefined;
 
 const namesAt = (document: unknown, pointer: string): string[] => [
-  ...(partsOf(tokensOf(pointer), valueAt(document, pointer))?.keys() ?? []),
+  ...(splitParts(tokensOf(pointer), valueAt(document, pointer))?.keys() ?? []),
 ];
 /** The same entries in another order: none of them was changed, so the file may change or take away any. */
 const isReordered = (path: string, { baseline, current }: { baseline: unknown; current: unknown }): boolean =>
@@ -81,7 +81,7 @@ const isReordered = (path: string, { baseline, current }: { baseline: unknown; c
 
 /** Every place that can be named, from the root down. */
 function placesOf(value: unknown, path: readonly string[] = []): string[] {
-  const parts = partsOf(path, value);
+  const parts = splitParts(path, value);
   const own = path.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   return [own, ...[...(parts ?? [])].flatMap(([key, part]) => placesOf(part, [...path, key]))];
 }
@@ -182,11 +182,11 @@ describe("a life of many merges", () => {
         for (const { author, document: said } of steps) {
           if (author === "dashboard") {
             current = said;
-            conflicts = standingConflicts(conflicts, { current, wanted: file });
+            conflicts = openConflicts(conflicts, { current, wanted: file });
           } else {
             const wanted = author === "file" ? said : file;
             const { merged, conflicts: found } = mergeDocuments({ baseline: file, current, wanted });
-            conflicts = standingConflicts([...conflicts, ...found], { current: merged, wanted });
+            conflicts = openConflicts([...conflicts, ...found], { current: merged, wanted });
             for (const path of found) open.add(path);
             [file, current] = [wanted, merged];
           }

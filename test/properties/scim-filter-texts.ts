@@ -1,13 +1,13 @@
 // Random users, groups and filters for the properties of searching: few texts, so that documents and filters meet.
 import fc from "fast-check";
 import type { ScimObject, ScimValue } from "../../src/domain/scim/model.ts";
-import { resolvePath } from "../../src/domain/scim/path.ts";
+import { resolvePath } from "../../src/domain/scim/schema/attribute-path.ts";
 import {
   type Attribute,
   ENTERPRISE_SCHEMA,
   RESOURCE_TYPE,
   USER_SCHEMA,
-} from "../../src/domain/scim/schema.ts";
+} from "../../src/domain/scim/schema/schema.ts";
 import { ENTERPRISE_USER, type ResourceTypeName } from "../../src/domain/scim/wire.ts";
 
 /** Among them what SQL, JSON and case folding trip over. */

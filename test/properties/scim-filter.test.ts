@@ -3,7 +3,6 @@
 import { describe, expect, test } from "bun:test";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
-import { elementsOf, partsOf } from "../../src/domain/scim/document.ts";
 import { ScimError } from "../../src/domain/scim/errors.ts";
 import { matches } from "../../src/domain/scim/filter/evaluate.ts";
 import { FILTER_LENGTH_MAX } from "../../src/domain/scim/filter/model.ts";
@@ -11,11 +10,12 @@ import { parseFilter, parseFilters, parseTarget } from "../../src/domain/scim/fi
 import { shapeOf } from "../../src/domain/scim/filter/shape.ts";
 import { simplified } from "../../src/domain/scim/filter/simplify.ts";
 import { whereOf } from "../../src/domain/scim/filter/where-store.ts";
-import { fold } from "../../src/domain/scim/fold.ts";
 import type { ScimObject } from "../../src/domain/scim/model.ts";
-import { resolvePath } from "../../src/domain/scim/path.ts";
+import { resolvePath } from "../../src/domain/scim/schema/attribute-path.ts";
+import { elementsOf, partsOf } from "../../src/domain/scim/schema/document.ts";
+import { foldCase } from "../../src/domain/scim/schema/fold-case.ts";
 import { CORE_USER, RESOURCE_TYPES, type ResourceTypeName } from "../../src/domain/scim/wire.ts";
-import { createSearchWorld, type ListAnswer, type SearchWorld } from "../domain/scim/search-world.ts";
+import { createSearchWorld, type ListAnswer, type SearchWorld } from "../domain/scim/search/search-world.ts";
 import { attributeAt, FILTERS, type Population, pathsOf, populations, TEXTS } from "./scim-filter-texts.ts";
 
 /** A run makes a database and asks it dozens of filters or orders. */
@@ -118,7 +118,7 @@ function sortKey(resource: ScimObject, name: string): string | undefined {
   const single = attribute.multiValued ? (list.find(({ primary }) => primary === true) ?? list[0]) : found;
   const value = sub ? partsOf(single)[sub.name] : single;
   if (value === undefined) return undefined;
-  return (sub ?? attribute).caseExact ? String(value) : fold(String(value));
+  return (sub ?? attribute).caseExact ? String(value) : foldCase(String(value));
 }
 
 describe("the text of the SQL", () => {

@@ -4,13 +4,13 @@ import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { memberTexts } from "../../src/domain/scim/groups/member-texts-store.ts";
 import { memberSlice } from "../../src/domain/scim/groups/members-store.ts";
-import { locationOf } from "../../src/domain/scim/messages.ts";
+import { locationOf } from "../../src/domain/scim/messages/messages.ts";
+import { groupFrame } from "../../src/domain/scim/messages/render.ts";
+import { readView } from "../../src/domain/scim/messages/view.ts";
 import type { GroupRow } from "../../src/domain/scim/model.ts";
-import { groupFrame } from "../../src/domain/scim/render.ts";
 import { scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
 import { groupsOfUser } from "../../src/domain/scim/users/users-store.ts";
-import { readView } from "../../src/domain/scim/view.ts";
-import { addProvisionedGroup, addProvisionedUser } from "../support/provisioned-rows.ts";
+import { addProvisionedGroup, addProvisionedUser } from "../support/content/provisioned-rows.ts";
 import { createWorld } from "../support/world.ts";
 
 const MEMBERS = 5;

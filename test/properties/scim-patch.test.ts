@@ -4,10 +4,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ScimError } from "../../src/domain/scim/errors.ts";
+import { readUser } from "../../src/domain/scim/messages/read-resource.ts";
 import type { ScimObject, ScimProfile } from "../../src/domain/scim/model.ts";
-import { readGroupPatch } from "../../src/domain/scim/patch/group.ts";
-import { patchUser } from "../../src/domain/scim/patch/user.ts";
-import { readUser } from "../../src/domain/scim/read.ts";
+import { readGroupPatch } from "../../src/domain/scim/patch/patch-group.ts";
+import { patchUser } from "../../src/domain/scim/patch/patch-user.ts";
 
 const SEQUENCES = 1_000;
 const STEPS_MAX = 8;

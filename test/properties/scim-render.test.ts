@@ -1,9 +1,9 @@
 // Whatever a user holds, the fast way of showing all of it and the general way give the same text.
 import { test } from "bun:test";
 import fc from "fast-check";
-import { arrangedUser } from "../../src/domain/scim/document.ts";
-import { userJson } from "../../src/domain/scim/render.ts";
-import { readView } from "../../src/domain/scim/view.ts";
+import { userJson } from "../../src/domain/scim/messages/render.ts";
+import { readView } from "../../src/domain/scim/messages/view.ts";
+import { arrangedUser } from "../../src/domain/scim/schema/document.ts";
 import { ENTERPRISE_USER } from "../../src/domain/scim/wire.ts";
 
 // Pieces of the documents' own structure, to be mistaken for it.

@@ -3,13 +3,13 @@
 // rows. A failure prints seed and path: pass both to `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DomainError } from "../../src/domain/errors.ts";
 import type { Role } from "../../src/domain/identity/service.ts";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
 import type { ScimGroups } from "../../src/domain/scim/groups/groups.ts";
 import { STEP_MEMBERS } from "../../src/domain/scim/groups/member-slices.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../src/domain/scim/tables.ts";
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
+import { DomainError } from "../../src/platform/errors.ts";
 import {
   addScimUsers,
   createGroupsWorld,
@@ -19,7 +19,7 @@ import {
   rolesOf,
   storedGroup,
   versionsOf,
-} from "../domain/scim/groups-world.ts";
+} from "../domain/scim/groups/groups-world.ts";
 
 const SEQUENCES = 15;
 const STEPS_MAX = 40;

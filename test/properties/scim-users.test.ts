@@ -4,14 +4,14 @@
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { DomainError } from "../../src/domain/errors.ts";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
-import { leaveAll } from "../../src/domain/scim/groups/members-store.ts";
+import { removeFromAllGroups } from "../../src/domain/scim/groups/members-store.ts";
 import type { ScimCaller } from "../../src/domain/scim/model.ts";
 import { scimUserEmails, scimUsers } from "../../src/domain/scim/tables.ts";
 import { accountAddress, shownDoc } from "../../src/domain/scim/users/emails.ts";
 import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
+import { DomainError } from "../../src/platform/errors.ts";
 import { createIdentityWorld, type IdentityWorld, PASSWORD } from "../support/identity-world.ts";
 
 const SEQUENCES = 15;
@@ -84,7 +84,7 @@ class Run {
       ...world,
       accounts: identity.provisioned,
       groupsChanged: undefined,
-      leaveAll: (tx, userId) => leaveAll(tx, { userId, nowMs: clock.nowMs() }),
+      leaveAll: (tx, userId) => removeFromAllGroups(tx, { userId, nowMs: clock.nowMs() }),
       settings: {
         baseUrl: () => "https://host.example",
         linkExisting: "by_address",

@@ -4,8 +4,13 @@ import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { organizations } from "../../src/domain/identity/tables.ts";
-import { type Db, LOOK_AGAIN_MS, openDatabase, type Tx } from "../../src/platform/database/database.ts";
-import { nextTurn, type Steps } from "../../src/platform/steps.ts";
+import {
+  type Db,
+  FOREIGN_COMMIT_CHECK_MS,
+  openDatabase,
+  type Tx,
+} from "../../src/platform/database/database.ts";
+import { type Steps, yieldToEventLoop } from "../../src/platform/steps.ts";
 import { createWorld } from "../support/world.ts";
 
 const SEQUENCES = 25;
@@ -50,7 +55,7 @@ function* steps(tx: Tx, { rows, fails }: Write, name: string): Steps<string> {
   return name;
 }
 
-function atOnce(tx: Tx, write: Write, name: string): string {
+function readConsistently(tx: Tx, write: Write, name: string): string {
   const all = steps(tx, write, name);
   for (;;) {
     const step = all.next();
@@ -60,7 +65,7 @@ function atOnce(tx: Tx, write: Write, name: string): string {
 
 function ask(db: Db, write: Write, name: string): Promise<string> {
   if (write.kind === "stepped") return db.writeInSteps((tx) => steps(tx, write, name));
-  const once = (tx: Tx) => atOnce(tx, write, name);
+  const once = (tx: Tx) => readConsistently(tx, write, name);
   return write.kind === "short" ? db.write(once) : db.writeInBackground(once);
 }
 
@@ -81,7 +86,7 @@ async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][
   });
   while (!isDone) {
     seen.push(rowsIn(db));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   await ended;
   return seen;
@@ -100,7 +105,7 @@ test("whatever is written, readers see whole writes in the order in which they w
         if (isForeignFirst) {
           await other.write((tx) => insert(tx, `foreign ${at}`));
           expected.push(`foreign ${at}`);
-          await Bun.sleep(LOOK_AGAIN_MS + 1);
+          await Bun.sleep(FOREIGN_COMMIT_CHECK_MS + 1);
         }
         const asked = [...writes, LAST].map((write, order): [Write, string] => [write, `${at}.${order}`]);
         const states = [expected.join()];

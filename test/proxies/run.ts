@@ -3,11 +3,11 @@
 import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "../../src/app/release/build.ts";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
-import { build } from "../../src/platform/release/build.ts";
-import { BODY_BYTES_MAX } from "../../src/server/body.ts";
-import { converse } from "../support/raw-socket.ts";
+import { BODY_BYTES_MAX } from "../../src/server/http/bodies/body.ts";
+import { converse } from "../support/network/raw-socket.ts";
 import { startService } from "../support/running-service.ts";
 import { ask, PROXY_ADDRESS, type RunningProxy, startCaddy, startHaproxy, startNginx } from "./programs.ts";
 

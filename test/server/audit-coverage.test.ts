@@ -2,7 +2,7 @@
 // leaves nothing says why, and which tables it may change all the same; so do the few GETs that change something. A new
 // route has to be listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/package-sources.ts";
+import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/sources/package-sources.ts";
 import {
   CAPABILITIES_HEADER,
   CONTRACT_GENERATION,
@@ -11,13 +11,15 @@ import {
 } from "../../src/domain/governance/wire.ts";
 import { BULK_REQUEST, CORE_GROUP, CORE_USER, PATCH_OP, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
-import type { Requirement } from "../../src/server/guard.ts";
+import type { Requirement } from "../../src/server/auth/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
-import { FormBrowser, formTo, type Page } from "../support/form-browser.ts";
-import { createGatewayServer, PROXY_TOKEN } from "../support/gateway-server.ts";
-import { publishFirst } from "../support/policy.ts";
+import { FormBrowser, formTo, type Page } from "../support/browser/form-browser.ts";
+import { publishFirst } from "../support/content/policy.ts";
+import { tarFile, tarGzOf } from "../support/content/tar.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
+import { createTlsServer, type TlsServer } from "../support/network/tls-server.ts";
 import {
   ADDRESS,
   BASE_URL,
@@ -30,8 +32,6 @@ import {
   type TestServer,
 } from "../support/server.ts";
 import { sharedServer } from "../support/shared.ts";
-import { tarFile, tarGzOf } from "../support/tar.ts";
-import { createTlsServer, type TlsServer } from "../support/tls-server.ts";
 
 const sameServer = sharedServer(createTestServer);
 const sameGateway = sharedServer(createGatewayServer);

@@ -7,9 +7,9 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
-import { FREE_BYTES_MIN, isNearlyFull } from "../../src/platform/disk.ts";
+import { FREE_BYTES_MIN, isNearlyFull } from "../../src/platform/files/disk.ts";
 import { CHECKS, createReadiness, WORKER_FRESH_MS } from "../../src/server/readiness.ts";
-import { createGatewayServer } from "../support/gateway-server.ts";
+import { createGatewayServer } from "../support/gateway/gateway-server.ts";
 import { createTestServer, type TestServer } from "../support/server.ts";
 import { createWorld, START_MS } from "../support/world.ts";
 

@@ -6,7 +6,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import { type DocumentedRoute, isShown, type RouteDetail } from "../../src/server/openapi.ts";
-import { promisesOf } from "../support/api-promises.ts";
+import { promisesOf } from "../support/network/api-promises.ts";
 import { type Caller, createTestServer, type TestServer } from "../support/server.ts";
 
 interface Operation {

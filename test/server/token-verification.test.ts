@@ -1,7 +1,7 @@
 // Access tokens at the guard: which are verified, how often, and what tokens that nobody signed do to others.
 import { expect, test } from "bun:test";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
-import { REFUSED_TOKENS } from "../../src/server/first-sights.ts";
+import { REFUSED_TOKENS } from "../../src/server/auth/token-verification-limit.ts";
 import { createTestServer, METRICS_TOKEN, type TestServer } from "../support/server.ts";
 
 const FAR = "198.51.100.9";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { tablesOf } from "./schema.ts";
+import { tablesOf } from "./content/schema.ts";
 
 export interface Traces {
   /** in the order they were recorded */

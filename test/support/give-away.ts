@@ -1,7 +1,7 @@
 // Gives a data directory to an ordinary user, so that commands which root starts run as somebody for whom permissions count.
 import { chmodSync, chownSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { NOBODY } from "./child.ts";
+import { NOBODY } from "./cli/child.ts";
 import type { Bench } from "./in-process.ts";
 
 /** Only root can. */

@@ -2,18 +2,18 @@
 // what a test must see behind the service.
 import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
-import { endLogins } from "../../src/domain/access/end-logins.ts";
-import { forgetGuesses } from "../../src/domain/access/password-guesses.ts";
-import type { Actor } from "../../src/domain/actor.ts";
+import { endLogins } from "../../src/domain/access/logins/end-logins.ts";
+import { forgetGuesses } from "../../src/domain/access/sign-in/password-guesses.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
-import { DomainError } from "../../src/domain/errors.ts";
-import { createRetirement } from "../../src/domain/gateway/retire.ts";
+import { createKeyRetirement } from "../../src/domain/gateway/keys/retire.ts";
 import { Idempotency } from "../../src/domain/idempotency/service.ts";
 import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
+import type { Actor } from "../../src/domain/shared/actor.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
+import { DomainError } from "../../src/platform/errors.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -79,7 +79,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endings.push(ending);
       endLogins(tx, ending);
     },
-    retireGatewayKey: createRetirement(world),
+    retireGatewayKey: createKeyRetirement(world),
     spendInvitation: () => {},
     forgetGuesses,
     settings: { mode: "password", groupRoleMappings: {}, ...settings },

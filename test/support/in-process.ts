@@ -8,8 +8,8 @@ import type { Context } from "../../cli/context.ts";
 import { run } from "../../cli/program.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type Ids, sha256Hex, systemIds } from "../../src/platform/ids.ts";
-import type { CliResult } from "./cli.ts";
-import { remember } from "./copies.ts";
+import type { CliResult } from "./cli/cli.ts";
+import { remember } from "./content/copies.ts";
 import { type HeldClock, heldClock, PREFIX, placeOfWorlds } from "./world.ts";
 
 export interface Bench extends Disposable {

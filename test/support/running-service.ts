@@ -1,5 +1,5 @@
 // The service as a real child process: started, asked over its socket, told to stop.
-import { productCommand } from "./executable.ts";
+import { productCommand } from "./cli/executable.ts";
 
 export interface RunningService {
   baseUrl: string;

@@ -3,14 +3,14 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Actor } from "../../src/domain/actor.ts";
 import { type Audit, createAudit } from "../../src/domain/audit/service.ts";
 import { organizations } from "../../src/domain/identity/tables.ts";
+import type { Actor } from "../../src/domain/shared/actor.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { type Db, openDatabase } from "../../src/platform/database/database.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
+import { migrate } from "../../src/platform/database/schema/migrate.ts";
 import { type Ids, systemIds } from "../../src/platform/ids.ts";
-import { type Copy, remember } from "./copies.ts";
+import { type Copy, remember } from "./content/copies.ts";
 
 /** 2026-01-01T00:00:00.000Z */
 export const START_MS = Date.UTC(2026, 0, 1);

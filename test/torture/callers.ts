@@ -2,7 +2,7 @@
 // A change that broke off with its connection may be there or not; one that was acknowledged must be.
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../src/platform/ids.ts";
-import { clientReport } from "../bench/client-report.ts";
+import { clientReport } from "../bench/clients/client-report.ts";
 import { EMAIL, PASSWORD, SCIM_TOKEN, type Site, type Workstation } from "./site.ts";
 
 export interface Caller {

@@ -1,8 +1,8 @@
 // What a process takes of the machine, sample by sample: resident memory and open descriptors. Whether that is flat is
 // judged by medians, as memory rises and falls with each collection.
 import { readdirSync } from "node:fs";
-import { median } from "../bench/compare.ts";
 import { residentMb } from "../bench/processes.ts";
+import { median } from "../bench/tools/compare.ts";
 
 const EVERY_MS = 1_000;
 

@@ -4,8 +4,8 @@ import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Figure } from "../bench/figures.ts";
-import { runCli } from "../support/cli.ts";
-import { productCommand } from "../support/executable.ts";
+import { runCli } from "../support/cli/cli.ts";
+import { productCommand } from "../support/cli/executable.ts";
 import type { RunningService } from "../support/running-service.ts";
 import {
   type Caller,

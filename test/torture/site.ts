@@ -2,9 +2,9 @@
 // is started on it again and again at the same address, and workstations that have signed in.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExistingInstallation } from "../../src/installation.ts";
+import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/table.ts";
-import { logIn, openBeside, temporaryDirectory } from "../bench/installation.ts";
+import { logIn, openBeside, temporaryDirectory } from "../bench/tools/installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 export const EMAIL = "admin@example.com";

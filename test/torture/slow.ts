@@ -1,7 +1,7 @@
 // Two thousand clients that take their time: silent ones, heads and bodies a byte at a time, answers that nobody reads.
 // Others are served all the while as if they were not there, each slow one is closed in the end, and nothing is left of them.
 import { connect, type Socket } from "node:net";
-import { IDLE_TIMEOUT_SECONDS } from "../../src/server/listen.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../src/server/listener/listen.ts";
 import { atMost, type Figure } from "../bench/figures.ts";
 import { type Footprint, footprintOf } from "./footprint.ts";
 import { createSite, errorsIn, type Site, stop } from "./site.ts";

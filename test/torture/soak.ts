@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { connect } from "node:net";
 import { atMost, type Figure } from "../bench/figures.ts";
-import { publishPolicies } from "../bench/workstations.ts";
+import { publishPolicies } from "../bench/fleet/workstations.ts";
 import {
   type Caller,
   provisionedName,

@@ -1,7 +1,7 @@
 // What an erasure takes of a person's logins: every row of them, ended ones too, and the count of wrong passwords.
-import type { ErasePersonalData } from "../personal-data.ts";
+import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
-import { forgetGuesses } from "./password-guesses.ts";
+import { forgetGuesses } from "./sign-in/password-guesses.ts";
 
 /** See ErasePersonalData. */
 export const eraseLogins: ErasePersonalData = (tx, { person, nowMs }) => {

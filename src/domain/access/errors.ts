@@ -1,5 +1,5 @@
 // Errors of the access area. OAuth endpoints answer with the code, every other face as with any DomainError.
-import { DomainError, type ErrorDetails, type ErrorKind } from "../errors.ts";
+import { DomainError, type ErrorDetails, type ErrorKind } from "../../platform/errors.ts";
 
 /** RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 8707 section 2, RFC 7009 section 2.2.1. */
 export type OAuthCode =
@@ -39,13 +39,13 @@ export const POLL_REFUSALS = {
   access_denied: new OAuthError("access_denied", "the device login was refused"),
 } as const;
 
-export const deadDeviceCode = () =>
+export const invalidDeviceCode = () =>
   new OAuthError(
     "invalid_grant",
     "this device code is unknown or used, or its approval is not valid any more",
   );
 
-export const deadRefreshToken = () =>
+export const invalidRefreshToken = () =>
   new OAuthError("invalid_grant", "this refresh token is not valid any more; sign in again");
 
 /** RFC 7009 section 2.2.1; client-and-auth.md section 3.5 */
@@ -79,7 +79,7 @@ export const tooManyPendingLogins = () =>
     { retryAfterSeconds: 60 },
   );
 
-export const tooManyPendingFrom = (caller: "address" | "network") =>
+export const tooManyPendingFromNetwork = (caller: "address" | "network") =>
   new DomainError(
     "too_many",
     "device_login.too_many_pending",

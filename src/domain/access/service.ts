@@ -5,30 +5,30 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
-import { createAccessTokens } from "./access-tokens.ts";
-import { createAuthenticator } from "./authenticate.ts";
-import { DeviceLogins } from "./device-logins.ts";
-import { GrantHolders } from "./grant-holders.ts";
-import { Grants } from "./grants.ts";
-import { LoginSessions } from "./login-sessions.ts";
-import { createLoginWatch } from "./login-watch.ts";
-import { Logins } from "./logins.ts";
-import { OwnLogins } from "./own-logins.ts";
-import { PasswordChanges } from "./password-change.ts";
+import { createActiveLogins } from "./authentication/active-logins.ts";
+import { createAuthenticator } from "./authentication/authenticate.ts";
+import { GrantHolders } from "./authentication/grant-holders.ts";
+import { createLoginWatch } from "./authentication/login-watch.ts";
+import { VerifiedTokens } from "./authentication/verified-tokens.ts";
+import { DeviceLogins } from "./device-login/device-logins.ts";
+import { Logins } from "./logins/logins.ts";
+import { OwnLogins } from "./logins/own-logins.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
-import { SigningKeys } from "./signing-keys.ts";
-import { createStandingLogins } from "./standing-logins.ts";
+import { LoginSessions } from "./sign-in/login-sessions.ts";
+import { PasswordChanges } from "./sign-in/password-change.ts";
 import { type Swept, sweepLogins } from "./sweep.ts";
-import { VerifiedTokens } from "./verified-tokens.ts";
+import { createAccessTokens } from "./tokens/access-tokens.ts";
+import { Grants } from "./tokens/grants.ts";
+import { SigningKeys } from "./tokens/signing-keys.ts";
 
-export type { Authenticator, Principal } from "./authenticate.ts";
-export type { DeviceLoginView } from "./device-logins.ts";
-export type { Caller, TokenAnswer } from "./grant-messages.ts";
-export { type LoginWatch, loginIdOf } from "./login-watch.ts";
-export type { LoginView } from "./logins.ts";
+export type { ActiveLogin, FindActiveLogin } from "./authentication/active-logins.ts";
+export type { Authenticator, Principal } from "./authentication/authenticate.ts";
+export { type LoginWatch, loginIdOf } from "./authentication/login-watch.ts";
+export type { DeviceLoginView } from "./device-login/device-logins.ts";
+export type { LoginView } from "./logins/logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
-export type { SigningKeyView } from "./signing-keys.ts";
-export type { FindStandingLogin, StandingLogin } from "./standing-logins.ts";
+export type { Caller, TokenAnswer } from "./tokens/grant-messages.ts";
+export type { SigningKeyView } from "./tokens/signing-keys.ts";
 
 export interface AccessDependencies {
   db: Db;
@@ -73,8 +73,8 @@ export function createAccess(dependencies: AccessDependencies) {
     logins,
     ownLogins: new OwnLogins({ ...dependencies, logins }),
     passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
-    /** The whole login behind a grant: see standing-logins.ts. */
-    standingLogin: createStandingLogins(dependencies),
+    /** The whole login behind a grant: see active-logins.ts. */
+    standingLogin: createActiveLogins(dependencies),
     /** For callers who stay connected: see login-watch.ts. */
     loginWatch: createLoginWatch(dependencies),
     /** Removes dead rows; a job of the service. */

@@ -2,12 +2,12 @@
 // between. When it runs is the scheduler's business; that a row is dead never depends on it.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
-import * as budgets from "./budgets.ts";
-import * as deviceLogins from "./device-logins-store.ts";
-import * as grants from "./grants-store.ts";
-import type { LoginSessions } from "./login-sessions.ts";
+import * as budgets from "./budgets/budgets.ts";
+import * as deviceLogins from "./device-login/device-logins-store.ts";
 import { DEVICE_LOGIN, DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS, type StoredState } from "./model.ts";
-import { graceStartMs } from "./refresh-token.ts";
+import type { LoginSessions } from "./sign-in/login-sessions.ts";
+import * as grants from "./tokens/grants-store.ts";
+import { graceStartMs } from "./tokens/refresh-token.ts";
 
 export interface SweepDependencies {
   db: Db;

@@ -3,10 +3,10 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 import { isOwnId } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
-import { DomainError, type Problem } from "../errors.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery } from "../page.ts";
+import type { Actor } from "../shared/actor.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery } from "../shared/page.ts";
 import type { AuditRow } from "./chain.ts";
 import * as store from "./log-store.ts";
 import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
@@ -57,7 +57,7 @@ export class AuditLog {
     const filter = { ...actorFilter(actor), action, target, sinceMs, beforeMs };
     const { page, perPage } = request;
     const slice = { organizationId, filter, offset: offsetOf(request), limit: perPage };
-    return this.#db.atOnce(() => ({
+    return this.#db.readConsistently(() => ({
       page,
       perPage,
       items: store.listEntries(this.#db.read, slice),

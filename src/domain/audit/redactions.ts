@@ -3,8 +3,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
-import type { Person } from "../personal-data.ts";
+import type { Actor } from "../shared/actor.ts";
+import type { Person } from "../shared/personal-data.ts";
 import { type AuditRow, digestOf } from "./chain.ts";
 import { lastIdEver, listFollowing } from "./log-store.ts";
 import * as store from "./redaction-store.ts";

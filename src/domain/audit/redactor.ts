@@ -1,6 +1,6 @@
 // Replaces what an audit entry says of one person by a pseudonym. Pure: which entries are looked at, and how the chain goes on
 // holding, is redactions.ts's.
-import { type Person, replaceAddresses } from "../personal-data.ts";
+import { type Person, replaceAddresses } from "../shared/personal-data.ts";
 import type { AuditRow } from "./chain.ts";
 
 /** Members of `before` and `after` that are about the person where the entry is. */

@@ -2,7 +2,7 @@
 // checkpoint that moves in the same transaction. When the job runs is the scheduler's business.
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
+import type { Actor } from "../shared/actor.ts";
 import { checkpointSummary, FORGET_ACTION, NOTHING_REMOVED } from "./checkpoint.ts";
 import { findCheckpoint } from "./log-store.ts";
 import * as store from "./retention-store.ts";

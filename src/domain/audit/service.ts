@@ -2,7 +2,7 @@
 // Entries are chained (chain.ts), so a removed or edited entry shows. Reading is for log.ts.
 import type { Clock } from "../../platform/clock.ts";
 import type { Tx } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
+import type { Actor } from "../shared/actor.ts";
 import { chain } from "./chain.ts";
 import * as store from "./store.ts";
 

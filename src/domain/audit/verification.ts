@@ -70,7 +70,7 @@ export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {})
 
 /** All of one moment: retention may remove what would have been read next, and an erasure redact it. */
 const readPage = (db: Db, after: number): Page =>
-  db.atOnce(() => {
+  db.readConsistently(() => {
     const entries = store.listFollowing(db.read, { after, limit: WALK_ROWS });
     const redacted = entries.filter(({ redactedBy }) => redactedBy !== null);
     const [first, last] = [redacted[0], redacted.at(-1)];

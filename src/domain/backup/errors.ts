@@ -1,5 +1,5 @@
 // What is said of backups that cannot be made, read or put in force.
-import { DomainError } from "../errors.ts";
+import { DomainError } from "../../platform/errors.ts";
 import type { Manifest } from "./model.ts";
 
 /** The bytes are not what they were when the backup was made. */
@@ -9,7 +9,7 @@ export const damaged = (path: string, what: string): DomainError =>
   });
 
 /** The file was never a backup, or its beginning is gone. */
-export const notABackup = (path: string, why: string): DomainError =>
+export const notBackupFile = (path: string, why: string): DomainError =>
   new DomainError(
     "unverified",
     "backup.unreadable",
@@ -52,7 +52,10 @@ export const databaseDamaged = (problems: readonly string[]): DomainError =>
   });
 
 /** @param bytes what is wanted, and what is there */
-export const noRoom = (folder: string, bytes: { needed: number; available: number }): DomainError =>
+export const insufficientDiskSpace = (
+  folder: string,
+  bytes: { needed: number; available: number },
+): DomainError =>
   new DomainError(
     "unavailable",
     "storage.full",

@@ -1,14 +1,14 @@
 // Whether a database that came from outside is one of ours, whole, and nothing but what our migrations made.
-import type { Inspected } from "../../platform/database/copy.ts";
-import { damaged, foreignObjects, notABackup } from "./errors.ts";
+import type { Inspected } from "../../platform/database/maintenance/copy.ts";
+import { damaged, foreignObjects, notBackupFile } from "./errors.ts";
 
 /** @throws DomainError `backup.damaged`, `backup.unreadable`, `backup.foreign_objects` */
-export function refuseUnfit(
+export function assertUsableDatabase(
   path: string,
   { problems, schema, organizationId, differences }: Inspected,
 ): void {
   if (problems.length > 0) throw damaged(path, `its database fails the integrity check: ${problems[0]}`);
-  if (schema === 0) throw notABackup(path, "its database has no journal of Quartermaster's migrations");
-  if (organizationId === undefined) throw notABackup(path, "its database has no organization");
+  if (schema === 0) throw notBackupFile(path, "its database has no journal of Quartermaster's migrations");
+  if (organizationId === undefined) throw notBackupFile(path, "its database has no organization");
   if (differences.length > 0) throw foreignObjects(path, differences);
 }

@@ -2,7 +2,7 @@
 // manifest and their bounds; writing and reading the bytes is for pack.ts and unpack.ts.
 import { type Static, Type } from "@sinclair/typebox";
 import { MINUTE_MS, toStamp } from "../../platform/clock.ts";
-import { upgradeCopyIn } from "../../platform/database/schema.ts";
+import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
 /** copies of the database alone, such as those that an upgrade makes */

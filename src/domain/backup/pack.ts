@@ -14,11 +14,11 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { roomOf } from "../../platform/disk.ts";
+import { invariant } from "../../platform/errors.ts";
+import { diskSpace } from "../../platform/files/disk.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar-writer.ts";
 import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../platform/tar-writer.ts";
-import { invariant } from "../errors.ts";
-import { damaged, noRoom } from "./errors.ts";
+import { damaged, insufficientDiskSpace } from "./errors.ts";
 import {
   DATABASE_NAME,
   FORMAT,
@@ -161,8 +161,8 @@ class Writer {
 
   refuseWithoutRoom(neededBytes: number): void {
     const folder = dirname(this.path);
-    const { availableBytes: available } = roomOf(folder);
-    if (available < neededBytes) throw noRoom(folder, { needed: neededBytes, available });
+    const { availableBytes: available } = diskSpace(folder);
+    if (available < neededBytes) throw insufficientDiskSpace(folder, { needed: neededBytes, available });
   }
 
   position(): number {

@@ -1,10 +1,10 @@
 // Backups as the data directory remembers them: which was made last, for metrics and `status`, and the audit log's entries
-// about making, removing and restoring them. The files are made by src/backup/backup.ts and put in force by src/backup/restore.ts.
+// about making, removing and restoring them. The files are made by src/app/backup/backup.ts and put in force by src/app/backup/restore.ts.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
+import type { Actor } from "../shared/actor.ts";
 import { type BackupKind, FUTURE_TOLERANCE_MS, type Manifest } from "./model.ts";
 import * as store from "./store.ts";
 

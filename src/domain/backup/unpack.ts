@@ -3,12 +3,12 @@
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { inspectDatabase } from "../../platform/database/copy.ts";
-import { openRegularFile } from "../../platform/files.ts";
-import { TAR_BLOCK_BYTES } from "../../platform/tar-writer.ts";
-import type { DomainError } from "../errors.ts";
-import { damaged, notABackup } from "./errors.ts";
-import { refuseUnfit } from "./fitness.ts";
+import { inspectDatabase } from "../../platform/database/maintenance/copy.ts";
+import type { DomainError } from "../../platform/errors.ts";
+import { openRegularFile } from "../../platform/files/files.ts";
+import { TAR_BLOCK_BYTES } from "../../platform/files/tar-writer.ts";
+import { damaged, notBackupFile } from "./errors.ts";
+import { assertUsableDatabase } from "./fitness.ts";
 import {
   DATABASE_NAME,
   MANIFEST_BYTES,
@@ -77,7 +77,7 @@ function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string |
 
 function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): void {
   const inspected = inspectDatabase(database);
-  refuseUnfit(path, inspected);
+  assertUsableDatabase(path, inspected);
   const isAsTold =
     inspected.schema === manifest.schema && Bun.deepEquals(inspected.rows, manifest.database.rows);
   if (!isAsTold) throw damaged(path, "its database has other rows than its manifest says");
@@ -118,9 +118,9 @@ class Reader {
     const header = this.#take(TAR_BLOCK_BYTES);
     const member = header && memberIn(header);
     if (member?.name !== MANIFEST_NAME || member.sizeBytes !== MANIFEST_BYTES)
-      throw notABackup(this.path, "it does not begin with a manifest");
+      throw notBackupFile(this.path, "it does not begin with a manifest");
     const bytes = this.#take(MANIFEST_BYTES);
-    if (!bytes) throw notABackup(this.path, "it ends within its manifest");
+    if (!bytes) throw notBackupFile(this.path, "it ends within its manifest");
     this.#manifestSha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
     return manifestIn(bytes, this.path);
   }
@@ -207,10 +207,10 @@ function manifestIn(bytes: Buffer, path: string): Manifest {
   try {
     json = JSON.parse(bytes.toString());
   } catch {
-    throw notABackup(path, "its manifest is no JSON");
+    throw notBackupFile(path, "its manifest is no JSON");
   }
   if (Value.Check(ManifestSchema, json)) return json;
-  throw notABackup(path, "its manifest is of another format; a newer program may know it");
+  throw notBackupFile(path, "its manifest is of another format; a newer program may know it");
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {

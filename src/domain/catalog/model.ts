@@ -1,5 +1,5 @@
 // The package as every answer of the API shows it, and the named upper bounds of a package list.
-// Only shapes and numbers: the rules that need more than one member are in rules.ts and layouts.ts.
+// Only shapes and numbers: the rules that need more than one member are in package-rules.ts and layouts.ts.
 
 import { type Static, Type } from "@sinclair/typebox";
 

@@ -1,28 +1,28 @@
 // The organisation's catalog of packages pinned by digest: what is offered, seeding it, and whether the bytes we keep
 // are still the ones promised. Publishing a package to workstations is the governance area's.
-import { parseDigest } from "../../platform/blobs.ts";
-import type { Actor } from "../actor.ts";
-import { DomainError } from "../errors.ts";
-import { createBundles } from "./bundles.ts";
-import type { ChangeDependencies } from "./changes.ts";
-import { type RemovalCheck, refuseDangling } from "./dangling.ts";
+import { parseDigest } from "../../platform/blobs/blobs.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Actor } from "../shared/actor.ts";
+import { outdatedRulesOf } from "./archive/stored-archives.ts";
+import { createBundles } from "./bundles/bundles.ts";
 import type { ManagedPackage } from "./model.ts";
-import { createSeed } from "./seed.ts";
+import type { ChangeDependencies } from "./seed/changes.ts";
+import { type RemovalCheck, refuseDangling } from "./seed/removal-check.ts";
+import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
-import { outdatedRulesOf } from "./stored-archives.ts";
 
-export type { BundleFile, TrustedSigners } from "./bundle-model.ts";
-export type { ImportPlan, ImportRequest } from "./bundles.ts";
-export type { RemovalCheck } from "./dangling.ts";
-export { componentsOf } from "./layouts.ts";
-export type { LocalFiles, ReportProgress } from "./local-archives.ts";
+export type { LocalFiles, ReportProgress } from "./archive/local-archives.ts";
+export type { BundleFile, TrustedSigners } from "./bundles/bundle-model.ts";
+export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";
-export type { PackageVersion, SeedPlan } from "./plan.ts";
-export { isUnchanged } from "./plan.ts";
-export { readPackages } from "./rules.ts";
-export type { Seeded, SeedRequest } from "./seed.ts";
-export { sourceWarnings } from "./source-warnings.ts";
-export type { RunCatalogTask } from "./work.ts";
+export { componentsOf } from "./packages/layouts.ts";
+export { readPackages } from "./packages/package-rules.ts";
+export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
+export { isUnchanged } from "./seed/plan.ts";
+export type { RemovalCheck } from "./seed/removal-check.ts";
+export type { Seeded, SeedRequest } from "./seed/seed.ts";
+export { sourceWarnings } from "./sources/source-warnings.ts";
+export type { RunCatalogTask } from "./tasks.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 

@@ -1,5 +1,5 @@
 // What an erasure takes of the inventory: the person's workstations, with all that they reported.
-import type { ErasePersonalData } from "../personal-data.ts";
+import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 
 /** See ErasePersonalData. */

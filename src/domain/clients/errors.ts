@@ -1,5 +1,5 @@
 // What callers of this area can expect to go wrong.
-import { DomainError, type Problem } from "../errors.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 
 /** @throws DomainError `client_report.invalid` with everything that is wrong, unless nothing is */
 export function refuseReport(problems: readonly Problem[]): void {

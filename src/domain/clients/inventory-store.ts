@@ -15,8 +15,8 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Connection } from "../../platform/database/database.ts";
-import { likePattern, type PageSlice } from "../page.ts";
-import { CLIENTS_PER_USER_MAX } from "./caps.ts";
+import { likePattern, type PageSlice } from "../shared/page.ts";
+import { CLIENTS_PER_USER_MAX } from "./limits.ts";
 import type { Health, Sort } from "./model.ts";
 import type { RowId } from "./store.ts";
 import { clientReports } from "./tables.ts";

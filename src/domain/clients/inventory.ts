@@ -1,17 +1,17 @@
 // The inventory as administrators see it: lists, facets, one record. Reports come in through service.ts; taking records
-// away is in strike.ts.
+// away is in removal.ts.
 
 import type { Static } from "@sinclair/typebox";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
+import type { Problem } from "../../platform/errors.ts";
 import { UUID_PATTERN } from "../../platform/ids.ts";
-import { type DayRangeQuery, readDayRange } from "../days.ts";
-import type { Problem } from "../errors.ts";
 import type { Identity } from "../identity/service.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../page.ts";
-import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX, STALE_AFTER_DAYS } from "./caps.ts";
+import { type DayRangeQuery, readDayRange } from "../shared/day-range.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../shared/page.ts";
 import { clientAmbiguous, clientNotFound, refuseQuery } from "./errors.ts";
 import * as store from "./inventory-store.ts";
+import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX, STALE_AFTER_DAYS } from "./limits.ts";
 import {
   type Activity,
   type AdminClientStatus,

@@ -1,7 +1,7 @@
 // What a workstation reports and what administrators read of it: words, shapes on the wire, values between the files of
-// this area. Upper bounds are in caps.ts; the verdict is in verdict.ts; what health means stands once, in inventory-store.ts.
+// this area. Upper bounds are in limits.ts; the verdict is in verdict.ts; what health means stands once, in inventory-store.ts.
 import { type SchemaOptions, type Static, Type } from "@sinclair/typebox";
-import { pageEnvelope } from "../page.ts";
+import { pageEnvelope } from "../shared/page.ts";
 import {
   ENTRY_BYTES_MAX,
   ERROR_LENGTH_MAX,
@@ -16,7 +16,7 @@ import {
   REVISION_LENGTH_MAX,
   STALE_AFTER_DAYS,
   VERSION_LENGTH_MAX,
-} from "./caps.ts";
+} from "./limits.ts";
 
 /** What a report is, compared with the revision that it names itself. */
 export const VERDICTS = ["matches", "differs", "unknown"] as const;

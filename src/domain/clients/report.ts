@@ -1,7 +1,9 @@
 // Reads what a workstation sent beyond its shape: what must not be blank, and how much of everything is taken. The shape is
 // the schema's (model.ts), the verdict is given in verdict.ts.
-import { isJsonObject } from "../../platform/json-object.ts";
-import type { Problem } from "../errors.ts";
+
+import type { Problem } from "../../platform/errors.ts";
+import { isJsonObject } from "../../platform/text/json-object.ts";
+import { refuseReport } from "./errors.ts";
 import {
   ENTRY_BYTES_MAX,
   ERROR_LENGTH_MAX,
@@ -14,8 +16,7 @@ import {
   PLATFORM_LENGTH_MAX,
   REVISION_LENGTH_MAX,
   VERSION_LENGTH_MAX,
-} from "./caps.ts";
-import { refuseReport } from "./errors.ts";
+} from "./limits.ts";
 import type { Attempt, ClientStatusReport, Reported, Reporter } from "./model.ts";
 
 /** A report ready to be judged and kept; the lists also as the text that is kept. */

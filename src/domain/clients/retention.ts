@@ -3,12 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
-import { BATCH_ROWS } from "./caps.ts";
-import type { Judge } from "./judging.ts";
+import type { Actor } from "../shared/actor.ts";
+import { BATCH_ROWS } from "./limits.ts";
 import type { Reported } from "./model.ts";
 import * as store from "./store.ts";
+import type { Judge } from "./verdict/judge.ts";
 
 export interface RetentionDependencies {
   db: Db;
@@ -59,7 +59,7 @@ export class VerdictRenewal {
   async run(signal: AbortSignal): Promise<number> {
     let judged = 0;
     for (let rules = this.own.rules(); this.#doneFor !== rules && !signal.aborted; rules = this.own.rules()) {
-      const rows = store.listJudgedOtherwise(this.own.db.read, { rules, limit: BATCH_ROWS });
+      const rows = store.listOutdatedVerdicts(this.own.db.read, { rules, limit: BATCH_ROWS });
       judged += await this.#renew(rows, rules);
       if (rows.length < BATCH_ROWS) this.#doneFor = rules;
     }
@@ -72,7 +72,7 @@ export class VerdictRenewal {
     const renewed = rows.map((row) => ({ row, ...this.own.judge(reportedIn(row)) }));
     await this.own.db.write((tx) => {
       for (const { row, verdict, reasons } of renewed)
-        store.rejudge(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: rules });
+        store.updateVerdict(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: rules });
     }, "clients");
     return rows.length;
   }

@@ -4,22 +4,22 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Governance } from "../governance/service.ts";
-import type { Harness } from "../harnesses.ts";
+import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
-import type { CheckVersion } from "./expectations.ts";
+import type { Actor } from "../shared/actor.ts";
 import { Inventory } from "./inventory.ts";
-import { createJudge, rulesOf } from "./judging.ts";
 import type { ClientStatusReport, Reporter } from "./model.ts";
+import { ClientRemovals, type EndLogin } from "./removal.ts";
 import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
 import * as store from "./store.ts";
-import { type EndLogin, Strikes } from "./strike.ts";
+import type { CheckVersion } from "./verdict/expectations.ts";
+import { createJudge, rulesOf } from "./verdict/judge.ts";
 
 export type { ClientPage, ClientQuery, ClientView, FacetQuery } from "./inventory.ts";
-export type { Strike } from "./strike.ts";
+export type { RemovalKind } from "./removal.ts";
 
 export interface ClientsDependencies {
   db: Db;
@@ -47,7 +47,7 @@ export function createClients(dependencies: ClientsDependencies) {
   });
   return {
     inventory,
-    strikes: new Strikes(dependencies),
+    removals: new ClientRemovals(dependencies),
 
     /**
      * Takes in what a workstation reports: one durable write for each report, an unchanged one too, because its time is

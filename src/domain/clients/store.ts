@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
-import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./caps.ts";
+import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
 
 export type ReportRow = typeof clientReports.$inferSelect;
@@ -158,7 +158,7 @@ export const isLoginInUse = (
     .get() !== undefined;
 
 /** @returns some of the rows that other rules have judged; two ranges, so that an index finds them */
-export const listJudgedOtherwise = (
+export const listOutdatedVerdicts = (
   connection: Connection,
   { rules, limit }: { rules: string; limit: number },
 ): ReportRow[] =>
@@ -182,7 +182,7 @@ const updateJudgement = statement((connection) =>
 );
 
 /** A report that came meanwhile has its own verdict. */
-export function rejudge(
+export function updateVerdict(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
   judgement: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,

@@ -1,7 +1,7 @@
 // What erasure needs of the audit log; domain/audit/redactions.ts is it.
 import type { Tx } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
-import type { Person } from "../personal-data.ts";
+import type { Actor } from "../shared/actor.ts";
+import type { Person } from "../shared/personal-data.ts";
 
 export interface RedactLog {
   /** entries that `redact` takes at most */

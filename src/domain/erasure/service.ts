@@ -1,12 +1,17 @@
 // Erases a person: every row about them goes, and the audit log names a pseudonym instead. Each area erases its own rows
-// (domain/personal-data.ts); here is whose they are, in which order it happens, and what one transaction does at most.
+// (shared/personal-data.ts); here is whose they are, in which order it happens, and what one transaction does at most.
 import type { Clock } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
-import { DomainError, type Problem } from "../errors.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 import { emailKey, type Identity, readEmail, type User } from "../identity/service.ts";
-import { type ErasedRows, type ErasePersonalData, type Person, pseudonymOf } from "../personal-data.ts";
+import type { Actor } from "../shared/actor.ts";
+import {
+  type ErasedRows,
+  type ErasePersonalData,
+  type Person,
+  pseudonymOf,
+} from "../shared/personal-data.ts";
 import type { RedactLog } from "./log.ts";
 
 export interface ErasureDependencies {

@@ -5,7 +5,7 @@ import type { Connection, Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
-import type { Provisioner, ProvisionerCode } from "./provisioner.ts";
+import type { Provisioner, ProvisionerCode } from "./provisioners/provisioner.ts";
 import type { GatewaySettings } from "./settings.ts";
 
 /** One call of a provisioner, for metrics and log; the diagnosis has no secrets. */

@@ -1,6 +1,6 @@
 // Why an inference token is not given, or not honoured: each with a reason of its own, so that the proxy can tell a person
 // what to do (gateway-keys.md section 11.26). Failures of provisioners are in provisioner.ts.
-import { DomainError } from "../errors.ts";
+import { DomainError } from "../../platform/errors.ts";
 
 /** The grant or the browser sign-in behind it has ended. */
 export const loginEnded = () =>

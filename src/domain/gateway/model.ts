@@ -3,8 +3,8 @@
 // Source: gateway-keys.md section 1, changed as its section 11 (3 to 7, 12 to 14) asks.
 import { type Static, Type } from "@sinclair/typebox";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
-import { invariant } from "../errors.ts";
-import type { ProvisionerCode, ProvisionReason } from "./provisioner.ts";
+import { invariant } from "../../platform/errors.ts";
+import type { ProvisionerCode, ProvisionReason } from "./provisioners/provisioner.ts";
 import type { gatewayKeys } from "./tables.ts";
 
 /**

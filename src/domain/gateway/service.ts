@@ -1,15 +1,15 @@
 // Gateway keys of users: joins the files of the area. Each part says in its own file what it does.
-import { KeyAdministration } from "./administration.ts";
+import { KeyAdministration } from "./administration/administration.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
-import { GatewayKeys } from "./keys.ts";
+import { GatewayKeys } from "./keys/keys.ts";
+import { Reconciler } from "./keys/reconciler.ts";
+import * as store from "./keys/store.ts";
 import { dueKeys } from "./model.ts";
-import { Reconciler } from "./reconciler.ts";
-import * as store from "./store.ts";
 
+export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
-export type { InferenceToken, Workstation } from "./inference-tokens.ts";
-export type { KeyView } from "./key-directory.ts";
-export type { KeyAnswer } from "./keys.ts";
+export type { InferenceToken, Workstation } from "./inference/inference-tokens.ts";
+export type { KeyAnswer } from "./keys/keys.ts";
 export type { GatewayKeyStatus } from "./model.ts";
 export type { GatewaySettings } from "./settings.ts";
 

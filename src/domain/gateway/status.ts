@@ -1,9 +1,9 @@
 // How gateway mode stands in this installation, from the policy in force and what is configured; nobody is contacted.
 // Source: gateway-keys.md section 9.6, openapi.yaml getGatewayStatus.
 import { type Static, Type } from "@sinclair/typebox";
-import { DomainError } from "../errors.ts";
+import { DomainError } from "../../platform/errors.ts";
 import type { GovernanceConfig } from "../governance/service.ts";
-import type { SigningKeyRing } from "../signing-key-ring.ts";
+import type { SigningKeyRing } from "../shared/signing-key-ring.ts";
 import type { GatewayMode } from "./dependencies.ts";
 
 const CHECKS = [
@@ -46,7 +46,7 @@ export const GatewayStatus = Type.Object({
 });
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
-interface Stands {
+interface StatusDependencies {
   /** the document in force */
   policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">;
   mode: GatewayMode | undefined;
@@ -54,7 +54,7 @@ interface Stands {
 }
 
 /** @returns everything, for administrators */
-export function gatewayStatus(stands: Stands): GatewayStatus {
+export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
   const { policy, mode } = stands;
   const { gateway, allowed_harnesses: names } = policy;
   const checks = checksOf(stands);
@@ -71,7 +71,7 @@ export function gatewayStatus(stands: Stands): GatewayStatus {
   };
 }
 
-function checksOf({ policy, mode, signingKeys }: Stands): Checks {
+function checksOf({ policy, mode, signingKeys }: StatusDependencies): Checks {
   const isOn = mode !== undefined; // the service does not start with less than these four
   return {
     gateway_policy: policy.gateway !== undefined,
@@ -90,7 +90,7 @@ export const forMembers = ({ enabled, runtime_configured }: GatewayStatus): Gate
   runtime_configured,
 });
 
-function canSign(signingKeys: Stands["signingKeys"]): boolean {
+function canSign(signingKeys: StatusDependencies["signingKeys"]): boolean {
   try {
     return signingKeys?.signer() !== undefined;
   } catch (error) {

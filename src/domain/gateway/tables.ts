@@ -1,7 +1,7 @@
 // Tables of gateway keys, of what is to be revoked upstream, and of inference tokens; constraints and indices are in
 // migrations.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { signingKeyTable } from "../signing-key-tables.ts";
+import { signingKeyTable } from "../shared/signing-key-tables.ts";
 
 export const gatewayKeys = sqliteTable("gateway_keys", {
   userId: text("user_id").primaryKey(),

@@ -4,9 +4,9 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Catalog } from "../catalog/service.ts";
-import type { HarnessFacts } from "../harness-facts.ts";
+import type { HarnessFacts } from "../harnesses/harness-facts.ts";
 import type { Identity } from "../identity/service.ts";
-import type { RunTask } from "./work.ts";
+import type { RunTask } from "./tasks.ts";
 
 export interface GovernanceSettings {
   /** undefined where gateway mode is off */

@@ -1,5 +1,5 @@
 // What an erasure changes of policies: who published a revision, and addresses in its comment. What the policy says stays.
-import { type ErasePersonalData, replaceAddresses } from "../personal-data.ts";
+import { type ErasePersonalData, replaceAddresses } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 
 /** See ErasePersonalData. */

@@ -1,5 +1,5 @@
 // What publishing refuses, in words that say the next step.
-import { DomainError, type Problem } from "../errors.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 
 /** Places that one refusal or audit entry names at most. */
 export const PATHS_NAMED_MAX = 100;

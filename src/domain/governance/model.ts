@@ -2,7 +2,7 @@
 // say is checked in document/, how one becomes a revision in publishing.ts, who gets what in delivery.ts.
 import { type Static, Type } from "@sinclair/typebox";
 import { ManagedPackage } from "../catalog/service.ts";
-import { HARNESS_KEYS, type HarnessKey } from "../harnesses.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../harnesses/harnesses.ts";
 import type { Origin } from "./wire.ts";
 
 /** Bytes of a document as JSON. */

@@ -2,35 +2,35 @@
 // the deployment file as a second author. What a document may say is checked in document/.
 
 import type { Connection } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
-import { DomainError } from "../errors.ts";
-import { parseVersion } from "../exact-version.ts";
-import { quoted } from "../problem-list.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
+import type { Actor } from "../shared/actor.ts";
+import { parseVersion } from "../shared/exact-version.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
-import { Deployments } from "./deployment.ts";
-import { type Change, diffRevisions } from "./diff.ts";
-import { Documents } from "./documents.ts";
-import { type Explanation, explain } from "./explain.ts";
 import type { Revision } from "./model.ts";
-import { readHarnessKey } from "./publications.ts";
-import { Publisher } from "./publisher.ts";
-import { Publishing } from "./publishing.ts";
-import { Revisions } from "./revisions.ts";
+import { Deployments } from "./publishing/deployment.ts";
+import { type Change, diffRevisions } from "./publishing/diff.ts";
+import { Documents } from "./publishing/documents.ts";
+import { readHarnessKey } from "./publishing/publications.ts";
+import { Publisher } from "./publishing/publisher.ts";
+import { Publishing } from "./publishing/publishing.ts";
+import { type Explanation, explain } from "./reading/explain.ts";
+import { Revisions } from "./reading/revisions.ts";
+import { Views } from "./reading/views.ts";
 import type { RevisionSummary } from "./store.ts";
-import { Views } from "./views.ts";
 
-export { toAdminConfig } from "./admin-view.ts";
-export type { Variable } from "./authored.ts";
 export type { GovernanceDependencies, GovernanceSettings } from "./dependencies.ts";
-export type { DeploymentOutcome, DeploymentSection } from "./deployment.ts";
-export type { Change } from "./diff.ts";
-export type { DocumentPlan, DocumentSource } from "./documents.ts";
-export type { Explanation } from "./explain.ts";
-export type { Configuration } from "./export.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
-export { readHarnessKey } from "./publications.ts";
+export type { ReadVariable } from "./publishing/authored-document.ts";
+export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
+export type { Change } from "./publishing/diff.ts";
+export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
+export { readHarnessKey } from "./publishing/publications.ts";
+export { toAdminConfig } from "./reading/admin-view.ts";
+export type { Explanation } from "./reading/explain.ts";
+export type { Configuration } from "./reading/export.ts";
 export type { RevisionSummary } from "./store.ts";
-export { type RunTask, runAtOnce } from "./work.ts";
+export { type RunTask, runAtOnce } from "./tasks.ts";
 
 export type Governance = ReturnType<typeof createGovernance>;
 

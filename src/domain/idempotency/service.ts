@@ -3,10 +3,10 @@
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
+import { DomainError, invariant } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
-import { DomainError, invariant } from "../errors.ts";
-import { type SealedSecrets, sealAnew } from "../sealed-secrets.ts";
+import type { Actor } from "../shared/actor.ts";
+import { resealSecret, type SealedSecrets } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
 
 /** How long a repetition gets the same answer. */
@@ -129,7 +129,7 @@ export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecr
     const rows = store.listUnder(tx, { from, after, limit });
     let rewrapped = 0;
     for (const row of rows) {
-      const sealedAnswer = sealAnew(sealing, row.sealedAnswer, contextOf(row));
+      const sealedAnswer = resealSecret(sealing, row.sealedAnswer, contextOf(row));
       if (sealedAnswer === undefined) continue;
       store.reseal(tx, { id: row.id, sealedAnswer });
       rewrapped += 1;

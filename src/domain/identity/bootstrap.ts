@@ -2,11 +2,10 @@
 // configured address is an active, protected administrator (control-api.md section 11.2), and the only protected one.
 // Passwords are never replaced.
 import type { Connection, Tx } from "../../platform/database/database.ts";
+import { invariant, type Problem } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
-import type { Actor } from "../actor.ts";
-import { invariant, type Problem } from "../errors.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
-import { type Enrol, summaryOf } from "./enrol.ts";
 import { bootstrapPasswordMissing, refuseInvalid } from "./errors.ts";
 import {
   emailKey,
@@ -17,8 +16,9 @@ import {
   type SignInUser,
   type User,
 } from "./model.ts";
-import { checkPassword, generatePassword } from "./passwords.ts";
 import * as store from "./store.ts";
+import { type Enroll, summaryOf } from "./users/enrollment.ts";
+import { checkPassword, generatePassword } from "./users/passwords.ts";
 
 export interface BootstrapRequest {
   organizationName: string;
@@ -69,7 +69,7 @@ interface Wanted {
 export class Bootstrap {
   constructor(
     private readonly dependencies: IdentityDependencies,
-    private readonly enrol: Enrol,
+    private readonly enrol: Enroll,
   ) {}
 
   /**
@@ -133,7 +133,7 @@ export class Bootstrap {
     const organization = state.organization ?? this.#makeOrganization(tx, name);
     const actor = bootstrapActor(organization.id);
     const admin = this.#settleAdmin(tx, state.admin, { actor, email, passwordHash });
-    for (const user of store.otherProtected(tx, admin)) this.#update(tx, user, { protected: false });
+    for (const user of store.listOtherProtectedUsers(tx, admin)) this.#update(tx, user, { protected: false });
     const created = state.organization === undefined;
     return { organization, admin, created, passwordWasSet: !hasPassword(state.admin) };
   }
@@ -198,8 +198,11 @@ function readState(connection: Connection, email: string): State {
   const organization = store.firstOrganization(connection);
   if (!organization) return { organization, admin: undefined, former: [] };
   const key = { organizationId: organization.id, emailKey: emailKey(email) };
-  const admin = store.userOfEmail(connection, key);
-  const former = store.otherProtected(connection, { organizationId: organization.id, id: admin?.id ?? "" });
+  const admin = store.findUserByEmail(connection, key);
+  const former = store.listOtherProtectedUsers(connection, {
+    organizationId: organization.id,
+    id: admin?.id ?? "",
+  });
   return { organization, admin, former };
 }
 

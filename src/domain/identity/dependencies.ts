@@ -3,9 +3,9 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Passwords } from "../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Idempotency } from "../idempotency/service.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { Role } from "./model.ts";
 
 export interface IdentitySettings {

@@ -1,8 +1,8 @@
 // What an erasure takes of users and invitations: the rows themselves.
-import type { ErasePersonalData } from "../personal-data.ts";
+import type { ErasePersonalData } from "../shared/personal-data.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import * as store from "./erase-store.ts";
-import { cancelSentInvitations } from "./lost-access.ts";
+import { cancelSentInvitations } from "./users/lost-access.ts";
 
 /** See ErasePersonalData; call it last, since rows of other areas refer to the user. */
 export const createEraseUser =

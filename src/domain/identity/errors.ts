@@ -1,5 +1,5 @@
 // What identity refuses, with the next step in the sentence. Reasons are stable; statuses are for the faces.
-import { DomainError, type Problem } from "../errors.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 
 /** @throws DomainError `identity.invalid` naming everything that is wrong, when anything is */
 export function refuseInvalid(problems: readonly Problem[]): void {

@@ -2,9 +2,9 @@
 // wire (openapi.yaml AdminUser, AdminInvitation). Who may change them is decided in the services.
 import { type Static, Type } from "@sinclair/typebox";
 import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Problem } from "../../platform/errors.ts";
 import { Secret } from "../../platform/secret.ts";
-import type { Problem } from "../errors.ts";
-import { pageEnvelope } from "../page.ts";
+import { pageEnvelope } from "../shared/page.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export const USER_STATUSES = ["active", "suspended", "removed"] as const;

@@ -1,7 +1,7 @@
 // The name of the organization, which people see when they sign in. The organization itself is made by bootstrap.ts.
 
-import type { Actor } from "../actor.ts";
-import { invariant, type Problem } from "../errors.ts";
+import { invariant, type Problem } from "../../platform/errors.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { refuseInvalid } from "./errors.ts";
 import { readOrganizationName } from "./model.ts";

@@ -1,7 +1,7 @@
 // Who belongs to the organization: users, invitations, the first start. Joins the files of the area and answers the
 // look-ups of other areas. How people prove who they are, and what ends with a login, is in access.
 import type { Static } from "@sinclair/typebox";
-import type { Asker } from "../../platform/crypto/passwords.ts";
+import type { HashRequester } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import {
@@ -12,16 +12,16 @@ import {
   type BootstrapResult,
 } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
-import { createEnrol } from "./enrol.ts";
 import { keysOfOthers } from "./erase-store.ts";
-import { forgetInvitations } from "./invitation-retention.ts";
-import { Invitations } from "./invitations.ts";
+import { forgetInvitations } from "./invitations/invitation-retention.ts";
+import { Invitations } from "./invitations/invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
 import { checkOrganizationName, createRename } from "./organization.ts";
-import { createOwnPasswords } from "./own-password.ts";
-import { ProvisionedUsers } from "./provisioned.ts";
 import * as store from "./store.ts";
-import { Users } from "./users.ts";
+import { createEnroll } from "./users/enrollment.ts";
+import { createOwnPasswords } from "./users/own-password.ts";
+import { ProvisionedUsers } from "./users/provisioned-users.ts";
+import { Users } from "./users/users.ts";
 
 export type { BootstrapDifferences, BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type {
@@ -33,13 +33,13 @@ export type {
 } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
-export { passwordManagedElsewhere } from "./own-password.ts";
+export { passwordManagedElsewhere } from "./users/own-password.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 
 /** @returns the operations of the area; made once, in domain.ts */
 export function createIdentity(dependencies: IdentityDependencies) {
-  const enrol = createEnrol(dependencies);
+  const enrol = createEnroll(dependencies);
   const bootstrap = new Bootstrap(dependencies, enrol);
   const { passwords, settings } = dependencies;
   return {
@@ -80,21 +80,23 @@ export function createIdentity(dependencies: IdentityDependencies) {
     organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
 
     /** @returns the user whatever the status; prepared, for every request */
-    findUserById: (connection: Connection, id: string): User | undefined => store.userOfId(connection, id),
+    findUserById: (connection: Connection, id: string): User | undefined =>
+      store.findUserById(connection, id),
 
     /** @returns the user of an address in any case, whatever the status, with the password hash */
     findUserByEmail: (
       connection: Connection,
       organizationId: string,
       email: string,
-    ): SignInUser | undefined => store.userOfEmail(connection, { organizationId, emailKey: emailKey(email) }),
+    ): SignInUser | undefined =>
+      store.findUserByEmail(connection, { organizationId, emailKey: emailKey(email) }),
 
     /**
      * Takes as long for a user who does not exist, or has no password, as for one who does.
      * @param asker as typed and as connected, so that the queue treats both alike
      * @throws DomainError `passwords.busy`
      */
-    isPasswordOf: (user: SignInUser | undefined, password: Secret, asker?: Asker): Promise<boolean> =>
+    isPasswordOf: (user: SignInUser | undefined, password: Secret, asker?: HashRequester): Promise<boolean> =>
       passwords.verify(password, user?.passwordHash, asker),
 
     /**

@@ -17,7 +17,7 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
-import { likePattern, type PageSlice } from "../page.ts";
+import { likePattern, type PageSlice } from "../shared/page.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
@@ -48,7 +48,7 @@ export interface UserChanges {
 
 const { passwordHash, emailKey, ...shown } = getTableColumns(users);
 
-const userById = statement((connection) =>
+const selectUserById = statement((connection) =>
   connection
     .select(shown)
     .from(users)
@@ -57,7 +57,7 @@ const userById = statement((connection) =>
     .prepare(),
 );
 
-const userByEmailKey = statement((connection) =>
+const selectUserByEmailKey = statement((connection) =>
   connection
     .select({ ...shown, passwordHash })
     .from(users)
@@ -72,26 +72,26 @@ const userByEmailKey = statement((connection) =>
     .prepare(),
 );
 
-export const userOfId = (connection: Connection, id: string): User | undefined =>
-  userById(connection).get({ id });
+export const findUserById = (connection: Connection, id: string): User | undefined =>
+  selectUserById(connection).get({ id });
 
 /**
  * @param key the folded address
  * @returns who has it; where nobody does, the user who was removed last of those who had it
  */
-export const userOfEmail = (
+export const findUserByEmail = (
   connection: Connection,
   key: { organizationId: string; emailKey: string },
-): SignInUser | undefined => userByEmailKey(connection).get(key);
+): SignInUser | undefined => selectUserByEmailKey(connection).get(key);
 
-export const userIn = (connection: Connection, row: RowId): User | undefined =>
+export const findUser = (connection: Connection, row: RowId): User | undefined =>
   connection.select(shown).from(users).where(isRow(row)).limit(1).get();
 
 /** Users whose protection one start takes away; the others wait for the next. */
 const PROTECTED_MAX = 100;
 
 /** @returns protected users beside one, at most PROTECTED_MAX */
-export const otherProtected = (connection: Connection, { organizationId, id }: RowId): User[] =>
+export const listOtherProtectedUsers = (connection: Connection, { organizationId, id }: RowId): User[] =>
   connection
     .select(shown)
     .from(users)

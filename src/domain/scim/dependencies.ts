@@ -2,9 +2,9 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Role, User } from "../identity/service.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { ScimSettings } from "./model.ts";
 
 /** How a person came in by a create (scim.md SCIM-14). */

@@ -1,6 +1,6 @@
 // What an erasure takes of provisioning: refused requests that name the person, and the name of whoever made a token. The user as
 // the provider described it went when the provider removed it.
-import type { ErasePersonalData } from "../personal-data.ts";
+import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 
 /** See ErasePersonalData. */

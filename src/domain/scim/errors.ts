@@ -1,6 +1,6 @@
 // What SCIM refuses: an error of RFC 7644 section 3.12. The status is part of the message there, also inside a bulk
 // answer, so it is known here and not only in the HTTP face.
-import { DomainError, type ErrorKind } from "../errors.ts";
+import { DomainError, type ErrorKind } from "../../platform/errors.ts";
 
 /** Detail keywords of RFC 7644 table 9. */
 export type ScimType =

@@ -1,6 +1,6 @@
 // What passes between the parts of the area: resources as documents, who asks, what was asked for, what is answered.
 // The attributes themselves are the table in schema.ts.
-import type { Actor } from "../actor.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { ResourceTypeName } from "./wire.ts";
 
 /** A value in a document: canonical names, only what is assigned; never null, never an empty list or text. */

@@ -7,7 +7,7 @@ import type { ScimDependencies } from "./dependencies.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
 import { GroupDirectory } from "./groups/group-directory.ts";
 import { createScimGroups } from "./groups/groups.ts";
-import { createRoles } from "./groups/roles.ts";
+import { createRoles } from "./roles/roles.ts";
 import { createSearch } from "./search/search.ts";
 import { Refusals } from "./status/refusals.ts";
 import { createScimStatus } from "./status/status.ts";

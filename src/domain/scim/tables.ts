@@ -1,5 +1,5 @@
 // Tables of provisioned users, groups and their tokens; constraints and indices are in migrations.
-// `*_key` columns hold folded text (fold.ts), `doc` the resource as it was sent, `doc_key` what is shown of it, folded.
+// `*_key` columns hold folded text (fold-case.ts), `doc` the resource as it was sent, `doc_key` what is shown of it, folded.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const scimUsers = sqliteTable("scim_users", {

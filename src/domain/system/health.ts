@@ -2,10 +2,10 @@
 // and the inference proxy where there is one. What is wrong is told by name and in a few general words, never in detail.
 // Source: control-api.md section 13; openapi.yaml DependencyHealth.
 import { type Static, Type } from "@sinclair/typebox";
-import type { Blobs, StoreState } from "../../platform/blobs.ts";
+import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { bytesText, FREE_BYTES_MIN } from "../../platform/disk.ts";
+import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import type { Gateway } from "../gateway/service.ts";
 import * as store from "./store.ts";
 
@@ -61,12 +61,14 @@ export class Health {
 
   async #look(atMs: number): Promise<DependencyHealth> {
     const { db, blobs, proxyHealth } = this.own;
-    const stores = () => blobs.state().then((state) => STORE_FAULTS[state]);
+    const stores = () => blobs.state().then((state) => STORE_PROBLEMS[state]);
     const checks = await Promise.all([
-      checkOf("database", UNREADABLE, async () => databaseFault(store.canRead(db.read), await blobs.state())),
+      checkOf("database", UNREADABLE, async () =>
+        databaseProblem(store.canRead(db.read), await blobs.state()),
+      ),
       checkOf("blob_storage", UNUSABLE, stores),
       checkOf("package_storage", UNUSABLE, stores),
-      ...(proxyHealth ? [checkOf("inference_proxy", UNWELL, proxyFault(proxyHealth))] : []),
+      ...(proxyHealth ? [checkOf("inference_proxy", UNWELL, proxyProblem(proxyHealth))] : []),
     ]);
     const isHealthy = checks.every(({ status }) => status === "healthy");
     return { status: isHealthy ? "healthy" : "degraded", checked_at: toRfc3339(atMs), checks };
@@ -77,19 +79,19 @@ const UNREADABLE = "the database cannot be read";
 const UNUSABLE = "the store cannot be used";
 const UNWELL = "the proxy does not say that it is well";
 const FULL = `the disk has less than ${bytesText(FREE_BYTES_MIN)} free`;
-const STORE_FAULTS: Readonly<Record<StoreState, string | undefined>> = {
+const STORE_PROBLEMS: Readonly<Record<StoreState, string | undefined>> = {
   usable: undefined,
   full: `${FULL}: artifacts can be read, and new ones may be refused`,
   unusable: UNUSABLE,
 };
 
 /** Database and artifacts are in one data directory. */
-function databaseFault(canRead: boolean, state: StoreState): string | undefined {
+function databaseProblem(canRead: boolean, state: StoreState): string | undefined {
   if (!canRead) return UNREADABLE;
   return state === "full" ? `${FULL}: reads go on, and writes may be refused` : undefined;
 }
 
-const proxyFault = (ask: () => Promise<{ status: string }>) => async () =>
+const proxyProblem = (ask: () => Promise<{ status: string }>) => async () =>
   (await ask()).status === "healthy" ? undefined : UNWELL;
 
 /** @param findFault undefined where the part is well; where it rejects, the fault is `otherwise` */

@@ -2,11 +2,11 @@
 // their rows every second (platform/scheduler/scheduler.ts); nothing is run here.
 import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
+import { DomainError } from "../../platform/errors.ts";
 import * as store from "../../platform/scheduler/store.ts";
 import type { JobOutcome, JobRow } from "../../platform/scheduler/tables.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
-import { DomainError } from "../errors.ts";
+import type { Actor } from "../shared/actor.ts";
 
 export interface JobView {
   name: string;

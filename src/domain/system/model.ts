@@ -1,6 +1,6 @@
 // Branding: the logo and the icon an organization shows. Values on the wire and the rules for their addresses.
 import { type Static, Type } from "@sinclair/typebox";
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../../platform/errors.ts";
 
 export const BRANDING_URL_LENGTH_MAX = 2048;
 

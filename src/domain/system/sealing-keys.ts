@@ -4,11 +4,11 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Sealing, SealingKeyView } from "../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
+import { DomainError, invariant } from "../../platform/errors.ts";
 import { changeJob } from "../../platform/scheduler/store.ts";
-import type { Actor } from "../actor.ts";
 import type { Audit } from "../audit/service.ts";
-import { DomainError, invariant } from "../errors.ts";
-import type { SealedSecrets } from "../sealed-secrets.ts";
+import type { Actor } from "../shared/actor.ts";
+import type { SealedSecrets } from "../shared/sealed-secrets.ts";
 
 /** Name of the service's job that calls `rewrap`. */
 export const REWRAP_JOB = "sealing-rewrap";
@@ -49,9 +49,9 @@ export class SealingKeys {
     const { db, sealing, secrets } = this.own;
     const counts = secrets.map(({ noun, count }) => [noun, count(db.read)] as const);
     const keys = sealing.keys();
-    const isAtHand = (id: string): boolean => keys.some((key) => key.id === id);
+    const isAvailable = (id: string): boolean => keys.some((key) => key.id === id);
     const used = new Set(counts.flatMap(([, count]) => [...count.keys()]));
-    const missing = [...used].filter((id) => !isAtHand(id));
+    const missing = [...used].filter((id) => !isAvailable(id));
     const activeId = sealing.activeKey().id;
     const stateOf = (key: Pick<SealingKeyState, "id" | "state" | "source" | "path">): SealingKeyState => {
       const amounts = counts.map(([noun, count]) => [noun, count.get(key.id) ?? 0] as const);

@@ -1,10 +1,10 @@
 // Branding of an organization: read by everybody, replaced by its administrators (control-api.md section 13).
 import type { Db } from "../../platform/database/database.ts";
-import type { Actor } from "../actor.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Audit } from "../audit/service.ts";
-import { DomainError, type Problem } from "../errors.ts";
-import type { Expectation } from "../expectation.ts";
 import type { Identity } from "../identity/service.ts";
+import type { Actor } from "../shared/actor.ts";
+import type { Expectation } from "../shared/expectation.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
 

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
-import { DomainError, type Problem } from "../../domain/errors.ts";
+import { DomainError, type Problem } from "../errors.ts";
 import type { RunConfigTask } from "./content.ts";
 import {
   type ConfigFile,
@@ -12,10 +12,10 @@ import {
   readConfigFile,
   readConfigFileWith,
 } from "./file.ts";
-import { isGatewayDetail, missingBeside, unwiseTogether } from "./rules.ts";
+import { isGatewayDetail, missingSettings, warningsFor } from "./rules.ts";
 import {
   type ConfigInputs,
-  contradictions,
+  conflictingSources,
   folderIn,
   isSameValue,
   type Origin,
@@ -173,12 +173,12 @@ function resolveConfig(inputs: ConfigInputs, named: NamedFile | undefined, readi
   const { file } = reading;
   const resolutions = resolveAll(sources);
   const config = new Config(resolutions, sources);
-  sources.problems.push(...SETTING_NAMES.flatMap((name) => contradictions(name, sources)));
+  sources.problems.push(...SETTING_NAMES.flatMap((name) => conflictingSources(name, sources)));
   sources.problems.push(...unknownVariables(sources));
   // A file that could not be read may hold what is missing.
-  if (named === undefined || file !== undefined) sources.problems.push(...missingBeside(config));
+  if (named === undefined || file !== undefined) sources.problems.push(...missingSettings(config));
   if (sources.problems.length > 0) throw invalid(sources.problems, named?.path);
-  sources.warnings.push(...unwiseTogether(config, file));
+  sources.warnings.push(...warningsFor(config, file));
   return config;
 }
 

@@ -2,10 +2,10 @@
 // of plain values: a service has a thread run them for a large file, a command runs them at once.
 
 import { closest } from "fastest-levenshtein";
-import { type Problem, pointerOf } from "../../domain/errors.ts";
-import { ProblemList } from "../../domain/problem-list.ts";
-import { readYamlText } from "../../domain/yaml-text.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { type Problem, pointerOf } from "../errors.ts";
+import { isJsonObject, type JsonObject } from "../text/json-object.ts";
+import { ProblemList } from "../text/problem-list.ts";
+import { readYamlText } from "../text/yaml-text.ts";
 import { KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
 import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";

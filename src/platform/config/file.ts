@@ -1,7 +1,7 @@
 // The configuration file as opened: its bytes, who may read it, and its content. Which file it is, and which of its values
 // count, is for config/sources.ts; its text is read by config/content.ts.
 import { dirname } from "node:path";
-import type { Problem } from "../../domain/errors.ts";
+import type { Problem } from "../errors.ts";
 import {
   CONFIG_FILE_BYTES_MAX,
   type ConfigContent,
@@ -10,7 +10,7 @@ import {
   type RunConfigTask,
   readConfiguration,
 } from "./content.ts";
-import { readSmallBytes, type SmallBytes } from "./read.ts";
+import { readSmallBytes, type SmallBytes } from "./small-file.ts";
 
 /** A configuration file without faults of form. */
 export interface ConfigFile extends Omit<ConfigContent, "settings"> {

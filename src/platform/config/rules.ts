@@ -1,6 +1,6 @@
 // Rules between settings: what must be given together, and what works but is not what somebody meant. Each setting alone is
 // for config/table.ts; loading them is for config.ts.
-import { type Problem, pointerOf } from "../../domain/errors.ts";
+import { type Problem, pointerOf } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
 import { referenceWarnings } from "./reference-keys.ts";
 import { SETTING_NAMES, type SettingName, type Values } from "./table.ts";
@@ -21,14 +21,14 @@ export const isGatewayDetail = (name: SettingName): boolean =>
   name.startsWith("gateway.") && name !== "gateway.type";
 
 /** @returns a problem for each setting that others in force need and that is not there */
-export const missingBeside = (config: Settings): readonly Problem[] => [
-  ...missingHalf(config, ["server.tls_cert", "server.tls_key"]),
-  ...missingHalf(config, ["harnesses.file", "harnesses.trust"]),
+export const missingSettings = (config: Settings): readonly Problem[] => [
+  ...missingCounterpart(config, ["server.tls_cert", "server.tls_key"]),
+  ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
 ];
 
 /** @returns sentences for the operator */
-export function unwiseTogether(config: Settings, file: ConfigFile | undefined): readonly string[] {
+export function warningsFor(config: Settings, file: ConfigFile | undefined): readonly string[] {
   const gateway = config.has("gateway.type");
   const ignored = SETTING_NAMES.filter((name) => !gateway && isGatewayDetail(name) && config.has(name));
   return [
@@ -40,7 +40,7 @@ export function unwiseTogether(config: Settings, file: ConfigFile | undefined): 
 }
 
 /** One of two that are given together or not at all. */
-function missingHalf(config: Settings, pair: readonly [SettingName, SettingName]): readonly Problem[] {
+function missingCounterpart(config: Settings, pair: readonly [SettingName, SettingName]): readonly Problem[] {
   const missing = pair.filter((name) => !config.has(name));
   return missing.length !== 1
     ? []
@@ -61,7 +61,10 @@ function missingForGateway(config: Settings): readonly Problem[] {
     ...needed
       .filter((name) => !config.has(name))
       .map((name) => missingSetting(name, "gateway mode needs it")),
-    ...missingHalf(config, ["gateway.provisioner.executable_path", "gateway.provisioner.executable_sha256"]),
+    ...missingCounterpart(config, [
+      "gateway.provisioner.executable_path",
+      "gateway.provisioner.executable_sha256",
+    ]),
     ...(isExecutable ? missingVariables(config) : unknownProvisioner(config)),
   ];
 }

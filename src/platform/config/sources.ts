@@ -2,12 +2,12 @@
 // service manager, secret file, environment (with a warning), file. Types are in config/types.ts, the file in config/file.ts.
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type Problem, pointerOf } from "../../domain/errors.ts";
+import { type Problem, pointerOf } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import type { ConfigFile } from "./file.ts";
-import { readSmallFile, type Unreadable } from "./read.ts";
 import { mappedKeyOf } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
+import { readSmallFile, type Unreadable } from "./small-file.ts";
 import { attributeOf, fileKeyOf, flagOf, keysOf, type SettingName, settingOf, variableOf } from "./table.ts";
 import { path as pathType } from "./types.ts";
 
@@ -121,7 +121,7 @@ function mappedInFile(key: string, sources: Sources): Candidate | undefined {
 }
 
 /** @returns a problem for each key of ours in the file beside one that is read as the same setting and says otherwise */
-export function contradictions(name: SettingName, sources: Sources): readonly Problem[] {
+export function conflictingSources(name: SettingName, sources: Sources): readonly Problem[] {
   const mapped = mappedInFile(name, sources);
   if (mapped === undefined) return [];
   const value = readingOf(name, mapped);

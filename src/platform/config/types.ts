@@ -2,8 +2,8 @@
 // No message repeats the value it refuses: it may be a secret in the wrong place. Network addresses are in config/addresses.ts.
 
 import { resolve } from "node:path";
-import { isJsonObject } from "../json-object.ts";
 import { Secret } from "../secret.ts";
+import { isJsonObject } from "../text/json-object.ts";
 
 /** The value and its printable text, or what the value must be ("must be ..."). */
 export type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };

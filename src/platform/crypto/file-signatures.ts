@@ -1,7 +1,7 @@
 // Ed25519 signatures over files that travel between machines: catalog bundles and releases. `openssl pkeyutl -rawin` makes
 // and checks the same ones. Keys are PEM; which signer is to be trusted, the operator says by naming a file.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import type { Secret } from "../secret.ts";
 
 export const SIGNATURE_BYTES = 64;

@@ -3,7 +3,7 @@
 import { createCipheriv, createDecipheriv, scryptSync } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 
@@ -64,7 +64,7 @@ const FileSchema = Type.Object({
 });
 
 /** @throws DomainError `passphrase.too_short` */
-export function refuseShortPassphrase(passphrase: Secret): void {
+export function assertPassphraseLength(passphrase: Secret): void {
   if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) throw tooShort();
 }
 
@@ -79,7 +79,7 @@ export interface Encrypting {
  * @throws DomainError `passphrase.too_short`
  */
 export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE_COST }: Encrypting): string {
-  refuseShortPassphrase(passphrase);
+  assertPassphraseLength(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
   const cipher = createCipheriv("aes-256-gcm", derived(passphrase, { ...cost, salt }), nonce);

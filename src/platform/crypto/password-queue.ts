@@ -1,10 +1,10 @@
 // The queue in front of password hashing. A hash holds a core and much memory, so few run at once. A browser that has signed in
 // to its account before goes first. Of the others, one account and one address get one place at a time, and what waited for
 // neither goes before what did: a flood of guesses delays its own accounts and addresses and hardly anybody else.
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** On whose behalf a password is checked. Accounts that do not exist are treated as those that do. */
-export interface Asker {
+export interface HashRequester {
   account: string;
   /** null where there is none: then only the account counts */
   address: string | null;
@@ -13,7 +13,7 @@ export interface Asker {
 }
 
 /** Work that waits for its turn, unless there is a place at once. Without an asker it is taken for that of a known browser. */
-export type Queued = <T>(work: () => Promise<T>, asker?: Asker) => Promise<T>;
+export type Queued = <T>(work: () => Promise<T>, asker?: HashRequester) => Promise<T>;
 
 export const PASSWORD_HASHES_MAX = 2;
 /** Waiting checks: of known browsers altogether and as many of others, of one account, and of one address. */
@@ -55,7 +55,7 @@ export function createPasswordQueue(): Queued {
 }
 
 /** Known browsers of one account share a place. Their address does not count: a whole office may have the same one. */
-function claimsOf(asker: Asker | undefined): Claim[] {
+function claimsOf(asker: HashRequester | undefined): Claim[] {
   if (asker === undefined) return [];
   const { account, address, isKnown } = asker;
   const waitingMax = PASSWORD_QUEUE_PER_ACCOUNT_MAX;
@@ -130,12 +130,12 @@ class PasswordQueue {
     const isFull = ({ name, waitingMax }: Claim): boolean =>
       waiting.filter((job) => job.claims.some((claim) => claim.name === name)).length >= waitingMax;
     if (waiting.filter((job) => job.isKnown === isKnown).length >= PASSWORD_QUEUE_MAX) throw busy();
-    if (claims.some(isFull)) throw crowded();
+    if (claims.some(isFull)) throw queueFull();
   }
 }
 
 /** The caller's own account or address is the reason, so it is no failure of the service. */
-const crowded = (): DomainError =>
+const queueFull = (): DomainError =>
   new DomainError(
     "too_many",
     "passwords.crowded",

@@ -1,9 +1,9 @@
 // Password hashing: argon2id with fixed cost, in turn (password-queue.ts), and the same work for an account that does not exist
 // as for one that does. How long a password must be is for identity.
 import type { Secret } from "../secret.ts";
-import { type Asker, createPasswordQueue } from "./password-queue.ts";
+import { createPasswordQueue, type HashRequester } from "./password-queue.ts";
 
-export type { Asker } from "./password-queue.ts";
+export type { HashRequester } from "./password-queue.ts";
 
 export interface Passwords {
   /** @returns the argon2id hash in PHC form */
@@ -12,7 +12,7 @@ export interface Passwords {
    * @param hash of the account; without one the same time is spent and the answer is false
    * @param asker who takes turns with others; without one the check waits for nobody but the queue
    */
-  verify(password: Secret, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
+  verify(password: Secret, hash: string | null | undefined, asker?: HashRequester): Promise<boolean>;
 }
 
 export interface PasswordCost {

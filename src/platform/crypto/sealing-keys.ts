@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import { flushToDisk, permissionsText, readOwnFile } from "../own-files.ts";
 

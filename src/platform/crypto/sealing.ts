@@ -1,7 +1,7 @@
 // Seals short secrets that must be read back (PRODUCT.md decision 9): AES-256-GCM under a key that is not in the
 // database, with the key's id in front and the caller's context as associated data. Where keys lie is sealing-keys.ts's.
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 import { decodeKey, RESTORE_KEY, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";

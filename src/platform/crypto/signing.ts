@@ -14,8 +14,8 @@ import {
   type JWK,
   type JWTPayload,
 } from "jose";
-import { DomainError, invariant } from "../../domain/errors.ts";
 import { SECOND_MS } from "../clock.ts";
+import { DomainError, invariant } from "../errors.ts";
 import { Secret } from "../secret.ts";
 
 /** What a key of ours may sign with; a token cannot choose anything else (RFC 8725 section 3.1). */

@@ -22,7 +22,7 @@ export interface Db {
   /** Read-only. Sees every commit of ours, and those of other processes that are LOOK_AGAIN_MS old. */
   readonly read: Connection;
   /** @returns what `ask` returns; all its statements on `read`, even on one that was taken earlier, see the same moment */
-  atOnce<T>(ask: () => Sync<T>): T;
+  readConsistently<T>(ask: () => Sync<T>): T;
   /**
    * Until it is disposed, all statements on `read` see the same moment, in however many turns. Nobody in this process hears of what
    * others commit meanwhile, and the write-ahead log cannot be cleared: for a command that reads, and never for a service.
@@ -46,7 +46,7 @@ export interface Db {
    * share a commit.
    */
   writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
-  /** `write` for work that nobody waits for: it waits GATHERING_MS for company, as a commit stops all requests for a moment. */
+  /** `write` for work that nobody waits for: it waits BACKGROUND_BATCH_MS for company, as a commit stops all requests for a moment. */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. What is read
@@ -58,14 +58,14 @@ export interface Db {
 }
 
 /** How long background writes wait for company: 20 commits in a second at most. */
-export const GATHERING_MS = 50;
+export const BACKGROUND_BATCH_MS = 50;
 
 /**
  * What another process committed is seen by requests that come this much later, or in a later turn of the event loop. A turn
  * may be long, and what comes in at its end must not be answered with what was true at its beginning.
  */
-export const LOOK_AGAIN_MS = 1;
-const LOOK_NOW = 0;
+export const FOREIGN_COMMIT_CHECK_MS = 1;
+const CHECK_NOW = 0;
 
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> {
   /** puts the log of a long write into the file; the next commit does that where it is left out */
@@ -91,7 +91,7 @@ export function openDatabase(file: string, { checkpoint, ...options }: DatabaseO
  * Opens an existing database and leaves no trace of that on the disk; its writes fail.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openUntouchedDatabase(file: string): Db {
+export function openReadOnlyDatabase(file: string): Db {
   const open = () => openConnection(file, { readonly: true, untouched: true });
   return new GroupedDatabase(open(), open());
 }
@@ -123,7 +123,7 @@ class GroupedDatabase implements Db {
   #everyTopic = 0;
   #seenVersion = -1;
   /** a turn that has looked for others' commits looks again at this time */
-  #lookAgainMs = LOOK_NOW;
+  #lookAgainMs = CHECK_NOW;
   /** how many want what is read to stay of one moment, however long it takes */
   #holds = 0;
   readonly #queue: WriteQueue;
@@ -148,7 +148,7 @@ class GroupedDatabase implements Db {
     return this.#read;
   }
 
-  atOnce<T>(ask: () => Sync<T>): T {
+  readConsistently<T>(ask: () => Sync<T>): T {
     this.#readOn();
     this.#holds += 1;
     try {
@@ -183,7 +183,7 @@ class GroupedDatabase implements Db {
   }
 
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, GATHERING_MS);
+    return this.#queued({ once: fn }, topic, BACKGROUND_BATCH_MS);
   }
 
   #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
@@ -215,15 +215,15 @@ class GroupedDatabase implements Db {
     if (this.#holds > 0 || performance.now() < this.#lookAgainMs) return;
     this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
-    if (this.#lookAgainMs === LOOK_NOW) setImmediate(this.#endTurn);
-    this.#lookAgainMs = performance.now() + LOOK_AGAIN_MS;
+    if (this.#lookAgainMs === CHECK_NOW) setImmediate(this.#endTurn);
+    this.#lookAgainMs = performance.now() + FOREIGN_COMMIT_CHECK_MS;
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     this.#everyTopic += 1;
   }
 
   readonly #endTurn = (): void => {
-    this.#lookAgainMs = LOOK_NOW;
+    this.#lookAgainMs = CHECK_NOW;
     if (this.#holds === 0) this.#endReading();
   };
 

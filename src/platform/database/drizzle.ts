@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { BunSQLiteDatabase, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import { invariant } from "../../domain/errors.ts";
+import { invariant } from "../errors.ts";
 
 /** @returns the builders and statements of drizzle on that connection */
 export function drizzleOver(connection: Database): BunSQLiteDatabase {

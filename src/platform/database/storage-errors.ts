@@ -1,7 +1,7 @@
 // What SQLite reports, in the terms of the product: a violated constraint by its columns, the machine's failures as
 // DomainErrors with a next step.
 import { SQLiteError } from "bun:sqlite";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
 export function uniqueViolation(error: unknown): string | undefined {

@@ -2,7 +2,7 @@
 // and stops for others wherever it yields. What the rows mean, and which caches a write makes stale, is for others.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { collectGarbage } from "../garbage.ts";
+import { collectGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Checkpoint, Checkpoints, flushLog } from "./checkpoints.ts";
 import { drizzleOver } from "./drizzle.ts";

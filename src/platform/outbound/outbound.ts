@@ -2,7 +2,7 @@
 // put it on the list; why a destination is there is the configuration's to say, what is sent is the caller's.
 // A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way to one peer,
 // never on the way to public hosts (public-https.ts).
-import { DomainError, invariant } from "../../domain/errors.ts";
+import { DomainError, invariant } from "../errors.ts";
 import { publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
 

@@ -2,7 +2,7 @@
 // Pure rules: nothing here asks a name server or connects.
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** The smallest range around an address decides about it. An IPv6 address in none of them is not public. */
 const RANGES: readonly (readonly [range: string, isPublic: boolean])[] = [
@@ -75,12 +75,12 @@ export const isLocalName = (host: string): boolean => LOCAL_NAME.test(host.toLow
  */
 export function publicUrl(text: string): URL {
   const url = URL.parse(text);
-  const wrong = url ? wrongIn(url, text) : ["be a whole https URL"];
+  const wrong = url ? publicUrlProblem(url, text) : ["be a whole https URL"];
   if (url && wrong.length === 0) return url;
   throw new DomainError("invalid", "outbound.bad_url", `the address must ${wrong.join(", ")}`);
 }
 
-const wrongIn = (url: URL, text: string): string[] => [
+const publicUrlProblem = (url: URL, text: string): string[] => [
   ...(url.protocol === "https:" ? [] : ["begin with https://"]),
   ...(url.username === "" && url.password === "" ? [] : ["hold no user name and no password"]),
   ...(text.includes("#") ? ["have no fragment"] : []),

@@ -6,7 +6,7 @@ import { lookup } from "node:dns/promises";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import { isPublicAddress } from "./public-hosts.ts";
 
 /** What the door takes for public. Tests bring their own, so that a server of theirs counts as public; no setting does. */

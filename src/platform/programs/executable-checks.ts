@@ -71,17 +71,17 @@ function unsafeBits(path: string, status: BigIntStats): string[] {
   const isExecutable = (status.mode & ANY_EXECUTE) !== 0n;
   return [
     ...(isExecutable ? [] : [`${path} is not executable; run: chmod u+x ${path}`]),
-    ...openToOthers(path, status),
+    ...writableByOthers(path, status),
   ];
 }
 
 /** Both the folder the link is in and the folder of the file it leads to. */
 function unsafeFolders(path: string): string[] {
   const folders = new Set([dirname(path), dirname(realpathSync(path))]);
-  return [...folders].flatMap((folder) => openToOthers(folder, statSync(folder, { bigint: true })));
+  return [...folders].flatMap((folder) => writableByOthers(folder, statSync(folder, { bigint: true })));
 }
 
-function openToOthers(path: string, { uid, mode }: BigIntStats): string[] {
+function writableByOthers(path: string, { uid, mode }: BigIntStats): string[] {
   const self = ownId();
   const isTrusted = uid === 0n || uid === self;
   return [

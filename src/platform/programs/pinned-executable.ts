@@ -18,10 +18,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import { sha256Hex } from "../ids.ts";
 import { codeOf, ownId, type Pin, readPinned } from "./executable-checks.ts";
-import { type Invocation, type Ran, runProgram } from "./program.ts";
+import { type Invocation, type ProgramResult, runProgram } from "./program.ts";
 
 const OWNER_ONLY = 0o700;
 const EXECUTABLE_BY_OWNER = 0o500;
@@ -45,7 +45,7 @@ export class PinnedExecutable {
    * @param signal the deadline for everything
    * @throws DomainError `executable.*` when it may not be run, `program.*`
    */
-  async run(invocation: Invocation, signal: AbortSignal): Promise<Ran> {
+  async run(invocation: Invocation, signal: AbortSignal): Promise<ProgramResult> {
     return await runProgram({ ...invocation, path: this.prepare(), directory: this.directory }, signal);
   }
 

@@ -2,7 +2,7 @@
 // left of its process group afterwards. Which bytes are executed is verified in pinned-executable.ts.
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 import { openOwnFile } from "../own-files.ts";
 
 export interface Invocation {
@@ -21,7 +21,7 @@ export interface Program extends Invocation {
   directory: string;
 }
 
-export interface Ran {
+export interface ProgramResult {
   /** null when a signal ended it */
   exitCode: number | null;
   output: Uint8Array;
@@ -32,40 +32,40 @@ export interface Ran {
 /** Belongs to nobody and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
 /** How long output is waited for after the end, where a descendant outside the process group holds the pipe open. */
-export const LINGER_MS = 1_000;
+export const EXIT_GRACE_MS = 1_000;
 
 /**
  * @param signal the deadline; it covers everything
  * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`
  * @source gateway-keys.md section 5.2, with gap 18 of section 11 mended
  */
-export async function runProgram(program: Program, signal: AbortSignal): Promise<Ran> {
+export async function runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult> {
   if (signal.aborted) throw tooSlow();
   const child = start(program);
   const stop = () => killGroup(child.pid);
   const output = collect(child.stdout, { bytesMax: program.outputBytesMax, onExcess: stop });
   const errors = collect(child.stderr, { bytesMax: 0 });
-  const letGo = () => void Promise.all([output.cancel(), errors.cancel()]);
-  const giveUp = () => {
+  const cancelStreams = () => void Promise.all([output.cancel(), errors.cancel()]);
+  const endProgram = () => {
     stop();
-    letGo();
+    cancelStreams();
   };
-  signal.addEventListener("abort", giveUp, { once: true });
+  signal.addEventListener("abort", endProgram, { once: true });
   await child.exited;
   stop(); // whoever it has left in its group
-  const lingering = setTimeout(letGo, LINGER_MS);
+  const lingering = setTimeout(cancelStreams, EXIT_GRACE_MS);
   const [{ bytes, kept }, { bytes: errorBytes }] = await Promise.all([output.read, errors.read]);
   clearTimeout(lingering);
-  signal.removeEventListener("abort", giveUp);
+  signal.removeEventListener("abort", endProgram);
   if (signal.aborted) throw tooSlow();
-  if (bytes > program.outputBytesMax) throw tooMuch(program);
+  if (bytes > program.outputBytesMax) throw outputTooLarge(program);
   return { exitCode: child.signalCode === null ? child.exitCode : null, output: kept, errorBytes };
 }
 
 function start({ path, environment, input, directory }: Program) {
   let stdin: number | undefined;
   try {
-    stdin = nameless(join(directory, `input-${process.pid}`), input);
+    stdin = openUnlinkedFile(join(directory, `input-${process.pid}`), input);
     // Detached makes it the leader of a session and process group of its own.
     return Bun.spawn([path], {
       cwd: WORKING_DIRECTORY,
@@ -83,7 +83,7 @@ function start({ path, environment, input, directory }: Program) {
 }
 
 /** A file without a name: a program may open /dev/stdin again or never read it, and no write can fail or block. */
-function nameless(path: string, text: string): number {
+function openUnlinkedFile(path: string, text: string): number {
   rmSync(path, { force: true }); // of a process with the same id that died here
   writeFileSync(path, text, { flag: "wx", mode: 0o600 });
   try {
@@ -124,7 +124,7 @@ function collect(stream: ReadableStream<Uint8Array>, { bytesMax, onExcess }: Bou
 const tooSlow = (): DomainError =>
   new DomainError("unavailable", "program.too_slow", "it did not end in time, and was killed");
 
-const tooMuch = ({ outputBytesMax }: Program): DomainError =>
+const outputTooLarge = ({ outputBytesMax }: Program): DomainError =>
   new DomainError(
     "unavailable",
     "program.output_too_large",

@@ -1,7 +1,7 @@
 // What the scheduler counts (operator-experience.md OBS-3). The figures themselves are kept by metrics.ts,
 // the moments to count are chosen by scheduler.ts.
 import { SECOND_MS } from "../clock.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./tables.ts";
 
 export interface JobMetrics {

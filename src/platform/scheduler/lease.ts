@@ -16,7 +16,7 @@ export const leaseUntilMs = (timeLimitMs: number, nowMs: number): number =>
   nowMs + timeLimitMs + LEASE_GRACE_MS;
 
 /** @returns whether the lease can belong to a run that began lately by the present clock */
-export const isSound = (
+export const isLeaseValid = (
   untilMs: number,
   { timeLimitMs, nowMs }: { timeLimitMs: number; nowMs: number },
 ): boolean => untilMs > nowMs && untilMs <= leaseUntilMs(timeLimitMs, nowMs);
@@ -28,7 +28,7 @@ export const isSound = (
 export function createTakeover(): (row: JobRow, present: { timeLimitMs: number; nowMs: number }) => boolean {
   const suspects = new Map<string, { lease: string; turns: number }>();
   return ({ name, leaseOwner, leaseUntilMs: untilMs }, present) => {
-    if (leaseOwner === null || isSound(untilMs ?? 0, present)) {
+    if (leaseOwner === null || isLeaseValid(untilMs ?? 0, present)) {
       suspects.delete(name);
       return leaseOwner === null;
     }

@@ -1,14 +1,15 @@
 // Runs named jobs when they are due, each in one process at a time (operator-experience.md SVC-12).
 // Due times and leases are rows, so a restart or a second process goes on where another left off; what a job does
 // belongs to its area. The wall clock may jump: nothing here waits for a far time, every turn compares afresh.
-import { invariant } from "../../domain/errors.ts";
+
 import { type Clock, DAY_MS, SECOND_MS } from "../clock.ts";
 import type { Db } from "../database/database.ts";
+import { invariant } from "../errors.ts";
 import type { Ids } from "../ids.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { createJobMetrics, type JobMetrics } from "./figures.ts";
-import { createTakeover, isSound, leaseUntilMs } from "./lease.ts";
+import { createTakeover, isLeaseValid, leaseUntilMs } from "./lease.ts";
 import * as store from "./store.ts";
 import type { JobOutcome, JobRow } from "./tables.ts";
 
@@ -188,7 +189,7 @@ class LeaseScheduler implements Scheduler {
   /** A jump of the clock makes our lease look dead to others; renew it unless the run should be over anyway. */
   async #keepLease(job: Job, run: Run): Promise<void> {
     const nowMs = this.own.clock.nowMs();
-    if (run.endedBy || isSound(run.lease.untilMs, { ...job, nowMs })) return;
+    if (run.endedBy || isLeaseValid(run.lease.untilMs, { ...job, nowMs })) return;
     const lease = { owner: run.lease.owner, untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
     const kept = await this.own.db.write((tx) => store.renewLease(tx, job.name, lease), "jobs");
     if (kept) run.lease = lease;

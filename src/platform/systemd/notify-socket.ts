@@ -1,7 +1,7 @@
 // One Unix datagram socket to the service manager, through the C library: the runtime has no such sockets. What is said over
 // it is for notify.ts.
 import { dlopen, FFIType } from "bun:ffi";
-import { DomainError } from "../../domain/errors.ts";
+import { DomainError } from "../errors.ts";
 
 export interface NotifySocket {
   /** @returns whether the manager's queue took it */

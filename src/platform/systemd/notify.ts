@@ -1,5 +1,5 @@
 // The service manager (systemd) as this process meets it: where it listens, what it wants to hear and how often. When what is
-// said is for src/service/supervision.ts; the socket is notify-socket.ts's.
+// said is for src/app/service/supervision.ts; the socket is notify-socket.ts's.
 import { openNotifySocket } from "./notify-socket.ts";
 
 /** What the manager told us in the environment. */

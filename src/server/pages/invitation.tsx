@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
-import { roleInWords } from "./words.ts";
+import { roleText } from "./words.ts";
 
 export interface InvitationProps {
   csrf: string;
@@ -28,7 +28,7 @@ export function invitationPage(props: InvitationProps): string {
     <>
       <ErrorSummary error={error} fieldId="password" />
       <p>
-        You are invited as <strong>{roleInWords(role)}</strong>. Choose a password to create your account.
+        You are invited as <strong>{roleText(role)}</strong>. Choose a password to create your account.
       </p>
       <form method="post" action="/accept-invitation">
         <Hidden name="csrf" value={csrf} />

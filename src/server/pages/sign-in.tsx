@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden, SignOutForm } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
-import { roleInWords } from "./words.ts";
+import { roleText } from "./words.ts";
 
 export interface SignInProps {
   csrf: string;
@@ -57,7 +57,7 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
     { title: "Your account", branding },
     <>
       <p>
-        Your role is <strong>{roleInWords(role)}</strong>. If your terminal shows a code, enter it here.
+        Your role is <strong>{roleText(role)}</strong>. If your terminal shows a code, enter it here.
       </p>
       <a class="button primary" href="/device">
         Enter a code

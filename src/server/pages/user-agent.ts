@@ -22,7 +22,7 @@ const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
   names.find(([pattern]) => pattern.test(text))?.[1];
 
 /** @returns such as `Firefox on Linux`; the text itself where the browser is not a known one */
-export function browserInWords(userAgent: string | null): string {
+export function browserText(userAgent: string | null): string {
   if (!userAgent?.trim()) return "Unknown browser";
   const browser = nameIn(userAgent, BROWSERS);
   if (browser === undefined) return userAgent;

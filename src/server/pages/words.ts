@@ -23,23 +23,23 @@ export const asSentence = (message: string): string =>
   `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
 
 /** @returns what the scope allows; the scope itself in quotes where we have no words for it */
-export const scopeInWords = (scope: string): string =>
+export const scopeText = (scope: string): string =>
   scopeSentences.get(scope) ?? `Use the permission “${scope}”`;
 
 const CODE_GROUP_LENGTH = 4;
 
 /** @param userCode eight characters @returns it in two groups, which are easier to compare: `DZFR-FBEK` */
-export const codeInGroups = (userCode: string): string =>
+export const formatUserCode = (userCode: string): string =>
   `${userCode.slice(0, CODE_GROUP_LENGTH)}-${userCode.slice(CODE_GROUP_LENGTH)}`;
 
 /** @returns the role's name; the role itself where we have no name for it */
-export const roleInWords = (role: string): string => roleNames.get(role) ?? role;
+export const roleText = (role: string): string => roleNames.get(role) ?? role;
 
 /**
  * @param time RFC 3339
  * @returns such as `21 November 2026 at 11:51 UTC`; the text itself if it is no time
  */
-export function timeInWords(time: string): string {
+export function timeText(time: string): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? time : `${utcTime.format(date)} UTC`;
 }
@@ -47,5 +47,5 @@ export function timeInWords(time: string): string {
 const number = new Intl.NumberFormat("en-GB");
 
 /** @returns such as `1 browser` or `1,204 browsers` */
-export const countInWords = (count: number, noun: string): string =>
+export const countText = (count: number, noun: string): string =>
   `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,7 +1,7 @@
 // The branding: read by everybody from bytes made once per change, replaced by administrators.
 import { Type } from "@sinclair/typebox";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema, toBranding } from "../../domain/system/model.ts";
-import { json } from "../answers.ts";
+import { json } from "../http/answers.ts";
 import {
   answerConditionally,
   expectationOf,
@@ -10,9 +10,9 @@ import {
   type PreparedAnswer,
   prepareAnswer,
   recordTag,
-} from "../conditional.ts";
-import { actorOf } from "../exchange.ts";
-import { withHeaders } from "../header-parameters.ts";
+} from "../http/conditional.ts";
+import { actorOf } from "../http/exchange.ts";
+import { withHeaders } from "../http/header-parameters.ts";
 import { operation } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 

@@ -11,12 +11,12 @@ import {
   type Reporter,
   SORTS,
 } from "../../domain/clients/model.ts";
-import { invariant } from "../../domain/errors.ts";
-import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/page.ts";
-import { json, noContent } from "../answers.ts";
-import { actorOf, principalOf } from "../exchange.ts";
+import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/shared/page.ts";
+import { invariant } from "../../platform/errors.ts";
+import { json, noContent } from "../http/answers.ts";
+import { actorOf, principalOf } from "../http/exchange.ts";
+import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operation, operationsOf } from "../openapi.ts";
-import { PageParameters, parameter, toPageQuery } from "../paging.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
 const day = (description: string) => parameter({ type: "string", format: "date", description });
@@ -116,7 +116,7 @@ export function clientRoutes({ guard, domain }: RouteContext) {
     .delete(
       "/admin/client-status/:id",
       async ({ request, params }) => {
-        await clients.strikes.remove(actorOf(request), String(params.id));
+        await clients.removals.remove(actorOf(request), String(params.id));
         return noContent();
       },
       {

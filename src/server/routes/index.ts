@@ -1,38 +1,38 @@
 // All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
 import { Elysia } from "elysia";
-import { FirstSights } from "../first-sights.ts";
-import { createGuard } from "../guard.ts";
-import { mayReadMetrics } from "../metrics-access.ts";
-import { createVerificationMetrics } from "../metrics-tokens.ts";
+import { createGuard } from "../auth/guard.ts";
+import { canReadMetrics } from "../auth/metrics-access.ts";
+import { admitProxy } from "../auth/proxy-access.ts";
+import { TokenVerificationLimit } from "../auth/token-verification-limit.ts";
+import { createVerificationMetrics } from "../metrics/token-metrics.ts";
 import type { DocumentedRoute } from "../openapi.ts";
-import { admitProxy } from "../proxy-access.ts";
 import type { RouteContext } from "../router.ts";
 import { createAdmission } from "../scim/admission.ts";
-import { artifactRoutes } from "./artifacts.ts";
+import { closedRoutes } from "./access/closed.ts";
+import { deviceRoutes } from "./access/device.ts";
+import { discoveryRoutes } from "./access/discovery.ts";
+import { adminLoginRoutes, ownLoginRoutes } from "./access/logins.ts";
+import { meRoutes } from "./access/me.ts";
+import { oauthRoutes } from "./access/oauth.ts";
+import { sessionRoutes } from "./access/session.ts";
 import { brandingRoutes } from "./branding.ts";
-import { catalogRoutes } from "./catalog.ts";
+import { catalogRoutes } from "./catalog/catalog.ts";
+import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
-import { closedRoutes } from "./closed.ts";
-import { deviceRoutes } from "./device.ts";
-import { discoveryRoutes } from "./discovery.ts";
-import { gatewayKeyRoutes, gatewayRoutes } from "./gateway.ts";
-import { gatewayProxyRoutes } from "./gateway-proxy.ts";
-import { governanceRoutes } from "./governance.ts";
-import { governanceAdminRoutes, harnessAdminRoutes } from "./governance-admin.ts";
-import { harnessRoutes } from "./harnesses.ts";
-import { identityRoutes } from "./identity.ts";
-import { inferenceRoutes } from "./inference.ts";
-import { invitationRoutes } from "./invitations.ts";
-import { adminLoginRoutes, ownLoginRoutes } from "./logins.ts";
-import { meRoutes } from "./me.ts";
-import { oauthRoutes } from "./oauth.ts";
+import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
+import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
+import { inferenceRoutes } from "./gateway/inference.ts";
+import { artifactRoutes } from "./governance/artifacts.ts";
+import { governanceRoutes } from "./governance/governance.ts";
+import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
+import { harnessRoutes } from "./governance/harnesses.ts";
+import { identityRoutes } from "./identity/identity.ts";
+import { invitationRoutes } from "./identity/invitations.ts";
+import { userRoutes } from "./identity/users.ts";
 import { ownRecordRoutes } from "./own-records.ts";
-import { packageSourceRoutes } from "./package-sources.ts";
-import { pageRoutes } from "./pages.ts";
+import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
-import { sessionRoutes } from "./session.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
-import { userRoutes } from "./users.ts";
 
 /** @param allRoutes the finished list, asked for only when a request wants the API document */
 export function createRoutes(
@@ -43,15 +43,15 @@ export function createRoutes(
   const admission = createAdmission(domain.scim, clock);
   const guard = createGuard({
     authenticator: domain.access.authenticator,
-    firstSights: new FirstSights({
+    verificationLimit: new TokenVerificationLimit({
       clock,
       observe: createVerificationMetrics(options.metrics, domain.access.tokenMemoryBytes),
     }),
     baseUrl,
     admitProvider: (request) => admission.admit(request),
     admitProxy: (request) => admitProxy(request, domain.gateway.mode?.settings.proxyToken),
-    mayReadMetrics: (request, exchange) =>
-      mayReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
+    canReadMetrics: (request, exchange) =>
+      canReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
   });
   const context: RouteContext = { ...options, guard };
   return new Elysia({ name: "routes" })

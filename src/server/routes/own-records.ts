@@ -3,13 +3,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
 import { AdminClientStatusPage } from "../../domain/clients/model.ts";
 import type { Explanation } from "../../domain/governance/service.ts";
-import { HARNESS_KEYS } from "../../domain/harnesses.ts";
-import { toPageEnvelope } from "../../domain/page.ts";
+import { HARNESS_KEYS } from "../../domain/harnesses/harnesses.ts";
+import { toPageEnvelope } from "../../domain/shared/page.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
-import { json } from "../answers.ts";
-import { principalOf } from "../exchange.ts";
+import { json } from "../http/answers.ts";
+import { principalOf } from "../http/exchange.ts";
+import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
-import { PageParameters, parameter, toPageQuery } from "../paging.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
 const ClientParameters = Type.Object(

@@ -3,16 +3,16 @@
 
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
-import { countIgnored, countIgnoredInBulk } from "../../domain/scim/ignored.ts";
+import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/ignored-attributes.ts";
 import type { ScimResources } from "../../domain/scim/model.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { isOwnId } from "../../platform/ids.ts";
-import { noContent } from "../answers.ts";
-import { exchangeOf } from "../exchange.ts";
+import { noContent } from "../http/answers.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import { unrouted } from "../http/problems/refusal.ts";
 import type { DocumentedRoute } from "../openapi.ts";
-import { unrouted } from "../refusal.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 import type { Admission } from "../scim/admission.ts";
 import { changed, document, scimJson, shown } from "../scim/answers.ts";
@@ -91,7 +91,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
 }
 
 /**
- * Bound, so that it has no text: the framework would take it for one that may wait (routes/catalog.ts).
+ * Bound, so that it has no text: the framework would take it for one that may wait (catalog/catalog.ts).
  * @returns a promise for a large group, which comes in pieces and may be refused before the first of them
  */
 function show(resources: ScimResources, { request, params }: Asked): Response | Promise<Response> {
@@ -208,7 +208,7 @@ function closingRoutes({ guard }: RouteContext, known: readonly DocumentedRoute[
     router.all(path, ({ request }) => refuseMethod(request, allowed), hidden);
   }
   return router
-    .all(`${SCIM_BASE_PATH}/Me`, refuseMe, hidden)
+    .all(`${SCIM_BASE_PATH}/Me`, refuseMeEndpoint, hidden)
     .all("/scim", ({ request }) => refusePath(request), hidden)
     .all("/scim/*", ({ request }) => refusePath(request), hidden);
 }
@@ -230,7 +230,7 @@ function refuseMethod(request: Request, allowed: readonly string[]): Response {
   return response;
 }
 
-function refuseMe(): never {
+function refuseMeEndpoint(): never {
   throw new ScimError(501, undefined, "a SCIM token belongs to no user; read the user by its id");
 }
 

@@ -1,10 +1,10 @@
 // Health, metrics and the API document: what operators and their tools ask.
 import { Type } from "@sinclair/typebox";
 import { DependencyHealth } from "../../domain/system/health.ts";
-import { json, plainText } from "../answers.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../conditional.ts";
+import { json, plainText } from "../http/answers.ts";
+import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../http/conditional.ts";
+import { HttpError } from "../http/problems/problem.ts";
 import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
-import { HttpError } from "../problem.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];

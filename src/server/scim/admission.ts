@@ -1,12 +1,12 @@
 // Lets identity providers in: finds the token in a request, has it checked, and keeps each token within its budget.
 // What a token is and how it is compared is src/domain/scim's.
-import { countedAddress } from "../../domain/access/counted-address.ts";
-import { DomainError, type SpentBudget } from "../../domain/errors.ts";
+import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Exchange, exchangeOf, type ScimExchange } from "../exchange.ts";
-import { createRates, type RateLimit } from "../rate-limit.ts";
+import { DomainError, type SpentBudget } from "../../platform/errors.ts";
+import { type Exchange, exchangeOf, type ScimExchange } from "../http/exchange.ts";
+import { createRates, type RateLimit } from "../http/rate-limit.ts";
 
 /** Longer headers hold no token of ours and are not looked into (scim.md SCIM-5). */
 export const AUTHORIZATION_LENGTH_MAX = 1024;
@@ -32,7 +32,7 @@ export function createAdmission(
   /** A good token is let in however often others failed: strangers behind one proxy must not stop provisioning. */
   const authenticate = (request: Request, exchange: Exchange) => {
     try {
-      return tokens.authenticate(presentedBy(request));
+      return tokens.authenticate(presentedToken(request));
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
       const waitSeconds = failures.take(countedAddress(exchange.address));
@@ -59,7 +59,7 @@ export function createAdmission(
 }
 
 /** @returns what follows the scheme; undefined for a missing, malformed or over-long header */
-function presentedBy(request: Request): string | undefined {
+function presentedToken(request: Request): string | undefined {
   const header = request.headers.get("authorization");
   if (header === null || header.length > AUTHORIZATION_LENGTH_MAX) return undefined;
   const [scheme] = /^bearer +/i.exec(header) ?? [];

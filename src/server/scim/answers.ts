@@ -1,17 +1,17 @@
 // The successful answers of the protocol: resources with their headers, lists, and nothing at all (scim.md SCIM-35,
 // SCIM-43, SCIM-81, SCIM-95). The texts come from the area.
 import type { DiscoveryAnswer } from "../../domain/scim/discovery/discovery.ts";
-import { etagOf } from "../../domain/scim/messages.ts";
+import { etagOf } from "../../domain/scim/messages/messages.ts";
 import type { ScimAnswer } from "../../domain/scim/model.ts";
-import { noContent, preparedHeaders } from "../answers.ts";
-import { namesTag } from "../conditional.ts";
-import { exchangeOf } from "../exchange.ts";
+import { noContent, preparedHeaders } from "../http/answers.ts";
+import { namesTag } from "../http/conditional.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { answerMediaType, JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
 /** Kept by nobody: it belongs to one moment. */
-const UNKEPT = "no-store";
+const NO_STORE = "no-store";
 /** Kept, but asked about each time. */
-const ASKED_ABOUT = "private, no-cache";
+const NO_CACHE = "private, no-cache";
 
 /** Made once for each media type: setting them one by one costs as much as finding the caller. */
 const headersFor = (cacheControl: string) => {
@@ -20,18 +20,18 @@ const headersFor = (cacheControl: string) => {
   const [scim, plain] = [headersOf(SCIM_MEDIA_TYPE), headersOf(JSON_MEDIA_TYPE)];
   return (request: Request): Headers => (answerMediaType(request) === SCIM_MEDIA_TYPE ? scim : plain);
 };
-const unkeptHeaders = headersFor(UNKEPT);
-const askedAboutHeaders = headersFor(ASKED_ABOUT);
+const noStoreHeaders = headersFor(NO_STORE);
+const noCacheHeaders = headersFor(NO_CACHE);
 
 /** @returns 200 with JSON text */
 export const scimJson = (request: Request, text: string): Response =>
-  new Response(text, { headers: unkeptHeaders(request) });
+  new Response(text, { headers: noStoreHeaders(request) });
 
 /** @returns the answer to a read: the resource, or 304 where the caller has this version */
 export function shown(request: Request, answer: ScimAnswer): Response | Promise<Response> {
   const { json } = answer;
   if (json === undefined) return unchanged(etagOf(answer.version));
-  const headers = askedAboutHeaders(request);
+  const headers = noCacheHeaders(request);
   if (typeof json === "string") return located(new Response(json, { headers }), answer);
   return streamed(json).then((stream) => located(new Response(stream, { headers }), answer));
 }
@@ -51,18 +51,18 @@ export async function changed(
     return response;
   }
   const body = typeof json === "string" ? json : await streamed(json);
-  return located(new Response(body, { headers: unkeptHeaders(request), status }), answer);
+  return located(new Response(body, { headers: noStoreHeaders(request), status }), answer);
 }
 
 /** @returns a discovery document, or 304 where the caller has it */
 export function document(request: Request, { json, etag, location }: DiscoveryAnswer): Response {
   const known = request.headers.get("if-none-match");
   if (known !== null && namesTag(known, etag)) return unchanged(etag);
-  return tagged(new Response(json, { headers: askedAboutHeaders(request) }), { location, etag });
+  return tagged(new Response(json, { headers: noCacheHeaders(request) }), { location, etag });
 }
 
 const unchanged = (etag: string): Response =>
-  new Response(null, { status: 304, headers: { etag, "cache-control": ASKED_ABOUT } });
+  new Response(null, { status: 304, headers: { etag, "cache-control": NO_CACHE } });
 
 const located = (response: Response, { location, version }: ScimAnswer): Response =>
   tagged(response, { location, etag: etagOf(version) });

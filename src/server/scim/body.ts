@@ -1,12 +1,12 @@
 // Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { collectGarbage } from "../../platform/garbage.ts";
-import { isJsonObject } from "../../platform/json-object.ts";
-import { nextTurn } from "../../platform/steps.ts";
-import { contentTypeOf, readText, refuseEncoding } from "../body-text.ts";
-import { JSON_VALUES_MAX } from "../json-text.ts";
-import { HttpError } from "../problem.ts";
+import { collectGarbage } from "../../platform/memory/garbage.ts";
+import { yieldToEventLoop } from "../../platform/steps.ts";
+import { isJsonObject } from "../../platform/text/json-object.ts";
+import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
+import { JSON_VALUES_MAX } from "../http/bodies/json-text.ts";
+import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 import { parseMessage, SCIM_GROUP_VALUES_MAX } from "./structure.ts";
 
@@ -43,18 +43,18 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const { message, isLarge } = await understood(
+  const { message, isLarge } = await parseObject(
     await readText(request, SCIM_BYTES_MAX[accepted]),
     VALUES_MAX[accepted],
   );
   if (isLarge) {
     collectGarbage(); // the text and the bytes it came in: nothing here holds them any more
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return message;
 }
 
-async function understood(text: string, valuesMax: number): Promise<{ message: object; isLarge: boolean }> {
+async function parseObject(text: string, valuesMax: number): Promise<{ message: object; isLarge: boolean }> {
   const message = await parseMessage(text, valuesMax);
   if (!isJsonObject(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");

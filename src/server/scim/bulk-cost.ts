@@ -1,8 +1,8 @@
 // What a bulk request takes from its caller's budget (scim.md SCIM-8).
 
 import { BULK_OPERATIONS_MAX } from "../../domain/scim/bulk/model.ts";
-import { fieldsOf } from "../../domain/scim/envelope.ts";
-import { isJsonObject } from "../../platform/json-object.ts";
+import { fieldsOf } from "../../domain/scim/messages/envelope.ts";
+import { isJsonObject } from "../../platform/text/json-object.ts";
 
 /** @returns operations beyond the first, which the request itself paid for; none of a request too large to be carried out */
 export function bulkCost(body: unknown): number {

@@ -1,7 +1,8 @@
 // Who calls a SCIM route, for the services behind it.
-import { invariant } from "../../domain/errors.ts";
+
 import type { ScimCaller } from "../../domain/scim/model.ts";
-import { exchangeOf } from "../exchange.ts";
+import { invariant } from "../../platform/errors.ts";
+import { exchangeOf } from "../http/exchange.ts";
 
 /** @returns the caller of a route behind the guard */
 export function providerOf(request: Request): ScimCaller {

@@ -2,9 +2,9 @@
 // and the area checks them, in words of the protocol.
 import { type TObject, Type } from "@sinclair/typebox";
 import { LIST_RESPONSE } from "../../domain/scim/wire.ts";
-import type { Answer } from "../header-parameters.ts";
+import type { Answer } from "../http/header-parameters.ts";
+import { parameter } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
-import { parameter } from "../paging.ts";
 import { SCIM_MEDIA_TYPE } from "./media-type.ts";
 
 const documented = operationsOf("Identity provisioning");

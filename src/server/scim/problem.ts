@@ -1,8 +1,8 @@
 // The error body of the protocol (RFC 7644 section 3.12) for whatever goes wrong below its base: refusals of the area,
 // of HTTP, and bugs, of which a caller learns nothing.
 import { ScimError, type ScimType } from "../../domain/scim/errors.ts";
-import { scimErrorBody } from "../../domain/scim/messages.ts";
-import { bugFailure, type Failure, failureOf } from "../problem.ts";
+import { scimErrorBody } from "../../domain/scim/messages/messages.ts";
+import { type Failure, failureOf, internalFailure } from "../http/problems/problem.ts";
 import { answerMediaType } from "./media-type.ts";
 
 /** RFC 6750 section 3, and nothing that tells a missing token from a wrong one (scim.md SCIM-2). */
@@ -16,7 +16,7 @@ export interface ScimFailure extends Failure {
 
 /** @returns the failure as the protocol knows it; what HTTP cannot read is a malformed message */
 export function scimFailureOf(error: unknown): ScimFailure {
-  const failure = failureOf(error) ?? bugFailure;
+  const failure = failureOf(error) ?? internalFailure;
   if (!(error instanceof ScimError)) {
     return { ...failure, scimType: failure.status === 400 ? "invalidSyntax" : undefined };
   }

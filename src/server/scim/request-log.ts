@@ -1,10 +1,10 @@
 // What is kept of a SCIM request for an operator whose provider reports an error: a line in the log (scim.md SCIM-10) and,
 // where its content was refused, the reason in the status (SCIM-33). Never a token, a body or a query.
 import type { Refusals } from "../../domain/scim/status/refusals.ts";
-import type { Log } from "../../platform/log.ts";
-import type { Exchange } from "../exchange.ts";
-import { UNMATCHED } from "../http-metrics.ts";
-import { traceIdOf } from "../trace.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { traceIdOf } from "../http/trace.ts";
+import { UNMATCHED } from "../metrics/http-metrics.ts";
 
 /** How providers call themselves in User-Agent; a guess, and nothing depends on it. */
 const PROVIDER =
@@ -47,7 +47,7 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
 }
 
 /** Keeps the refusal of a known provider's request that says what is wrong with its content. */
-export function keepScimRefusal(refusals: Refusals, { request, exchange, status }: Answered): void {
+export function recordScimRefusal(refusals: Refusals, { request, exchange, status }: Answered): void {
   const { scim, requestId, route = UNMATCHED } = exchange;
   const { caller, refusal } = scim ?? {};
   if (!caller || !refusal?.scimType) return;

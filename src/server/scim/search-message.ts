@@ -1,7 +1,8 @@
 // A query sent as a message instead of in a URL (RFC 7644 section 3.4.3), for filters that are too long or too personal
 // for one. It becomes the same list request as a query.
-import { fieldsOf, readObject, requireSchema } from "../../domain/scim/envelope.ts";
+
 import { scimInvalid } from "../../domain/scim/errors.ts";
+import { fieldsOf, readObject, requireSchema } from "../../domain/scim/messages/envelope.ts";
 import type { AskedList } from "../../domain/scim/model.ts";
 import { SEARCH_REQUEST } from "../../domain/scim/wire.ts";
 import { namesIn } from "./query.ts";

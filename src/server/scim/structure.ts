@@ -1,9 +1,14 @@
 // The structure of a SCIM message: its depth, its size in values, and members that are there twice. Letter case does not count
 // in names, so `active` and `Active` in one object contradict each other (scim.md SCIM-37, SCIM-39).
 
-import type { JsonLimits } from "../../domain/json-structure.ts";
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { JSON_VALUES_MAX, type JsonFault, parseWithin, structureFault } from "../json-text.ts";
+import type { JsonLimits } from "../../platform/text/json-structure.ts";
+import {
+  JSON_VALUES_MAX,
+  type JsonProblem,
+  parseWithin,
+  structureProblem,
+} from "../http/bodies/json-text.ts";
 
 /** Objects and lists inside each other at most. */
 export const SCIM_DEPTH_MAX = 32;
@@ -16,14 +21,14 @@ const limitsOf = (valuesMax: number): JsonLimits => ({
   foldsCase: true,
 });
 
-const malformed = ({ message }: JsonFault): Error => scimInvalid("invalidSyntax", message);
+const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
 
 /**
  * @param valuesMax values and names of members at most
  * @throws ScimError 400 `invalidSyntax`
  */
-export function refuseDeepOrDoubled(json: string, valuesMax = JSON_VALUES_MAX): void {
-  const fault = structureFault(json, limitsOf(valuesMax));
+export function assertStructure(json: string, valuesMax = JSON_VALUES_MAX): void {
+  const fault = structureProblem(json, limitsOf(valuesMax));
   if (fault) throw malformed(fault);
 }
 

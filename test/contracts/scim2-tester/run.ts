@@ -4,8 +4,8 @@
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "../../../src/app/release/build.ts";
 import { SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
-import { build } from "../../../src/platform/release/build.ts";
 import { startService } from "../../support/running-service.ts";
 
 const TOKEN = "a-token-for-scim2-tester-and-nobody-else";

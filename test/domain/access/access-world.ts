@@ -1,18 +1,18 @@
 // A world with the access area joined to the real identity area, one member who can sign in, and shortcuts for rows that
 // device login would make.
 import { join } from "node:path";
-import { createAccessTokens } from "../../../src/domain/access/access-tokens.ts";
-import { createAuthenticator } from "../../../src/domain/access/authenticate.ts";
-import { endLogins } from "../../../src/domain/access/end-logins.ts";
-import { GrantHolders } from "../../../src/domain/access/grant-holders.ts";
-import { LoginSessions } from "../../../src/domain/access/login-sessions.ts";
-import { forgetGuesses } from "../../../src/domain/access/password-guesses.ts";
+import { createAuthenticator } from "../../../src/domain/access/authentication/authenticate.ts";
+import { GrantHolders } from "../../../src/domain/access/authentication/grant-holders.ts";
+import { VerifiedTokens } from "../../../src/domain/access/authentication/verified-tokens.ts";
+import { endLogins } from "../../../src/domain/access/logins/end-logins.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
-import { SigningKeys } from "../../../src/domain/access/signing-keys.ts";
+import { LoginSessions } from "../../../src/domain/access/sign-in/login-sessions.ts";
+import { forgetGuesses } from "../../../src/domain/access/sign-in/password-guesses.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
-import { VerifiedTokens } from "../../../src/domain/access/verified-tokens.ts";
+import { createAccessTokens } from "../../../src/domain/access/tokens/access-tokens.ts";
+import { SigningKeys } from "../../../src/domain/access/tokens/signing-keys.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
-import { createRetirement } from "../../../src/domain/gateway/retire.ts";
+import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
 import { Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
@@ -114,7 +114,7 @@ function joinParts(world: World, settings: AccessSettings) {
     passwords,
     idempotency: new Idempotency({ db, clock, sealing }),
     endLogins,
-    retireGatewayKey: createRetirement(world),
+    retireGatewayKey: createKeyRetirement(world),
     spendInvitation: () => {},
     forgetGuesses,
     settings: { mode: settings.identityMode, groupRoleMappings: {} },

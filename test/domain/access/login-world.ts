@@ -1,18 +1,21 @@
 // A world in which workstations can log in: the access world with device logins, grants and the operator's view, and
 // shortcuts for the steps people take.
-import { DeviceLogins, type RequestedDeviceLogin } from "../../../src/domain/access/device-logins.ts";
+import {
+  DeviceLogins,
+  type RequestedDeviceLogin,
+} from "../../../src/domain/access/device-login/device-logins.ts";
 import { OAuthError } from "../../../src/domain/access/errors.ts";
-import type { TokenAnswer } from "../../../src/domain/access/grant-messages.ts";
-import { Grants } from "../../../src/domain/access/grants.ts";
-import { Logins } from "../../../src/domain/access/logins.ts";
+import { Logins } from "../../../src/domain/access/logins/logins.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
 import { grants } from "../../../src/domain/access/tables.ts";
+import type { TokenAnswer } from "../../../src/domain/access/tokens/grant-messages.ts";
+import { Grants } from "../../../src/domain/access/tokens/grants.ts";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
-import type { Actor } from "../../../src/domain/actor.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { DomainError } from "../../../src/domain/errors.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { type AccessWorld, createAccessWorld, LIMITS, PASSWORD, SETTINGS } from "./access-world.ts";
 

@@ -1,12 +1,12 @@
 // Each statement that takes access away moves the revision of the access caches by itself: no caller can forget to, and no
 // neighbor in the same transaction has to make up for it.
 import { expect, test } from "bun:test";
-import * as deviceLoginRows from "../../../src/domain/access/device-logins-store.ts";
-import * as endings from "../../../src/domain/access/end-logins-store.ts";
-import * as grantRows from "../../../src/domain/access/grants-store.ts";
-import * as sessionRows from "../../../src/domain/access/login-sessions-store.ts";
-import * as loginRows from "../../../src/domain/access/logins-store.ts";
-import { accessKeyStore as keyRows } from "../../../src/domain/access/signing-keys-store.ts";
+import * as deviceLoginRows from "../../../src/domain/access/device-login/device-logins-store.ts";
+import * as endings from "../../../src/domain/access/logins/end-logins-store.ts";
+import * as loginRows from "../../../src/domain/access/logins/logins-store.ts";
+import * as sessionRows from "../../../src/domain/access/sign-in/login-sessions-store.ts";
+import * as grantRows from "../../../src/domain/access/tokens/grants-store.ts";
+import { accessKeyStore as keyRows } from "../../../src/domain/access/tokens/signing-keys-store.ts";
 import * as userRows from "../../../src/domain/identity/store.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
 import { type AccessWorld, createAccessWorld } from "./access-world.ts";

@@ -6,7 +6,6 @@ import {
   ENDED_LOGIN_KEPT_MS,
   SWEEP_BATCH_ROWS,
 } from "../../../src/domain/access/model.ts";
-import { REFRESH_GRACE_SECONDS } from "../../../src/domain/access/refresh-token.ts";
 import { sweepLogins } from "../../../src/domain/access/sweep.ts";
 import {
   budgets,
@@ -15,6 +14,7 @@ import {
   loginSessions,
   refreshTokens,
 } from "../../../src/domain/access/tables.ts";
+import { REFRESH_GRACE_SECONDS } from "../../../src/domain/access/tokens/refresh-token.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import {
   createLoginWorld,

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
 import { AuditLog, type AuditQuery } from "../../../src/domain/audit/log.ts";
 import { type Verification, WALK_ROWS } from "../../../src/domain/audit/verification.ts";
-import { PER_PAGE_MAX } from "../../../src/domain/page.ts";
+import { PER_PAGE_MAX } from "../../../src/domain/shared/page.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { createWorld, START_MS, type World } from "../../support/world.ts";
 

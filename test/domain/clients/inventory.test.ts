@@ -4,10 +4,10 @@ import {
   FACET_USERS_MAX,
   REFERENCE_MATCHES_MAX,
   STALE_AFTER_DAYS,
-} from "../../../src/domain/clients/caps.ts";
+} from "../../../src/domain/clients/limits.ts";
 import { HEALTHS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
-import { SEARCH_LENGTH_MAX } from "../../../src/domain/page.ts";
+import { SEARCH_LENGTH_MAX } from "../../../src/domain/shared/page.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
 import { reportedHarness } from "./policies.ts";

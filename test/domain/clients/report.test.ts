@@ -13,10 +13,10 @@ import {
   PLATFORM_LENGTH_MAX,
   REVISION_LENGTH_MAX,
   VERSION_LENGTH_MAX,
-} from "../../../src/domain/clients/caps.ts";
+} from "../../../src/domain/clients/limits.ts";
 import type { ClientStatusReport } from "../../../src/domain/clients/model.ts";
 import { readReport } from "../../../src/domain/clients/report.ts";
-import { DomainError } from "../../../src/domain/errors.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import { createClientsWorld } from "./clients-world.ts";
 import { reportedHarness, reportWith, USER } from "./policies.ts";
 

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { BATCH_ROWS } from "../../../src/domain/clients/caps.ts";
-import { rulesOf } from "../../../src/domain/clients/judging.ts";
+import { BATCH_ROWS } from "../../../src/domain/clients/limits.ts";
 import { VerdictRenewal } from "../../../src/domain/clients/retention.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
-import { BUILT_IN } from "../../../src/domain/harness-facts.ts";
-import { HARNESSES } from "../../../src/domain/harnesses.ts";
+import { rulesOf } from "../../../src/domain/clients/verdict/judge.ts";
+import { BUILT_IN } from "../../../src/domain/harnesses/harness-facts.ts";
+import { HARNESSES } from "../../../src/domain/harnesses/harnesses.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
 import { reportedHarness } from "./policies.ts";

@@ -1,10 +1,10 @@
 // A person who left traces in every table that knows people, with others beside them.
 import { Database } from "bun:sqlite";
-import type { Actor } from "../../../src/domain/actor.ts";
 import type { User } from "../../../src/domain/identity/model.ts";
-import { createGatewayServer, type GatewayServer } from "../../support/gateway-server.ts";
-import { publishFirst } from "../../support/policy.ts";
-import { tablesOf } from "../../support/schema.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { publishFirst } from "../../support/content/policy.ts";
+import { tablesOf } from "../../support/content/schema.ts";
+import { createGatewayServer, type GatewayServer } from "../../support/gateway/gateway-server.ts";
 import type { Caller } from "../../support/server.ts";
 import { reportWith } from "../clients/policies.ts";
 import { managedText } from "../governance/governance-world.ts";
@@ -71,7 +71,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
 /** The operator takes the one workstation off the inventory, so that the audit log names it. */
 async function removeClient({ domain }: GatewayServer, operator: Actor): Promise<void> {
   const [client] = domain.clients.inventory.list(operator.organizationId, {}).items;
-  await domain.clients.strikes.remove(operator, client?.id ?? "");
+  await domain.clients.removals.remove(operator, client?.id ?? "");
 }
 
 /** A device login that Ana has looked at, and not decided. */

@@ -107,8 +107,8 @@ test("one pseudonym stands for the person in the audit log, and nobody can make 
   const acted = items.filter(({ actorId }) => actorId === pseudonym);
   expect(acted.length).toBeGreaterThan(3);
   for (const entry of acted) expect(entry).toMatchObject({ actorLabel: pseudonym, address: null });
-  const struck = items.find(({ action }) => action === "client.remove");
-  expect(JSON.parse(struck?.before ?? "")).toMatchObject({ user_id: pseudonym, hostname: pseudonym });
+  const removed = items.find(({ action }) => action === "client.remove");
+  expect(JSON.parse(removed?.before ?? "")).toMatchObject({ user_id: pseudonym, hostname: pseudonym });
 });
 
 test("what the person did to others still says to whom", async () => {

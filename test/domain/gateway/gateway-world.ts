@@ -1,5 +1,5 @@
 // A world with identity and gateway keys joined to it, over a gateway in this process.
-import { createRetirement } from "../../../src/domain/gateway/retire.ts";
+import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
 import {
   type AttemptOwner,
   createGateway,
@@ -10,7 +10,7 @@ import type { GatewaySettings } from "../../../src/domain/gateway/settings.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { openSealing, type Sealing } from "../../../src/platform/crypto/sealing.ts";
 import { createIdentityWorld, type IdentityWorld } from "../../support/identity-world.ts";
-import { Upstream } from "./upstream.ts";
+import { Upstream } from "./provisioners/litellm/upstream.ts";
 
 export const SETTINGS: GatewaySettings = {
   type: "litellm",
@@ -98,6 +98,10 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
 export const retire = (world: GatewayWorld, user: User): Promise<void> =>
   world.db.write(
     (tx) =>
-      createRetirement(world)(tx, { userId: user.id, reason: "user_suspended", nowMs: world.clock.nowMs() }),
+      createKeyRetirement(world)(tx, {
+        userId: user.id,
+        reason: "user_suspended",
+        nowMs: world.clock.nowMs(),
+      }),
     "gateway",
   );

@@ -1,14 +1,14 @@
 // A server whose first policy is published, with short ways to author policies as each author does.
 import { asc } from "drizzle-orm";
-import type { Actor } from "../../../src/domain/actor.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { DomainError, type Problem } from "../../../src/domain/errors.ts";
 import type {
   DeploymentOutcome,
   Governance,
   GovernanceConfig,
   Revision,
 } from "../../../src/domain/governance/service.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { DomainError, type Problem } from "../../../src/platform/errors.ts";
 import { createTestServer, type TestServer, type TestServerOptions } from "../../support/server.ts";
 
 export const DIGEST = "ab".repeat(32);

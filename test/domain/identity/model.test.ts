@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { Problem } from "../../../src/domain/errors.ts";
 import {
   EMAIL_LENGTH_MAX,
   EMAIL_LOCAL_LENGTH_MAX,
@@ -13,7 +12,8 @@ import {
   checkPassword,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
-} from "../../../src/domain/identity/passwords.ts";
+} from "../../../src/domain/identity/users/passwords.ts";
+import type { Problem } from "../../../src/platform/errors.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 
 function isEmail(text: string): boolean {

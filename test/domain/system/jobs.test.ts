@@ -1,12 +1,12 @@
 // What an operator says about jobs, beside a scheduler with a connection of its own, as the running service has.
 import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
-import type { Actor } from "../../../src/domain/actor.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { createJobs, isOverdue, JOB_OVERDUE_MS, type JobView } from "../../../src/domain/system/jobs.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
-import { createLog } from "../../../src/platform/log.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
 import { createScheduler, type Job, type Scheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { reasonOf } from "../../support/identity-world.ts";
 import { createWorld, type World } from "../../support/world.ts";

@@ -9,8 +9,11 @@ import {
   SOURCE_REF_CHARACTERS_MAX,
   VARIANTS_MAX,
 } from "../../../src/domain/catalog/model.ts";
-import { FREE_OBJECT_BYTES_MAX, FREE_OBJECT_DEPTH_MAX } from "../../../src/domain/free-object.ts";
-import { HARNESS_KEYS } from "../../../src/domain/harnesses.ts";
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
+import {
+  FREE_FORM_OBJECT_BYTES_MAX,
+  FREE_FORM_OBJECT_DEPTH_MAX,
+} from "../../../src/domain/shared/free-form-object.ts";
 import { membersMarkdown, type Note } from "./schema-members.ts";
 
 const ADAPTER = "adapters.<harness>";
@@ -72,7 +75,7 @@ const NOTES: Readonly<Record<string, Note>> = {
   settings: {
     about: "settings for the package; their meaning is the package's",
     fallback: "{}",
-    limits: `${FREE_OBJECT_BYTES_MAX} bytes as JSON, ${FREE_OBJECT_DEPTH_MAX} levels`,
+    limits: `${FREE_FORM_OBJECT_BYTES_MAX} bytes as JSON, ${FREE_FORM_OBJECT_DEPTH_MAX} levels`,
   },
   adapters: {
     about: "what each harness takes from the archive",

@@ -1,5 +1,5 @@
 // What each generation of a harness accepts in a package, from the registry of harnesses.
-import { COMPONENTS, HARNESSES, type HarnessGeneration } from "../../../src/domain/harnesses.ts";
+import { COMPONENTS, HARNESSES, type HarnessGeneration } from "../../../src/domain/harnesses/harnesses.ts";
 import { code, table } from "./prose.ts";
 
 const list = (names: readonly string[]): string => (names.length === 0 ? "–" : names.map(code).join(", "));

@@ -1,8 +1,6 @@
 // The members of a policy file, from the schema of the document and the limits of its reader.
 
 import { PACKAGES_MAX } from "../../../src/domain/catalog/model.ts";
-import { FREE_OBJECT_BYTES_MAX, FREE_OBJECT_DEPTH_MAX } from "../../../src/domain/free-object.ts";
-import { REQUIREMENT_CHARACTERS_MAX } from "../../../src/domain/governance/document/requirement.ts";
 import {
   CAPABILITIES_MAX,
   GovernanceConfig,
@@ -14,8 +12,13 @@ import {
   TTL_SECONDS_MAX,
   URL_CHARACTERS_MAX,
 } from "../../../src/domain/governance/model.ts";
+import { REQUIREMENT_CHARACTERS_MAX } from "../../../src/domain/governance/versions/requirement.ts";
 import { CONTRACT_GENERATION, POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
-import { HARNESS_KEYS } from "../../../src/domain/harnesses.ts";
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
+import {
+  FREE_FORM_OBJECT_BYTES_MAX,
+  FREE_FORM_OBJECT_DEPTH_MAX,
+} from "../../../src/domain/shared/free-form-object.ts";
 import { membersMarkdown, type Note } from "./schema-members.ts";
 
 const HARNESS = "harnesses.<harness>";
@@ -23,7 +26,7 @@ const MCP = `${HARNESS}.mcp[]`;
 const label = `1 to ${LABEL_CHARACTERS_MAX} characters`;
 const url = `complete http or https URL, up to ${URL_CHARACTERS_MAX} characters`;
 const line = `up to ${MCP_TEXT_CHARACTERS_MAX} characters, no NUL`;
-const free = `${FREE_OBJECT_BYTES_MAX} bytes as JSON, ${FREE_OBJECT_DEPTH_MAX} levels`;
+const free = `${FREE_FORM_OBJECT_BYTES_MAX} bytes as JSON, ${FREE_FORM_OBJECT_DEPTH_MAX} levels`;
 const words = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
 const NOTES: Readonly<Record<string, Note>> = {

@@ -1,5 +1,5 @@
 // Sections of the handbook that the manual page has as well: made from the one text that both share.
-import { PROSE, type Prose } from "../../../cli/topics.ts";
+import { PROSE, type Prose } from "../../../cli/commands/help/topics.ts";
 
 /** @returns Markdown: paragraphs, and a table for each list of definitions */
 export const proseMarkdown = (prose: Prose): string =>

@@ -1,4 +1,6 @@
 // The reference of settings, made from their table.
+
+import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../../../src/app/service/settings-reload.ts";
 import {
   fileKeyOf,
   flagOf,
@@ -7,7 +9,6 @@ import {
   settingOf,
   variableOf,
 } from "../../../src/platform/config/table.ts";
-import { LIVE, LIVE_TLS } from "../../../src/service/settings-reload.ts";
 
 /** @returns Markdown with one heading for each section of the file */
 export function settingsMarkdown(): string {
@@ -24,7 +25,9 @@ function entryOf(name: SettingName): string {
     credential === undefined
       ? `Type: ${typeOf(name)}. Default: ${variable}${fallback}.`
       : `Secret; systemd credential \`${credential}\`.`;
-  const takesEffect = [...LIVE, ...LIVE_TLS].includes(name) ? "Takes effect at a reload." : "";
+  const takesEffect = [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS].includes(name)
+    ? "Takes effect at a reload."
+    : "";
   const spellings = [key, variableOf(key), flagOf(key)].map((spelling) => `\`${spelling}\``).join(", ");
   return `- **${name}**: ${doc}. ${[facts, takesEffect].join(" ").trim()}\n  ${spellings}`;
 }

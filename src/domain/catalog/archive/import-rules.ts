@@ -1,7 +1,7 @@
 // Rules for archives that are new here, stricter than what clients check: names that are the same file on some file systems,
 // names that are too long for some, names that mislead whoever reads them, and mode bits that grant rights. Archives stored
 // before these rules stay usable.
-import type { DomainError } from "../../errors.ts";
+import type { DomainError } from "../../../platform/errors.ts";
 import { REPACK } from "./bytes.ts";
 import { quoted, refusal } from "./limits.ts";
 

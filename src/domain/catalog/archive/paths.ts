@@ -1,6 +1,6 @@
 // The paths of an archive: which are allowed, that none is there twice or under a file, and which are missing.
 // Memory is bounded by the limits on entries and on metadata, without which no path is longer than 256 bytes.
-import { DomainError, type Problem } from "../../errors.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { REPACK } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
 import type { TarEntry } from "./tar.ts";

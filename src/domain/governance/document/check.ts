@@ -1,11 +1,11 @@
 // What the members of a policy document must be to each other (control-api.md sections 4.2 and 8.4). Each place by itself
 // is draft.ts's to judge.
 
-import { pointerOf } from "../../errors.ts";
-import { HARNESS_KEYS, type Harness } from "../../harnesses.ts";
-import { type ProblemList, quoted } from "../../problem-list.ts";
+import { pointerOf } from "../../../platform/errors.ts";
+import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import { HARNESS_KEYS, type Harness } from "../../harnesses/harnesses.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../model.ts";
-import { checkCoverage } from "./coverage.ts";
+import { checkCoverage } from "../versions/coverage.ts";
 import { demandsOf } from "./demands.ts";
 
 export interface DocumentOptions {

@@ -2,11 +2,11 @@
 // are refused. What the members must be to each other is check.ts.
 
 import { closest } from "fastest-levenshtein";
+import type { Problem } from "../../../platform/errors.ts";
+import { ObjectReader, readText } from "../../../platform/text/object-reader.ts";
+import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import { readPackages } from "../../catalog/service.ts";
-import type { Problem } from "../../errors.ts";
-import { parseVersion } from "../../exact-version.ts";
-import { Members, readText } from "../../members.ts";
-import { ProblemList, quoted } from "../../problem-list.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
 import {
   CAPABILITIES_MAX,
   type GatewayBlock,
@@ -17,8 +17,8 @@ import {
 } from "../model.ts";
 import { CONTRACT_GENERATION, POLICY_CAPABILITIES } from "../wire.ts";
 import { readAllowedHarnesses, readHarnesses } from "./harness-policy.ts";
-import { DOCUMENT_MEMBERS } from "./order.ts";
-import { urlFault } from "./url.ts";
+import { DOCUMENT_MEMBERS } from "./member-order.ts";
+import { urlProblem } from "./url.ts";
 
 const GATEWAY_MEMBERS = ["type", "proxy_url", "token", "auth_style"];
 
@@ -30,7 +30,7 @@ export interface Draft {
   problems: Problem[];
 }
 
-const readCapabilities = (members: Members): string[] => {
+const readCapabilities = (members: ObjectReader): string[] => {
   const known: readonly string[] = POLICY_CAPABILITIES;
   const { problems } = members;
   const names = members.items("required_capabilities", CAPABILITIES_MAX).flatMap((place) => {
@@ -45,7 +45,7 @@ const readCapabilities = (members: Members): string[] => {
   return [...new Set(names)];
 };
 
-const readVersion = (members: Members, name: string): string | undefined => {
+const readVersion = (members: ObjectReader, name: string): string | undefined => {
   const text = members.text(name, LABEL_CHARACTERS_MAX);
   if (text === undefined || parseVersion(text)) return text;
   members.report(`${quoted(text)} is not a full version such as 1.4.0`, name);
@@ -53,21 +53,21 @@ const readVersion = (members: Members, name: string): string | undefined => {
 };
 
 /** Reads an object with nothing but a URL in it. */
-const readUrlBlock = (members: Members, block: string, name: string): string | undefined => {
+const readUrlBlock = (members: ObjectReader, block: string, name: string): string | undefined => {
   if (!members.has(block)) return undefined;
   const place = { value: members.value(block), pointer: members.at(block) };
-  const inner = Members.read(place, members.problems, [name]);
+  const inner = ObjectReader.read(place, members.problems, [name]);
   const url = inner?.requiredText(name, URL_CHARACTERS_MAX);
-  const fault = url === undefined ? undefined : urlFault(url);
+  const fault = url === undefined ? undefined : urlProblem(url);
   if (fault) inner?.report(fault, name);
   return fault ? undefined : url;
 };
 
 /** Never repeats a value: it may be somebody's token. */
-const readGateway = (members: Members): GatewayBlock | undefined => {
+const readGateway = (members: ObjectReader): GatewayBlock | undefined => {
   if (!members.has("gateway")) return undefined;
   const place = { value: members.value("gateway"), pointer: members.at("gateway") };
-  const gateway = Members.read(place, members.problems, GATEWAY_MEMBERS);
+  const gateway = ObjectReader.read(place, members.problems, GATEWAY_MEMBERS);
   if (!gateway) return undefined;
   for (const name of ["proxy_url", "token"])
     if (gateway.has(name)) gateway.report("is added when the policy is delivered; remove it", name);
@@ -77,7 +77,7 @@ const readGateway = (members: Members): GatewayBlock | undefined => {
   return { type: "litellm", auth_style: "bearer" };
 };
 
-const readMembers = (members: Members): GovernanceConfig => {
+const readMembers = (members: ObjectReader): GovernanceConfig => {
   const { problems } = members;
   const revision = members.requiredText("revision", LABEL_CHARACTERS_MAX) ?? "";
   const contractVersion = members.integer("contract_version", { min: 1, max: CONTRACT_GENERATION }) ?? 1;
@@ -126,7 +126,7 @@ const NOTHING: GovernanceConfig = {
  */
 export const readDraft = (input: unknown): Draft => {
   const problems = new ProblemList();
-  const members = Members.read({ value: input, pointer: "" }, problems, DOCUMENT_MEMBERS);
+  const members = ObjectReader.read({ value: input, pointer: "" }, problems, DOCUMENT_MEMBERS);
   const document = members ? readMembers(members) : NOTHING;
   return { document, problems: problems.list() };
 };

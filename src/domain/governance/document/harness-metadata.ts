@@ -7,7 +7,7 @@ import {
   HARNESS_KEYS,
   type Harness,
   type HarnessGeneration,
-} from "../../harnesses.ts";
+} from "../../harnesses/harnesses.ts";
 import { CONTRACT_GENERATION } from "../wire.ts";
 
 const oneOf = <Name extends string>(names: readonly Name[]) =>

@@ -1,12 +1,12 @@
 // What a document says of one harness: versions, settings, MCP servers and package overrides (control-api.md section 4.1).
 
-import { readFreeObject } from "../../free-object.ts";
-import { type HarnessKey, isHarnessKey, unknownHarness } from "../../harnesses.ts";
-import { Members, readText } from "../../members.ts";
-import { quoted } from "../../problem-list.ts";
+import { ObjectReader, readText } from "../../../platform/text/object-reader.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
+import { type HarnessKey, isHarnessKey, unknownHarness } from "../../harnesses/harnesses.ts";
+import { readFreeFormObject } from "../../shared/free-form-object.ts";
 import { HARNESSES_MAX, type HarnessPolicy, OVERRIDES_MAX, SETTING_CHARACTERS_MAX } from "../model.ts";
+import { parseRequirement, REQUIREMENT_CHARACTERS_MAX } from "../versions/requirement.ts";
 import { readMcpServers } from "./mcp.ts";
-import { parseRequirement, REQUIREMENT_CHARACTERS_MAX } from "./requirement.ts";
 
 const POLICY_MEMBERS = [
   "version_requirement",
@@ -20,7 +20,7 @@ const OVERRIDE_MEMBERS = ["enabled", "settings"];
 const TEXT_SETTINGS = ["model", "approval_policy", "sandbox_mode", "reasoning_effort"];
 const FLAG_SETTINGS = ["auto_approve", "fast_mode"];
 
-const readRequirement = (members: Members): string | undefined => {
+const readRequirement = (members: ObjectReader): string | undefined => {
   const text = members.text("version_requirement", REQUIREMENT_CHARACTERS_MAX);
   if (text === undefined || parseRequirement(text)) return text;
   members.report(
@@ -30,7 +30,7 @@ const readRequirement = (members: Members): string | undefined => {
   return undefined;
 };
 
-const readAllowsUnverified = (members: Members): boolean => {
+const readAllowsUnverified = (members: ObjectReader): boolean => {
   const name = "allow_unverified_versions";
   const isAllowed = members.flag(name) === true;
   if (isAllowed && !members.has("version_requirement"))
@@ -39,10 +39,10 @@ const readAllowsUnverified = (members: Members): boolean => {
 };
 
 /** Null means absent for settings with a type, and is a value like any other for the rest. */
-const readManagedConfig = (members: Members): HarnessPolicy["managed_config"] => {
+const readManagedConfig = (members: ObjectReader): HarnessPolicy["managed_config"] => {
   const { problems } = members;
-  const config = readFreeObject(members, "managed_config");
-  const typed = Members.read(
+  const config = readFreeFormObject(members, "managed_config");
+  const typed = ObjectReader.read(
     { value: config, pointer: members.at("managed_config") },
     problems,
     Object.keys(config),
@@ -55,18 +55,18 @@ const readManagedConfig = (members: Members): HarnessPolicy["managed_config"] =>
 };
 
 /** Whether the packages exist is judged with the whole document. */
-const readOverrides = (members: Members): HarnessPolicy["package_overrides"] =>
+const readOverrides = (members: ObjectReader): HarnessPolicy["package_overrides"] =>
   Object.fromEntries(
     members.entries("package_overrides", OVERRIDES_MAX).flatMap(([id, place]) => {
-      const override = Members.read(place, members.problems, OVERRIDE_MEMBERS);
+      const override = ObjectReader.read(place, members.problems, OVERRIDE_MEMBERS);
       if (!override) return [];
       const enabled = override.flag("enabled");
-      const settings = readFreeObject(override, "settings");
+      const settings = readFreeFormObject(override, "settings");
       return [[id, { ...(enabled === undefined ? {} : { enabled }), settings }]];
     }),
   );
 
-const readPolicy = (members: Members): HarnessPolicy => {
+const readPolicy = (members: ObjectReader): HarnessPolicy => {
   const requirement = readRequirement(members);
   const allowsUnverified = readAllowsUnverified(members);
   return {
@@ -79,21 +79,21 @@ const readPolicy = (members: Members): HarnessPolicy => {
 };
 
 /** Reads `harnesses` of a document. @returns what is said of each harness, by canonical key */
-export const readHarnesses = (members: Members): { [Key in HarnessKey]?: HarnessPolicy } => {
+export const readHarnesses = (members: ObjectReader): { [Key in HarnessKey]?: HarnessPolicy } => {
   const harnesses: { [Key in HarnessKey]?: HarnessPolicy } = {};
   for (const [name, place] of members.entries("harnesses", HARNESSES_MAX)) {
     if (!isHarnessKey(name)) {
       members.problems.add(place.pointer, unknownHarness(name));
       continue;
     }
-    const policy = Members.read(place, members.problems, POLICY_MEMBERS);
+    const policy = ObjectReader.read(place, members.problems, POLICY_MEMBERS);
     if (policy) harnesses[name] = readPolicy(policy);
   }
   return harnesses;
 };
 
 /** Reads `allowed_harnesses` of a document. @returns each canonical key once, in its first place */
-export const readAllowedHarnesses = (members: Members): HarnessKey[] => {
+export const readAllowedHarnesses = (members: ObjectReader): HarnessKey[] => {
   const { problems } = members;
   const keys = members.items("allowed_harnesses", HARNESSES_MAX).flatMap((place) => {
     const name = readText(place, problems, SETTING_CHARACTERS_MAX);

@@ -1,8 +1,8 @@
 // The MCP servers of one harness (control-api.md section 4.2 rule 9): local ones have a command, remote ones a URL.
 // No message repeats a command line, a variable or a URL, which may hold credentials.
 
-import { kindOf, Members, type Place } from "../../members.ts";
-import { type ProblemList, quoted } from "../../problem-list.ts";
+import { jsonTypeOf, ObjectReader, type Place } from "../../../platform/text/object-reader.ts";
+import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import {
   LABEL_CHARACTERS_MAX,
   MCP_ARGUMENTS_MAX,
@@ -11,13 +11,13 @@ import {
   type McpServer,
   URL_CHARACTERS_MAX,
 } from "../model.ts";
-import { urlFault } from "./url.ts";
+import { urlProblem } from "./url.ts";
 
 const MCP_MEMBERS = ["name", "command", "args", "env", "url", "transport", "disabled"];
 
 /** An argument or a variable may have several lines. */
 const readLines = ({ value, pointer }: Place, problems: ProblemList): string | undefined => {
-  if (typeof value !== "string") problems.add(pointer, `must be a text, not ${kindOf(value)}`);
+  if (typeof value !== "string") problems.add(pointer, `must be a text, not ${jsonTypeOf(value)}`);
   else if (value.length > MCP_TEXT_CHARACTERS_MAX)
     problems.add(pointer, `has ${value.length} characters; the limit is ${MCP_TEXT_CHARACTERS_MAX}`);
   else if (value.includes("\0") || !value.isWellFormed())
@@ -26,10 +26,10 @@ const readLines = ({ value, pointer }: Place, problems: ProblemList): string | u
   return undefined;
 };
 
-const readArguments = (members: Members): string[] =>
+const readArguments = (members: ObjectReader): string[] =>
   members.items("args", MCP_ARGUMENTS_MAX).flatMap((item) => readLines(item, members.problems) ?? []);
 
-const readVariables = (members: Members): Record<string, string> =>
+const readVariables = (members: ObjectReader): Record<string, string> =>
   Object.fromEntries(
     members.entries("env", MCP_ARGUMENTS_MAX).flatMap(([name, place]) => {
       const value = readLines(place, members.problems);
@@ -38,17 +38,17 @@ const readVariables = (members: Members): Record<string, string> =>
   );
 
 /** @returns the text unless it is blank, which counts as absent */
-const readWords = (members: Members, name: string, charactersMax: number): string | undefined => {
+const readWords = (members: ObjectReader, name: string, charactersMax: number): string | undefined => {
   const text = members.text(name, charactersMax);
   return text?.trim() === "" ? undefined : text;
 };
 
-const isThere = (members: Members, name: string): boolean => {
+const isThere = (members: ObjectReader, name: string): boolean => {
   const value = members.value(name);
   return value != null && !(typeof value === "string" && value.trim() === "");
 };
 
-const checkKind = (members: Members): void => {
+const checkKind = (members: ObjectReader): void => {
   const [isLocal, isRemote] = [isThere(members, "command"), isThere(members, "url")];
   if (isLocal && isRemote) members.report("has a command and a url; keep one of them");
   if (!isLocal && !isRemote)
@@ -63,7 +63,7 @@ const checkKind = (members: Members): void => {
   }
 };
 
-const readName = (members: Members, firstByName: Map<string, string>): string => {
+const readName = (members: ObjectReader, firstByName: Map<string, string>): string => {
   const name = members.requiredText("name", LABEL_CHARACTERS_MAX);
   if (name === undefined) return "";
   const key = name.trim();
@@ -74,13 +74,13 @@ const readName = (members: Members, firstByName: Map<string, string>): string =>
   return name;
 };
 
-const readServer = (members: Members, firstByName: Map<string, string>): McpServer => {
+const readServer = (members: ObjectReader, firstByName: Map<string, string>): McpServer => {
   const name = readName(members, firstByName);
   const command = readWords(members, "command", MCP_TEXT_CHARACTERS_MAX);
   const args = readArguments(members);
   const env = readVariables(members);
   const url = readWords(members, "url", URL_CHARACTERS_MAX);
-  const fault = url === undefined ? undefined : urlFault(url);
+  const fault = url === undefined ? undefined : urlProblem(url);
   if (fault) members.report(fault, "url");
   const transport = members.text("transport", LABEL_CHARACTERS_MAX);
   checkKind(members);
@@ -96,12 +96,12 @@ const readServer = (members: Members, firstByName: Map<string, string>): McpServ
 };
 
 /** Reads `mcp` of a harness. @returns the servers without any problem, in their order */
-export const readMcpServers = (members: Members): McpServer[] => {
+export const readMcpServers = (members: ObjectReader): McpServer[] => {
   const { problems } = members;
   const firstByName = new Map<string, string>();
   return members.items("mcp", MCP_SERVERS_MAX).flatMap((place) => {
     const problemsBefore = problems.count;
-    const server = Members.read(place, problems, MCP_MEMBERS);
+    const server = ObjectReader.read(place, problems, MCP_MEMBERS);
     const read = server && readServer(server, firstByName);
     return read && problems.count === problemsBefore ? [read] : [];
   });

@@ -1,12 +1,12 @@
 // Reads a policy document from outside and judges it as a whole: each place in draft.ts, what its members must be to each
 // other in check.ts. Text is read in text.ts; what becomes of a good document is publishing's.
 
-import type { Problem } from "../../errors.ts";
-import type { Harness } from "../../harnesses.ts";
-import { ProblemList } from "../../problem-list.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { ProblemList } from "../../../platform/text/problem-list.ts";
+import type { Harness } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { checkAllReach } from "../versions/coverage.ts";
 import { checkDemands, checkPackagesOf, type DocumentOptions } from "./check.ts";
-import { checkAllReach } from "./coverage.ts";
 import { readDraft } from "./draft.ts";
 
 export type { DocumentOptions } from "./check.ts";

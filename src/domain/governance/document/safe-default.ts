@@ -1,6 +1,6 @@
 // The policy of a new installation: every harness may run, nothing is managed.
 
-import { HARNESS_KEYS } from "../../harnesses.ts";
+import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 
 /** @returns a document that passes every check and demands nothing of clients; its `revision` is for the publisher to set */

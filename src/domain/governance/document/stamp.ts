@@ -1,11 +1,11 @@
 // What a document demands of clients, written into it on publishing (control-api.md section 4.3), and taken out again
 // before the next change: nothing stays behind once its cause is gone (section 20 item 28).
 
-import { parseVersion } from "../../exact-version.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { CONTRACT_GENERATION } from "../wire.ts";
 import { demandsOf } from "./demands.ts";
-import { inOrder } from "./order.ts";
+import { orderMembers } from "./member-order.ts";
 
 export interface StampOptions {
   /** gateway mode: the block is projected into the document, else removed */
@@ -28,7 +28,7 @@ export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
   const demanded: readonly string[] = demandsOf(document).capabilities;
   const { gateway: _projected, required_capabilities = [], ...rest } = document;
   const extras = required_capabilities.filter((name) => !demanded.includes(name));
-  return inOrder({
+  return orderMembers({
     ...rest,
     ...(needsNewestContract(document) ? { contract_version: CONTRACT_VERSION_DEFAULT } : {}),
     ...(extras.length > 0 ? { required_capabilities: extras } : {}),
@@ -50,7 +50,7 @@ export const stamp = (
   const { isVersionAware, capabilities } = demandsOf(projected);
   const named = [...new Set([...required_capabilities, ...capabilities])];
   const oldest = parseVersion(serverVersion)?.raw ?? FIRST_VERSION;
-  return inOrder({
+  return orderMembers({
     ...projected,
     ...(needsNewestContract(projected) ? { contract_version: CONTRACT_GENERATION } : {}),
     ...(named.length > 0 ? { required_capabilities: named } : {}),

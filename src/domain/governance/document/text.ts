@@ -1,8 +1,8 @@
 // A policy document as text, YAML or JSON: finds the document in it and the line of each place. What it must be is read.ts.
 
-import type { Problem } from "../../errors.ts";
-import { ProblemList } from "../../problem-list.ts";
-import { locate, readYamlText } from "../../yaml-text.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { ProblemList } from "../../../platform/text/problem-list.ts";
+import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";
 
 /** of words and marks of YAML; a document of DOCUMENT_BYTES_MAX with ordinary packages has some 480,000 */

@@ -1,13 +1,13 @@
 // A document as YAML text: whole and canonical, and the part that an administrator edits.
 
-import { HARNESS_KEYS } from "../../harnesses.ts";
-import { yamlText } from "../../yaml-write.ts";
+import { yamlText } from "../../../platform/text/yaml-write.ts";
+import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
-import { inOrder } from "./order.ts";
+import { orderMembers } from "./member-order.ts";
 import { unstamped } from "./stamp.ts";
 
 /** @returns the canonical text of the whole document: the same document gives the same text */
-export const documentYaml = (document: GovernanceConfig): string => yamlText(inOrder(document));
+export const documentYaml = (document: GovernanceConfig): string => yamlText(orderMembers(document));
 
 /**
  * @returns the text to edit and send back: without extension-owned parts, and without what stamping adds again
@@ -20,5 +20,5 @@ export const managedYaml = (document: GovernanceConfig): string => {
     return harnesses[key] ? [[key, policy] as const] : [];
   });
   const contract = contract_version === 1 ? {} : { contract_version };
-  return yamlText(inOrder({ revision, ...contract, ...rest, harnesses: Object.fromEntries(own) }));
+  return yamlText(orderMembers({ revision, ...contract, ...rest, harnesses: Object.fromEntries(own) }));
 };

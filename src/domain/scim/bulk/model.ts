@@ -1,5 +1,5 @@
 // What a bulk request is made of, once it was read, and how large it may be. How it is read: request.ts.
-import type { JsonObject } from "../../../platform/json-object.ts";
+import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimError } from "../errors.ts";
 import type { ResourceTypeName } from "../wire.ts";
 

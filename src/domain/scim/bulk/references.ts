@@ -1,10 +1,10 @@
 // `bulkId:x` stands for the id of what another operation of the same request creates. It is one only where an id stands:
 // in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter of a PATCH.
 // Anywhere else it is text like any other. What the ids are, and when they are known, is for the run to say.
-import { isJsonObject, type JsonObject } from "../../../platform/json-object.ts";
-import { fieldsOf } from "../envelope.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { FILTER_LENGTH_MAX } from "../filter/model.ts";
-import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../path.ts";
+import { fieldsOf } from "../messages/envelope.ts";
+import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
 import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
 import type { BulkOperation } from "./model.ts";
 

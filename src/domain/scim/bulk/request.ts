@@ -1,8 +1,8 @@
 // Reads a bulk message. What is wrong with its structure spoils the whole request, told all at once; what is wrong with
 // the place an operation goes to spoils that operation only.
-import { isJsonObject } from "../../../platform/json-object.ts";
-import { fieldsOf, readObject, requireSchema } from "../envelope.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
+import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
 import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
 import {
   BULK_METHODS,

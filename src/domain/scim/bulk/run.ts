@@ -1,8 +1,8 @@
 // Carries out the operations of one bulk request, each as if it had come alone, in an order in which references can be
 // replaced by ids (plan.ts), and tells the outcomes in the order of the request.
-import { DomainError } from "../../errors.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
-import { etagOf, locationOf, scimErrorBody } from "../messages.ts";
+import { etagOf, locationOf, scimErrorBody } from "../messages/messages.ts";
 import type { ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import type { BulkOperation } from "./model.ts";

@@ -3,7 +3,7 @@
 import { sha256Hex } from "../../../platform/ids.ts";
 import { BULK_OPERATIONS_MAX, BULK_PAYLOAD_BYTES_MAX } from "../bulk/model.ts";
 import type { ScimSettings } from "../model.ts";
-import { type Attribute, RESOURCE_TYPE, type ResourceType, type Schema } from "../schema.ts";
+import { type Attribute, RESOURCE_TYPE, type ResourceType, type Schema } from "../schema/schema.ts";
 import { ENDPOINTS, SCIM_BASE_PATH } from "../wire.ts";
 
 const schemaUrn = <Name extends string>(name: Name) =>

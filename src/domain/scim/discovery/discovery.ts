@@ -2,9 +2,9 @@
 // discovery-documents.ts; conditional requests and methods are for the HTTP face.
 
 import { ScimError } from "../errors.ts";
-import { listResponse } from "../messages.ts";
+import { listResponse } from "../messages/messages.ts";
+import { type AskedNames, readAskedNames } from "../messages/view.ts";
 import type { AskedView } from "../model.ts";
-import { type AskedNames, readAskedNames } from "../view.ts";
 import { SCIM_BASE_PATH } from "../wire.ts";
 import {
   DISCOVERY_PATHS,

@@ -1,8 +1,9 @@
 // Whether a filter is true of a resource in memory. What SQL answers must be the same (where-store.ts).
-import { elementsOf, partsOf } from "../document.ts";
-import { fold } from "../fold.ts";
+
 import type { ScimObject, ScimValue } from "../model.ts";
-import type { Attribute } from "../schema.ts";
+import { elementsOf, partsOf } from "../schema/document.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import type { Attribute } from "../schema/schema.ts";
 import type { Comparator, Comparison, ElementTest, Filter, Presence } from "./model.ts";
 
 /** Where the values of a filter are found. */
@@ -69,7 +70,7 @@ function operandOf(leaf: Attribute, value: ScimValue | undefined): string | bool
   if (typeof value === "boolean") return value;
   if (typeof value !== "string" || value === "") return undefined;
   if (leaf.type === "dateTime") return Date.parse(value);
-  return leaf.caseExact ? value : fold(value);
+  return leaf.caseExact ? value : foldCase(value);
 }
 
 const orderedText = (comparator: Comparator) => (value: string, literal: string) =>

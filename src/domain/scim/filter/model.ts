@@ -1,7 +1,7 @@
 // What a filter means once its attributes are found and its literals are read: the tree that evaluation, SQL and PATCH
 // share. How it is written is in syntax.ts, how it becomes this tree in typing.ts.
-import type { AttributePath, ResolvedPath } from "../path.ts";
-import type { Attribute } from "../schema.ts";
+import type { AttributePath, ResolvedPath } from "../schema/attribute-path.ts";
+import type { Attribute } from "../schema/schema.ts";
 
 /** Characters of a filter or of the path of a PATCH operation. */
 export const FILTER_LENGTH_MAX = 16_384;

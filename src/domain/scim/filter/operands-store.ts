@@ -1,8 +1,8 @@
 // Where each attribute that a filter or an order may name is stored: columns, JSON paths of `doc_key`, rows of other
 // tables. All of it is made here from the schema table; nothing a client sent is ever part of SQL text.
 import { type SQL, sql } from "drizzle-orm";
-import { type AttributePath, pathText } from "../path.ts";
-import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema.ts";
+import { type AttributePath, pathText } from "../schema/attribute-path.ts";
+import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";

@@ -1,6 +1,6 @@
 // The SQL of an order: where the value to order by is stored, and how ties and missing values fall.
 import { type SQL, sql } from "drizzle-orm";
-import type { AttributePath } from "../path.ts";
+import type { AttributePath } from "../schema/attribute-path.ts";
 import { operandOf, rowsOf } from "./operands-store.ts";
 
 /**

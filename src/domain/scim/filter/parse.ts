@@ -1,6 +1,6 @@
 // The door of filters and PATCH paths: text in, typed tree out. Who evaluates it is evaluate.ts, and SQL where-store.ts.
 import { scimInvalid } from "../errors.ts";
-import { type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
+import { type ResolvedPath, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 import type { Filter, PatchTarget } from "./model.ts";
 import { parsePathSyntax, parseSyntax, type WrittenPath } from "./syntax.ts";

@@ -1,6 +1,6 @@
 // A filter without its literals: what its SQL depends on, and nothing else. The literals become values to bind, each named
 // by the place of its comparison in the tree.
-import { pathText } from "../path.ts";
+import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, Filter } from "./model.ts";
 
 export type Bound = string | number | Uint8Array;
@@ -57,11 +57,11 @@ function bind({ comparator, literal }: Comparison, number: number, values: Recor
   const bytes = isEnd ? Buffer.from(value) : undefined;
   values[BOUND.value(number)] = bytes ?? value;
   if (bytes) values[BOUND.length(number)] = bytes.length;
-  if (comparator === "sw") values[BOUND.limit(number)] = limitOf(String(value));
+  if (comparator === "sw") values[BOUND.limit(number)] = prefixUpperBound(String(value));
 }
 
 /** @returns the least text that follows every text with this start (scim.md SCIM-128) */
-export function limitOf(start: string): Bound {
+export function prefixUpperBound(start: string): Bound {
   const points = Array.from(start, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === CODE_POINT_MAX) points.pop();
   const last = points.pop();

@@ -1,9 +1,9 @@
 // From names and literals to attributes and values: finds each attribute, checks that the operator suits its type, and
 // converts the literal. Multi-valued attributes become element tests here, so later stages see one shape only.
 import { type ScimError, scimInvalid } from "../errors.ts";
-import { fold } from "../fold.ts";
-import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../path.ts";
-import type { Attribute, AttributeType } from "../schema.ts";
+import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import type { Attribute, AttributeType } from "../schema/schema.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { instantOf } from "./instant.ts";
 import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
@@ -174,7 +174,7 @@ function operandOf({ type, caseExact }: Attribute, literal: Literal): Literal | 
   if (type === "boolean") return booleanOf(literal);
   if (typeof literal !== "string") return undefined;
   if (type === "dateTime") return instantOf(literal);
-  return caseExact ? literal : fold(literal);
+  return caseExact ? literal : foldCase(literal);
 }
 
 /** Entra writes booleans as text (SCIM-56). */

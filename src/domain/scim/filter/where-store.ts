@@ -1,7 +1,7 @@
 // The SQL of a filter: every name comes from operands-store.ts, every literal is bound (shape.ts), so the text depends on
 // nothing but the shape of the tree. Means the same as evaluate.ts. How statements are run is for search-store.ts.
 import { type SQL, sql } from "drizzle-orm";
-import { pathText } from "../path.ts";
+import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, ElementTest, Filter, Presence } from "./model.ts";
 import { ORGANIZATION, operandOf, type Rows, rowsOf } from "./operands-store.ts";
 import { BOUND, type Shape } from "./shape.ts";
@@ -23,8 +23,8 @@ export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);
 
 /** @returns whether one value of one attribute, looked up in an index, leaves few resources: mostly one or none */
-export function findsFew(filter: Filter): boolean {
-  if (filter.kind === "and") return filter.parts.some(findsFew);
+export function isSelective(filter: Filter): boolean {
+  if (filter.kind === "and") return filter.parts.some(isSelective);
   return filter.kind === "compare" && filter.comparator === "eq" && operandOf(filter)?.index !== undefined;
 }
 

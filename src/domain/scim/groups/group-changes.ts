@@ -3,20 +3,20 @@
 // between slices of them; one of few is a single step.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { uniqueViolation } from "../../../platform/database/storage-errors.ts";
+import { invariant } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import type { Actor } from "../../actor.ts";
 import type { AuditSummary } from "../../audit/service.ts";
-import { invariant } from "../../errors.ts";
+import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { scimNotFound, scimTaken } from "../errors.ts";
-import { fold } from "../fold.ts";
+import { requireVersion } from "../messages/preconditions.ts";
 import type { GroupRow } from "../model.ts";
-import { requireVersion } from "../preconditions.ts";
+import type { Roles } from "../roles/roles.ts";
+import { foldCase } from "../schema/fold-case.ts";
 import * as store from "./groups-store.ts";
 import { forMembers, inSlices } from "./member-slices.ts";
 import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
 import * as memberStore from "./members-store.ts";
-import type { Roles } from "./roles.ts";
 
 /** A group as it is sent whole. */
 export interface NewGroup {
@@ -146,14 +146,14 @@ export class GroupChanges {
 
   /** To users whose groups, or whose groups' names, differ. */
   #showDifference(tx: Tx, userIds: readonly string[], nowMs: number): void {
-    memberStore.raiseUsers(tx, { ids: userIds, nowMs });
+    memberStore.bumpUserVersions(tx, { ids: userIds, nowMs });
     this.own.groupsChanged?.(tx, userIds);
   }
 }
 
 /** @throws ScimError 404 for every id that is no group of the organization */
 export function knownGroup(connection: Connection, group: { organizationId: string; id: string }): GroupRow {
-  const row = store.groupOf(connection, group);
+  const row = store.findGroup(connection, group);
   if (!row) throw scimNotFound();
   return row;
 }
@@ -170,7 +170,7 @@ const placeOf = ({ id }: GroupRow, { organizationId }: Actor) => ({ groupId: id,
 const stored = (row: GroupRow, { organizationId }: Actor): store.StoredGroup => ({
   ...row,
   organizationId,
-  displayNameKey: fold(row.displayName),
+  displayNameKey: foldCase(row.displayName),
 });
 
 function orTaken(write: () => void): void {

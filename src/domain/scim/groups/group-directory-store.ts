@@ -2,7 +2,7 @@
 import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
-import { likePattern, type PageSlice } from "../../page.ts";
+import { likePattern, type PageSlice } from "../../shared/page.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
 

@@ -1,10 +1,10 @@
 // Provisioned groups as people look at them: pages of groups, one group, its members. What identity providers read and
 // change is in groups.ts.
 import type { Db } from "../../../platform/database/database.ts";
-import { DomainError, type Problem } from "../../errors.ts";
-import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../page.ts";
-import { fold } from "../fold.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../shared/page.ts";
 import type { GroupRow } from "../model.ts";
+import { foldCase } from "../schema/fold-case.ts";
 import * as store from "./group-directory-store.ts";
 
 export type { MemberView } from "./group-directory-store.ts";
@@ -20,7 +20,7 @@ export class GroupDirectory {
   list(organizationId: string, query: PageQuery): Page<GroupRow> {
     const request = readRequest(query);
     const { page, perPage, q } = request;
-    const search = q === undefined ? undefined : { text: q, key: fold(q) };
+    const search = q === undefined ? undefined : { text: q, key: foldCase(q) };
     const slice = { search, offset: offsetOf(request), limit: perPage, known: query.known };
     return { page, perPage, ...store.listGroups(this.db.read, organizationId, slice) };
   }
@@ -30,7 +30,7 @@ export class GroupDirectory {
    * @throws DomainError `scim_group.not_found`
    */
   show(organizationId: string, reference: string): GroupRow {
-    const key = fold(reference.trim());
+    const key = foldCase(reference.trim());
     const group = store.findGroup(this.db.read, organizationId, { reference, key });
     if (!group) throw groupNotFound();
     return group;

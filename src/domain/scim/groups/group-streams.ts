@@ -4,13 +4,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot, Snapshot } from "../../../platform/database/snapshot.ts";
-import { collectGarbage } from "../../../platform/garbage.ts";
+import { collectGarbage } from "../../../platform/memory/garbage.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
-import { locationOf } from "../messages.ts";
+import { locationOf } from "../messages/messages.ts";
+import { groupFrame } from "../messages/render.ts";
+import type { View } from "../messages/view.ts";
 import type { Named } from "../model.ts";
-import { groupFrame } from "../render.ts";
-import type { View } from "../view.ts";
-import { groupOf } from "./groups-store.ts";
+import { findGroup } from "./groups-store.ts";
 import { type MemberTexts, memberTexts } from "./member-texts-store.ts";
 import { memberSlice } from "./members-store.ts";
 
@@ -96,7 +96,7 @@ async function* slices(
   { view, ...group }: StreamedGroup,
   baseUrl: string,
 ): AsyncGenerator<string> {
-  const row = groupOf(connection, group);
+  const row = findGroup(connection, group);
   if (!row) throw scimNotFound();
   const { before, member, after } = groupFrame(row, view, baseUrl);
   const read = view.isDefault ? writtenSlice : composedSlice;

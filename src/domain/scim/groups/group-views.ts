@@ -1,10 +1,10 @@
 // Groups as they are answered: the members of a whole page come with one query, and with none where they are not shown.
 // Large groups are left to group-streams.ts.
 import type { Connection } from "../../../platform/database/database.ts";
-import { locationOf } from "../messages.ts";
+import { locationOf } from "../messages/messages.ts";
+import { groupFrame } from "../messages/render.ts";
+import type { View } from "../messages/view.ts";
 import type { GroupRow, Named, ScimAnswer, ScimSettings } from "../model.ts";
-import { groupFrame } from "../render.ts";
-import type { View } from "../view.ts";
 import { type GroupStreams, WHOLE_GROUP_MEMBERS_MAX } from "./group-streams.ts";
 import { membersOfGroups } from "./members-store.ts";
 

@@ -29,7 +29,7 @@ const selectOne = statement((connection) =>
 );
 
 /** @returns the group of an id, which is compared exactly */
-export const groupOf = (
+export const findGroup = (
   connection: Connection,
   group: { organizationId: string; id: string },
 ): GroupRow | undefined => selectOne(connection).get(group);

@@ -1,22 +1,22 @@
 // Groups as an identity provider works with them: body in, answer out, each change one transaction that also holds the
-// read. What bodies mean is in read.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
+// read. What bodies mean is in read-resource.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
-import { inOneTurn, type Steps } from "../../../platform/steps.ts";
-import type { Actor } from "../../actor.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
+import { namesVersion } from "../messages/preconditions.ts";
+import { readGroup } from "../messages/read-resource.ts";
+import { readView, type View } from "../messages/view.ts";
 import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
-import { readGroupPatch } from "../patch/group.ts";
-import { namesVersion } from "../preconditions.ts";
-import { readGroup } from "../read.ts";
-import { readView, type View } from "../view.ts";
+import { readGroupPatch } from "../patch/patch-group.ts";
+import type { Roles } from "../roles/roles.ts";
 import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
 import { GroupStreams } from "./group-streams.ts";
 import { GroupViews } from "./group-views.ts";
-import { groupOf } from "./groups-store.ts";
+import { findGroup } from "./groups-store.ts";
 import { STEP_MEMBERS } from "./member-slices.ts";
-import { leaveAll } from "./members-store.ts";
-import type { Roles } from "./roles.ts";
+import { removeFromAllGroups } from "./members-store.ts";
 
 export interface GroupDependencies extends ScimDependencies {
   roles: Roles;
@@ -104,7 +104,7 @@ export class ScimGroups implements ScimResources {
 
   /** Takes a user who goes out of every group; each gets a new version (scim.md SCIM-26). */
   leaveAll(tx: Tx, userId: string): void {
-    leaveAll(tx, { userId, nowMs: this.own.clock.nowMs() });
+    removeFromAllGroups(tx, { userId, nowMs: this.own.clock.nowMs() });
   }
 
   /**
@@ -120,7 +120,7 @@ export class ScimGroups implements ScimResources {
       return answer(tx, yield* change(tx));
     }
     if (reach > STEP_MEMBERS) return db.writeInSteps(steps, this.#topic);
-    return db.write((tx) => inOneTurn(steps(tx)), this.#topic);
+    return db.write((tx) => runSynchronously(steps(tx)), this.#topic);
   }
 
   #reachOf(actor: Actor, id: string, { displayName, externalId, members }: GroupWish): number {
@@ -130,7 +130,7 @@ export class ScimGroups implements ScimResources {
   }
 
   #sizeOf({ organizationId }: Actor, id: string): number {
-    return groupOf(this.own.db.read, { organizationId, id })?.memberCount ?? 0;
+    return findGroup(this.own.db.read, { organizationId, id })?.memberCount ?? 0;
   }
 
   /** of every change: without a mapping no group touches an account */

@@ -9,7 +9,7 @@ const named = sql.placeholder;
 const { groupId, userId } = scimGroupMembers;
 
 /** @returns the elements of a JSON list of texts that is bound under this name */
-export const listed = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
+export const asIdList = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
 const asList = (ids: readonly string[]): string => JSON.stringify(ids);
 
 const insertUsers = statement((connection) =>
@@ -39,7 +39,7 @@ export const addMembers = (
   return added.map(({ id }) => id);
 };
 
-const selectOutsiders = statement((connection) =>
+const selectNonMembers = statement((connection) =>
   connection
     .select({ id: sql<string>`value` })
     .from(sql`json_each(${named("ids")})`)
@@ -51,11 +51,11 @@ const selectOutsiders = statement((connection) =>
 );
 
 /** @returns the first of these ids that are no members */
-export const outsidersAmong = (
+export const findNonMembers = (
   connection: Connection,
   asked: { groupId: string; ids: readonly string[]; limit: number },
 ): readonly string[] =>
-  selectOutsiders(connection)
+  selectNonMembers(connection)
     .all({ ...asked, ids: asList(asked.ids) })
     .map(({ id }) => id);
 
@@ -63,12 +63,14 @@ const selectGroups = statement((connection) =>
   connection
     .select({ id: scimGroups.id })
     .from(scimGroups)
-    .where(and(inArray(scimGroups.id, listed("ids")), eq(scimGroups.organizationId, named("organizationId"))))
+    .where(
+      and(inArray(scimGroups.id, asIdList("ids")), eq(scimGroups.organizationId, named("organizationId"))),
+    )
     .prepare(),
 );
 
 /** @returns those of these ids that are groups */
-export const groupsAmong = (
+export const findGroups = (
   connection: Connection,
   asked: { organizationId: string; ids: readonly string[] },
 ): readonly string[] =>
@@ -79,7 +81,7 @@ export const groupsAmong = (
 const deleteListed = statement((connection) =>
   connection
     .delete(scimGroupMembers)
-    .where(and(eq(groupId, named("groupId")), inArray(userId, listed("ids"))))
+    .where(and(eq(groupId, named("groupId")), inArray(userId, asIdList("ids"))))
     .returning({ id: userId })
     .prepare(),
 );
@@ -94,22 +96,22 @@ export const removeMembers = (
   return removed.map(({ id }) => id);
 };
 
-const raised = () => ({
+const withNewVersion = () => ({
   version: sql`${scimUsers.version} + 1`,
   updatedAtMs: sql`${named("nowMs")}`,
 });
 
-const raiseListed = statement((connection) =>
+const bumpListedVersions = statement((connection) =>
   connection
     .update(scimUsers)
-    .set(raised())
-    .where(inArray(scimUsers.accountId, listed("ids")))
+    .set(withNewVersion())
+    .where(inArray(scimUsers.accountId, asIdList("ids")))
     .prepare(),
 );
 
 /** Gives each of these users a new version. */
-export function raiseUsers(tx: Tx, { ids, nowMs }: { ids: readonly string[]; nowMs: number }): void {
-  if (ids.length > 0) raiseListed(tx).run({ ids: asList(ids), nowMs });
+export function bumpUserVersions(tx: Tx, { ids, nowMs }: { ids: readonly string[]; nowMs: number }): void {
+  if (ids.length > 0) bumpListedVersions(tx).run({ ids: asList(ids), nowMs });
 }
 
 const selectIds = statement((connection) =>
@@ -147,7 +149,7 @@ export const groupNamesOf = (connection: Connection, user: { userId: string }): 
     .all(user)
     .map(({ name }) => name);
 
-const raiseLeft = statement((connection) =>
+const bumpLeftGroupVersions = statement((connection) =>
   connection
     .update(scimGroups)
     .set({
@@ -174,8 +176,8 @@ const deleteOfUser = statement((connection) =>
 );
 
 /** Takes a user out of every group, and gives each of them a new version. */
-export function leaveAll(tx: Tx, user: { userId: string; nowMs: number }): void {
-  raiseLeft(tx).run(user);
+export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: number }): void {
+  bumpLeftGroupVersions(tx).run(user);
   deleteOfUser(tx).run({ userId: user.userId });
 }
 
@@ -204,7 +206,7 @@ const selectOfGroups = statement((connection) =>
     .select({ groupId, ...MEMBER })
     .from(scimGroupMembers)
     .innerJoin(scimUsers, isTheUser)
-    .where(inArray(groupId, listed("ids")))
+    .where(inArray(groupId, asIdList("ids")))
     .orderBy(asc(groupId), asc(userId))
     .prepare(),
 );

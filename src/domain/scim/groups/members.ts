@@ -62,10 +62,10 @@ function* addMembers(tx: Tx, place: Place, ids: readonly string[]): Steps<string
 
 /** Those who could be added are members by now, so whoever is none is no user. */
 const outsidersAmong = (tx: Tx, { groupId }: Place, ids: readonly string[]): readonly string[] =>
-  store.outsidersAmong(tx, { groupId, ids, limit: NAMED_MAX });
+  store.findNonMembers(tx, { groupId, ids, limit: NAMED_MAX });
 
 function refusalOf(tx: Tx, { organizationId }: Place, unknown: readonly string[]): ScimError {
-  const groups = store.groupsAmong(tx, { organizationId, ids: unknown });
+  const groups = store.findGroups(tx, { organizationId, ids: unknown });
   return groups.length > 0 ? nested(groups) : unknownMembers(unknown);
 }
 

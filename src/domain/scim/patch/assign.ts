@@ -1,23 +1,29 @@
 // One change to one attribute of a user's document, as scim.md section 4.6 has it for each sort of target. Bodies of
 // POST and PUT are read the same way: each of their members replaces what an empty document has.
-import { isJsonObject } from "../../../platform/json-object.ts";
-import { elementsOf, partsOf, withMember } from "../document.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
-import { type AttributePath, pathText, type ResolvedPath, resolvePath, subAttributeOf } from "../path.ts";
-import type { Attribute, Schema } from "../schema.ts";
+import {
+  type AttributePath,
+  pathText,
+  type ResolvedPath,
+  resolvePath,
+  subAttributeOf,
+} from "../schema/attribute-path.ts";
+import { elementsOf, partsOf, withMember } from "../schema/document.ts";
+import type { Attribute, Schema } from "../schema/schema.ts";
 import {
   invalidValue,
   isUnassigned,
-  onlyOne,
   partsSent,
   readAll,
   readSimple,
-  stillRequired,
+  requiredAttribute,
+  requireSingle,
   type Wanted,
-} from "../values.ts";
+} from "../schema/values.ts";
 import { changedList, changedSelection } from "./elements.ts";
-import type { Change } from "./message.ts";
-import { fieldsWithId, idInReference } from "./references.ts";
+import type { Change } from "./patch-message.ts";
+import { fieldsWithId, idInReference } from "./user-references.ts";
 
 /** @returns whether a provider may set it at all; `schemas` follows from what is there */
 export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
@@ -49,7 +55,7 @@ export function assign(doc: ScimObject, path: ResolvedPath, change: Change): Sci
 /** The members of the object are attributes of the extension; the others stay. */
 function assignExtension(doc: ScimObject, { id }: Schema, { op, value }: Change): ScimObject {
   if (op === "remove") return withMember(doc, id, undefined);
-  const sent = onlyOne(value, id);
+  const sent = requireSingle(value, id);
   if (isUnassigned(sent)) return op === "add" ? doc : withMember(doc, id, undefined);
   if (!isJsonObject(sent)) throw invalidValue(`${id} must be an object with the attributes of the extension`);
   let changed = doc;
@@ -85,14 +91,14 @@ function changedSimple(
   const after = op === "remove" ? undefined : readSimple(value, wanted);
   if (after === undefined && op === "add") return before;
   if (after === undefined && before !== undefined && wanted.attribute.required)
-    throw stillRequired(wanted.name);
+    throw requiredAttribute(wanted.name);
   return after;
 }
 
 /** The parts given are changed, the others stay (`name`, `manager`). */
 function changedParts(before: ScimObject, wanted: Wanted, { op, value }: Change): ScimObject {
   if (op === "remove") return {};
-  const sent = onlyOne(value, wanted.name);
+  const sent = requireSingle(value, wanted.name);
   if (isUnassigned(sent)) return op === "add" ? before : {};
   let parts = before;
   readAll(fieldsWithId(partsSent(sent, wanted)), ([name, part]) => {

@@ -1,9 +1,10 @@
 // How much a PATCH has to compare: each operation on a list looks at every value of it, and a filter at several parts of
 // each. Ten thousand operations on long lists would keep everybody else waiting for longer than scim.md SCIM-125 allows.
-import { elementsOf } from "../document.ts";
+
 import { ScimError } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
 import type { ScimObject } from "../model.ts";
+import { elementsOf } from "../schema/document.ts";
 import type { Step } from "./targets.ts";
 
 /** In all operations of a request; they take some 100 ms. */

@@ -1,21 +1,21 @@
 // Changes to the values of a multi-valued attribute: appended, replaced, removed, or changed where a filter matches.
 // At most one of them is primary afterwards, whichever way it came (scim.md sections 4.6, SCIM-73 to SCIM-76).
 import { type ScimError, scimInvalid } from "../errors.ts";
-import { fold } from "../fold.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
-import type { Attribute } from "../schema.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import type { Attribute } from "../schema/schema.ts";
 import {
   hasContent,
   invalidValue,
   isUnassigned,
+  multiplePrimaries,
   readAll,
   readElements,
   readParts,
   readSimple,
-  twoPrimaries,
   type Wanted,
-} from "../values.ts";
-import type { Change } from "./message.ts";
+} from "../schema/values.ts";
+import type { Change } from "./patch-message.ts";
 
 type Elements = readonly ScimObject[];
 
@@ -66,7 +66,7 @@ function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): rea
     .filter(({ name }) => (isValued ? name === "value" || name === "type" : name !== "primary"))
     .map(({ name, caseExact }) => {
       const part = element[name];
-      return typeof part === "string" && !caseExact ? fold(part) : (part ?? null);
+      return typeof part === "string" && !caseExact ? foldCase(part) : (part ?? null);
     });
 }
 
@@ -160,7 +160,7 @@ interface Matched {
 }
 
 function withMatches(before: Elements, selection: Selection, { matches, given, keptOf }: Matched): Elements {
-  if (given.primary === true && matches.size > 1) throw twoPrimaries(selection.name);
+  if (given.primary === true && matches.size > 1) throw multiplePrimaries(selection.name);
   const after = before.map((element) => (matches.has(element) ? { ...keptOf(element), ...given } : element));
   const preferred = before.findIndex((element) => matches.has(element));
   return (given.primary === true ? withPrimary(after, preferred) : after).filter((element) =>

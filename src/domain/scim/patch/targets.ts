@@ -1,15 +1,15 @@
 // What an operation is about: the target its path names, or one target for each member of its value. What may not be
 // changed is refused here, and what may be sent in vain is left out (scim.md SCIM-41, SCIM-77).
-import { isJsonObject } from "../../../platform/json-object.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
 import { parseTarget } from "../filter/parse.ts";
 import type { ScimProfile } from "../model.ts";
-import { pathText, type ResolvedPath, resolvePath } from "../path.ts";
-import { invalidValue, onlyOne, readAll } from "../values.ts";
+import { pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
+import { invalidValue, readAll, requireSingle } from "../schema/values.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { isSettable } from "./assign.ts";
-import type { Change, Operation } from "./message.ts";
+import type { Change, Operation } from "./patch-message.ts";
 
 /** Which resource is patched, and how its provider wants it. */
 export interface Patched {
@@ -41,7 +41,7 @@ export function eachStep({ path, ...change }: Operation, receiver: Receiver): vo
 
 function eachMember({ op, value }: Change, receiver: Receiver): void {
   if (op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
-  const sent = onlyOne(value, "value");
+  const sent = requireSingle(value, "value");
   if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
   readAll(Object.entries(sent), ([name, part]) => atMember(name, { op, value: part }, receiver));
 }

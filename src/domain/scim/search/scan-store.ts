@@ -8,7 +8,7 @@ import { ORGANIZATION } from "../filter/operands-store.ts";
 import { sortKeySql } from "../filter/order-store.ts";
 import { shapeOf } from "../filter/shape.ts";
 import { whereOf } from "../filter/where-store.ts";
-import type { AttributePath } from "../path.ts";
+import type { AttributePath } from "../schema/attribute-path.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 

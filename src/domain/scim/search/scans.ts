@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { ScimError } from "../errors.ts";
-import type { View } from "../view.ts";
+import type { View } from "../messages/view.ts";
 import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";
 import { type Renderers, textsOver } from "./search-texts.ts";
 

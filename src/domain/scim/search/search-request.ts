@@ -5,7 +5,7 @@ import { ALWAYS, type Filter } from "../filter/model.ts";
 import { parseFilter, parseFilters } from "../filter/parse.ts";
 import { filterablePath } from "../filter/typing.ts";
 import type { AskedList } from "../model.ts";
-import { type AttributePath, subAttributeOf } from "../path.ts";
+import { type AttributePath, subAttributeOf } from "../schema/attribute-path.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 
 export const PAGE_DEFAULT = 100;

@@ -7,9 +7,9 @@ import { ORGANIZATION } from "../filter/operands-store.ts";
 import { orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
-import { findsFew, whereOf } from "../filter/where-store.ts";
+import { isSelective, whereOf } from "../filter/where-store.ts";
 import type { GroupRow, ShownUserRow } from "../model.ts";
-import { type AttributePath, pathText } from "../path.ts";
+import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 import { GROUPS_OF_USER } from "../users/users-store.ts";
 import { StatementCache } from "./statement-cache.ts";
@@ -154,7 +154,7 @@ export class SearchedRows<Row> {
    */
   page(asked: RowsAsked): Row[] {
     const { own, connection } = this;
-    const isAtHand = isAlways(asked.filter) || findsFew(asked.filter);
+    const isAtHand = isAlways(asked.filter) || isSelective(asked.filter);
     if (isAtHand && asked.offset === 0)
       return this.#ordered(asked, this.#pages, (terms) => own.page(connection, terms));
     const found = this.#ordered(asked, this.#deepPages, (terms) => own.sequences(connection, terms));

@@ -1,9 +1,9 @@
 // Rows of a search as the JSON texts of resources, the two types behind one interface. Finding the rows is
 // search-store.ts, and what each shows of other resources is for users and groups themselves.
 import type { Connection } from "../../../platform/database/database.ts";
-import { locationOf } from "../messages.ts";
+import { locationOf } from "../messages/messages.ts";
+import type { View } from "../messages/view.ts";
 import type { GroupRow, ScimSettings, ShownUserRow } from "../model.ts";
-import type { View } from "../view.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { groupRows, type RowsAsked, type SearchedRows, userRows } from "./search-store.ts";
 

@@ -7,10 +7,10 @@ import { ALWAYS, type Filter } from "../filter/model.ts";
 import { isOrderIndexed } from "../filter/order-store.ts";
 import { isAlways, isNever, simplified } from "../filter/simplify.ts";
 import { isIndexed } from "../filter/where-store.ts";
-import { listResponse } from "../messages.ts";
+import { listResponse } from "../messages/messages.ts";
+import { readView, type View } from "../messages/view.ts";
 import type { AskedList, ScimCaller, ScimSettings } from "../model.ts";
-import type { AttributePath } from "../path.ts";
-import { readView, type View } from "../view.ts";
+import type { AttributePath } from "../schema/attribute-path.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { Scans, type Slice } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
@@ -72,9 +72,9 @@ class Search {
     return this.#scan({ request, parts, view }).then(answer);
   }
 
-  /** Users come before groups; `atOnce` makes pages and totals those of one moment. */
+  /** Users come before groups; `readConsistently` makes pages and totals those of one moment. */
   #immediate({ request, parts, view }: Asked): Slice {
-    return this.own.db.atOnce(() => {
+    return this.own.db.readConsistently(() => {
       const resources: string[] = [];
       let total = 0;
       for (const part of parts) {

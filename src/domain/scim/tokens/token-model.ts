@@ -1,7 +1,7 @@
 // What a SCIM token is: how it looks, what may be asked for when one is made, when it counts, and what is shown of it. Making
 // and revoking is in tokens.ts, checking what is presented in token-check.ts.
 import { DAY_MS } from "../../../platform/clock.ts";
-import { DomainError, type Problem } from "../../errors.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { SCIM_PROFILES, type ScimProfile } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 

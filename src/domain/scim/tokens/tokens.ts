@@ -2,11 +2,11 @@
 // What is checked when one is presented is in token-check.ts.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
-import type { Actor } from "../../actor.ts";
 import type { Audit } from "../../audit/service.ts";
-import { DomainError } from "../../errors.ts";
+import type { Actor } from "../../shared/actor.ts";
 import type { ScimCaller } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
@@ -120,7 +120,7 @@ export class ScimTokens {
 }
 
 function revocable(connection: Connection, { organizationId }: Actor, reference: string): TokenRow {
-  if (reference === CONFIGURED) throw standsInConfiguration();
+  if (reference === CONFIGURED) throw definedInConfiguration();
   const row = store.find(connection, organizationId, reference);
   if (!row) throw tokenNotFound();
   return row;
@@ -134,7 +134,7 @@ const labelTaken = (label: string): DomainError =>
     hint: "choose another label, or revoke that token first",
   });
 
-const standsInConfiguration = (): DomainError =>
+const definedInConfiguration = (): DomainError =>
   new DomainError("conflict", "scim_token.configured", "this token stands in the configuration", {
     hint: "take scim.token out of the configuration and restart the service",
   });

@@ -1,10 +1,10 @@
 // The e-mail addresses of a user: which are shown, and which one the account behind the user has (scim.md SCIM-13).
-import type { Problem } from "../../errors.ts";
+import type { Problem } from "../../../platform/errors.ts";
 import { readEmail } from "../../identity/service.ts";
-import { arrangedUser, elementsOf } from "../document.ts";
-import { fold } from "../fold.ts";
 import type { ScimObject } from "../model.ts";
-import { invalidValue } from "../values.ts";
+import { arrangedUser, elementsOf } from "../schema/document.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import { invalidValue } from "../schema/values.ts";
 
 /** @returns those stored; while there are none, one that follows the user name */
 export function shownEmails({ emails, userName }: ScimObject): readonly ScimObject[] {
@@ -26,7 +26,7 @@ export function findAddress({ emails, userName }: ScimObject): string | undefine
   const stored = elementsOf(emails);
   const preferred = [
     ...stored.filter(({ primary }) => primary === true),
-    ...stored.filter(({ type }) => typeof type === "string" && fold(type) === "work"),
+    ...stored.filter(({ type }) => typeof type === "string" && foldCase(type) === "work"),
     ...stored,
   ].map(({ value }) => value);
   for (const candidate of [...preferred, userName]) {

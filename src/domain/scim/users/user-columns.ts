@@ -1,9 +1,10 @@
 // What is stored beside a user's document so that it can be found, ordered and named. All of it follows from the
 // document; only the label may need the address of the account too.
-import { isScimObject, partsOf } from "../document.ts";
-import { fold } from "../fold.ts";
+
 import type { ScimObject, ScimValue } from "../model.ts";
-import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "../schema.ts";
+import { isScimObject, partsOf } from "../schema/document.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "../schema/schema.ts";
 import { shownDoc, shownEmails } from "./emails.ts";
 
 /** The columns of a user; each `…Key` is folded text. */
@@ -39,7 +40,7 @@ export function userColumns(doc: ScimObject, address: string): UserColumns {
   return {
     externalId: textIn(doc.externalId) ?? null,
     userName,
-    userNameKey: fold(userName),
+    userNameKey: foldCase(userName),
     displayNameKey: keyOf(doc.displayName),
     familyNameKey: keyOf(familyName),
     givenNameKey: keyOf(givenName),
@@ -70,7 +71,7 @@ const textIn = (value: ScimValue | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 const keyOf = (value: ScimValue | undefined): string | null =>
-  typeof value === "string" ? fold(value) : null;
+  typeof value === "string" ? foldCase(value) : null;
 
 /** What may stand in a document at one place, by name. */
 type Parts = ReadonlyMap<string, Pick<Attribute, "caseExact"> & { parts: Parts | undefined }>;
@@ -96,7 +97,7 @@ function foldedParts(object: ScimObject, parts: Parts): ScimObject {
 }
 
 function foldedValue(value: ScimValue, place: ReturnType<Parts["get"]>): ScimValue {
-  if (typeof value === "string") return place?.caseExact === false ? fold(value) : value;
+  if (typeof value === "string") return place?.caseExact === false ? foldCase(value) : value;
   if (typeof value === "boolean" || !place?.parts) return value;
   const { parts } = place;
   if (isScimObject(value)) return foldedParts(value, parts);

@@ -1,10 +1,10 @@
 // Users as answers: looks up what a user shows of other resources, for a whole page at once and only if it is shown
 // (scim.md SCIM-70, SCIM-121), and hands it to render.ts.
 import type { Connection } from "../../../platform/database/database.ts";
-import { locationOf } from "../messages.ts";
+import { locationOf } from "../messages/messages.ts";
+import { userJson } from "../messages/render.ts";
+import type { View } from "../messages/view.ts";
 import type { ScimAnswer, ShownUserRow, UserRow } from "../model.ts";
-import { userJson } from "../render.ts";
-import type { View } from "../view.ts";
 import { groupsOfUser, managersOfUsers, type NamedOfUser } from "./users-store.ts";
 
 /** @returns JSON texts of the users, in their order, each with its manager */

@@ -26,7 +26,7 @@ const selectOne = statement((connection) =>
 );
 
 /** @returns the user of an id, which is compared exactly */
-export const userOf = (connection: Connection, user: UserId): UserRow | undefined =>
+export const findUser = (connection: Connection, user: UserId): UserRow | undefined =>
   selectOne(connection).get(user);
 
 const selectOther = (connection: Connection, same: SQL) =>

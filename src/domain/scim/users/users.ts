@@ -1,10 +1,12 @@
 // Users of an identity provider and the accounts behind them: reading, making, changing and removing, each change one
-// transaction that also holds the read. What bodies mean is in read.ts and patch, what becomes of accounts in identity.
+// transaction that also holds the read. What bodies mean is in read-resource.ts and patch, what becomes of accounts in identity.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { DomainError } from "../../errors.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import type { ScimDependencies } from "../dependencies.ts";
-import { arrangedUser } from "../document.ts";
 import { scimNotFound, scimTaken } from "../errors.ts";
+import { namesVersion, requireVersion } from "../messages/preconditions.ts";
+import { readUser } from "../messages/read-resource.ts";
+import { readView, type View } from "../messages/view.ts";
 import type {
   AskedChange,
   AskedView,
@@ -15,10 +17,8 @@ import type {
   ShownUserRow,
   UserRow,
 } from "../model.ts";
-import { patchUser } from "../patch/user.ts";
-import { namesVersion, requireVersion } from "../preconditions.ts";
-import { readUser } from "../read.ts";
-import { readView, type View } from "../view.ts";
+import { patchUser } from "../patch/patch-user.ts";
+import { arrangedUser } from "../schema/document.ts";
 import { accountAddress } from "./emails.ts";
 import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
 import { accountSummary, changedNames, userSummary } from "./user-summaries.ts";
@@ -194,7 +194,7 @@ function replacing(before: ScimObject, body: unknown): ScimObject {
 const docOf = (row: UserRow): ScimObject => JSON.parse(row.doc);
 
 function foundUser(connection: Connection, { actor }: ScimCaller, id: string): UserRow {
-  const row = store.userOf(connection, { organizationId: actor.organizationId, id });
+  const row = store.findUser(connection, { organizationId: actor.organizationId, id });
   if (!row) throw scimNotFound();
   return row;
 }

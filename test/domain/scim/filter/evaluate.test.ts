@@ -2,7 +2,7 @@
 // test/properties/scim-filter.test.ts.
 import { describe, expect, test } from "bun:test";
 import { matches, matchesElement } from "../../../../src/domain/scim/filter/evaluate.ts";
-import { equalities, membersNamed } from "../../../../src/domain/scim/filter/named.ts";
+import { equalities, membersNamed } from "../../../../src/domain/scim/filter/named-values.ts";
 import { parseFilter, parseTarget } from "../../../../src/domain/scim/filter/parse.ts";
 import type { ScimObject } from "../../../../src/domain/scim/model.ts";
 import { ENTERPRISE_USER, type ResourceTypeName } from "../../../../src/domain/scim/wire.ts";

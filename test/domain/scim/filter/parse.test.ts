@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/scim/filter/model.ts";
 import { parseFilter, parseFilters, parseTarget } from "../../../../src/domain/scim/filter/parse.ts";
 import { isNever, simplified } from "../../../../src/domain/scim/filter/simplify.ts";
-import { pathText } from "../../../../src/domain/scim/path.ts";
+import { pathText } from "../../../../src/domain/scim/schema/attribute-path.ts";
 import { CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../../../../src/domain/scim/wire.ts";
 
 function refusal(run: () => unknown): string {

@@ -2,7 +2,7 @@
 // test/properties/scim-filter.test.ts.
 import { describe, expect, test } from "bun:test";
 import { parseFilter } from "../../../../src/domain/scim/filter/parse.ts";
-import { limitOf, shapeOf } from "../../../../src/domain/scim/filter/shape.ts";
+import { prefixUpperBound, shapeOf } from "../../../../src/domain/scim/filter/shape.ts";
 
 describe("what follows every text that starts so", () => {
   test.each([
@@ -13,11 +13,11 @@ describe("what follows every text that starts so", () => {
     ["a\u{10ffff}", "b"],
     ["😀", "😁"],
   ])("%j: %j", (start, limit) => {
-    expect(limitOf(start)).toBe(limit);
+    expect(prefixUpperBound(start)).toBe(limit);
   });
 
   test.each(["\u{10ffff}", "\u{10ffff}\u{10ffff}", ""])("is no text at all after %j", (start) => {
-    expect(limitOf(start)).toBeInstanceOf(Uint8Array);
+    expect(prefixUpperBound(start)).toBeInstanceOf(Uint8Array);
   });
 });
 

@@ -1,0 +1,96 @@
+// `audit list` and `audit export`.
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { AuditRow } from "../../../src/domain/audit/chain.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { replaceFile } from "../../../src/platform/files/files.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { printPages } from "../../output/list-pages.ts";
+import { printable, printableJson } from "../../output/printable.ts";
+import { type Progress, startProgress } from "../../output/progress.ts";
+import { parseTime } from "./time.ts";
+import { ENTRY_COLUMNS, entryDocument } from "./view.ts";
+
+const EXPORT_FILE_MODE = 0o600;
+
+export async function list(call: Call): Promise<void> {
+  const { domain, actor, context, text } = call;
+  const nowMs = context.clock.nowMs();
+  const wanted = {
+    actor: text("actor"),
+    action: text("action"),
+    target: text("target"),
+    sinceMs: parseTime("--since", text("since"), nowMs),
+    beforeMs: parseTime("--until", text("until"), nowMs),
+  };
+  const { auditLog } = domain;
+  const listing = { columns: ENTRY_COLUMNS, json: entryDocument, empty: "no entries" };
+  await printPages(call, (query) => auditLog.list(actor.organizationId, { ...wanted, ...query }), listing);
+}
+
+/**
+ * One JSON object on each line, oldest first. Standard output gets nothing else, with or without `--json`.
+ * @throws DomainError `usage.not_a_number`, `file.exists`, `file.*`
+ */
+export async function exportLog(call: Call): Promise<void> {
+  const { context, output, text } = call;
+  const { lines, reached, end } = startReading(call, idIn(text("after")));
+  using _ = { [Symbol.dispose]: end };
+  const file = text("out");
+  if (file === undefined) {
+    for await (const part of lines) if (!context.stdout.write(part)) await once(context.stdout, "drain");
+    return output.note(exportedText(reached(), ""));
+  }
+  const path = resolve(context.cwd, file);
+  if (existsSync(path)) throw fileExists(file);
+  await replaceFile(path, lines, { mode: EXPORT_FILE_MODE });
+  const { entries, lastId } = reached();
+  output.result({ file: path, entries, last_id: lastId }, exportedText(reached(), ` to ${printable(file)}`));
+}
+
+interface Reached {
+  entries: number;
+  /** null when there was no entry */
+  lastId: number | null;
+}
+
+function startReading({ domain, context }: Call, after: number) {
+  const total = domain.auditLog.size(after);
+  const progress = startProgress(context, { label: "exporting the audit log", unit: "items", total });
+  const reached: Reached = { entries: 0, lastId: null };
+  const pages = domain.auditLog.walk({ after, signal: context.stopSignal() });
+  return { lines: linesOf(pages, reached, progress), reached: () => reached, end: progress.end };
+}
+
+async function* linesOf(
+  pages: AsyncIterable<AuditRow[]>,
+  reached: Reached,
+  progress: Progress,
+): AsyncGenerator<string> {
+  for await (const page of pages) {
+    yield page.map((entry) => `${printableJson(JSON.stringify(entryDocument(entry)))}\n`).join("");
+    reached.entries += page.length;
+    reached.lastId = page.at(-1)?.id ?? null;
+    progress.advance(page.length);
+  }
+}
+
+function exportedText({ entries, lastId }: Reached, destination: string): string {
+  if (lastId === null) return `Exported no entries${destination}`;
+  const count = entries === 1 ? "1 entry" : `${entries} entries`;
+  return `Exported ${count}${destination}; the last is ${lastId}`;
+}
+
+function idIn(text = "0"): number {
+  const id = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isNaN(id)) return id;
+  throw new DomainError("invalid", "usage.not_a_number", "--after must be the id of an entry", {
+    hint: "the id of the last entry that an earlier export has",
+  });
+}
+
+const fileExists = (file: string): DomainError =>
+  new DomainError("conflict", "file.exists", `there is a file ${file} already`, {
+    hint: "name another; an earlier export goes on in a new file with --after and the id of its last entry",
+  });

@@ -1,0 +1,63 @@
+// `audit verify`: reads the whole log again and tells the first entry that is not what was recorded.
+import type { AuditRow } from "../../../src/domain/audit/chain.ts";
+import type { Break, Verification } from "../../../src/domain/audit/verification.ts";
+import { toRfc3339 } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { startProgress } from "../../output/progress.ts";
+import { digestText, entryDocument } from "./view.ts";
+
+/** @throws DomainError `audit.chain_broken` after the report */
+export async function verify(call: Call): Promise<void> {
+  const { output } = call;
+  const verification = await readAll(call);
+  const { broken } = verification;
+  output.result(reportOf(verification), fittingText(verification));
+  if (broken === undefined) return;
+  throw new DomainError("unverified", "audit.chain_broken", breakText(broken), {
+    hint: "compare the log with an earlier export, or with that of a backup",
+  });
+}
+
+async function readAll({ domain, context }: Call): Promise<Verification> {
+  const total = domain.auditLog.size();
+  using progress = startProgress(context, { label: "verifying the audit log", unit: "items", total });
+  return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
+}
+
+const reportOf = ({ entries, removed, last, broken }: Verification) => ({
+  verified: broken === undefined,
+  entries,
+  removed,
+  last_id: last?.id ?? null,
+  last_digest: last === undefined ? null : digestText(last.digest),
+  break: broken === undefined ? null : breakDocument(broken),
+});
+
+const breakDocument = (broken: Break) =>
+  broken.kind === "cut_off"
+    ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }
+    : { kind: broken.kind, entry: entryDocument(broken.entry) };
+
+function fittingText({ entries, removed, last }: Verification): string {
+  const count = entries === 1 ? "1 entry fits" : `${entries} entries fit`;
+  const gone = removed === 0 ? "" : `; retention has removed ${removed} before them`;
+  if (last === undefined) return `${count}${gone}`;
+  return `${count}, the last is ${last.id} with ${digestText(last.digest)}${gone}`;
+}
+
+function breakText(broken: Break): string {
+  if (broken.kind === "cut_off")
+    return `entries were recorded up to ${broken.recordedUpTo}, and the last of them are gone`;
+  return `${nameOf(broken.entry)} ${BREAK_TEXTS[broken.kind]}`;
+}
+
+const BREAK_TEXTS = {
+  altered: "does not say what was recorded",
+  unlinked: "does not follow the entry it was recorded after: one was removed, inserted or moved",
+  redactions_altered: "is an erasure, and the entries that it redacted do not say what it left of them",
+  begins_late: "is the first in the log, and not every entry before it was removed by retention",
+} as const;
+
+const nameOf = ({ id, action, actorLabel, atMs }: AuditRow): string =>
+  `entry ${id} (${action} by ${actorLabel}, ${toRfc3339(atMs)})`;

@@ -1,0 +1,78 @@
+// `quartermaster clients`: the tree of its verbs. What a verb does is in cli/commands/clients/, loaded when it is used.
+import { Option } from "commander";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addPageOptions } from "../../output/list-pages.ts";
+import { HEALTHS } from "./health-values.ts";
+
+const CLIENT = "id, host name or instance id";
+const STALE = ["--stale <days>", "clients without a report for so many days, such as 90d"] as const;
+
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("clients")
+    .description("Shows what workstations report, and takes lost ones off.")
+    .examples("quartermaster clients list --health attention", "quartermaster clients revoke lab-14");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  for (const verb of [...addReadingVerbs(noun, context), ...addRemovalVerbs(noun, context)])
+    addDirectoryOptions(verb);
+}
+
+const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addPageOptions(
+    noun
+      .command("list")
+      .description("Lists clients, those seen last first.")
+      .examples(
+        "quartermaster clients list --health attention",
+        "quartermaster clients list --user ana@example.org --json",
+        "quartermaster clients list --stale 90d --wide",
+      )
+      .option("--user <user>", "clients of this user: e-mail address or id")
+      .addOption(new Option("--health <health>", "one health only").choices(HEALTHS))
+      .option("--harness <name>", "clients that report this harness")
+      .option(...STALE),
+  )
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+  noun
+    .command("show")
+    .description("Shows one client with its harnesses and packages.")
+    .examples("quartermaster clients show lab-14", "quartermaster clients show lab-14 --json")
+    .argument("<client>", CLIENT)
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+];
+
+const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addConfirmOptions(
+    noun
+      .command("remove")
+      .description("Takes clients off the inventory; whoever still reports comes back.")
+      .examples("quartermaster clients remove lab-14", "quartermaster clients remove --stale 180d --yes")
+      .argument("[client]", CLIENT)
+      .option(...STALE),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
+  addConfirmOptions(
+    noun
+      .command("revoke")
+      .description("Takes clients off the inventory and ends their logins; their next requests are refused.")
+      .examples(
+        "quartermaster clients revoke lab-14",
+        "quartermaster clients revoke --stale 90d --dry-run",
+        "quartermaster clients revoke --stale 90d --yes",
+      )
+      .argument("[client]", CLIENT)
+      .option(...STALE),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),
+];

@@ -1,0 +1,42 @@
+// `clients list` and `clients show`.
+import type { ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { printPages, readPages } from "../../output/list-pages.ts";
+import { parseSeenBefore } from "./stale.ts";
+import { CLIENT_COLUMNS, clientDocument, clientText } from "./view.ts";
+
+export async function list(call: Call): Promise<void> {
+  const { domain, actor, context, text } = call;
+  const reference = text("user");
+  const wanted: ClientQuery = {
+    userId:
+      reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
+    health: text("health"),
+    harness: text("harness"),
+    seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
+  };
+  const more = { current_revision: domain.governance.current(actor.organizationId)?.id ?? null };
+  const { inventory } = domain.clients;
+  await printPages(
+    call,
+    (query, after) => inventory.list(actor.organizationId, { ...wanted, ...query, after }),
+    {
+      columns: CLIENT_COLUMNS,
+      json: clientDocument,
+      empty: "no clients",
+      more,
+    },
+  );
+}
+
+export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {
+  const client = domain.clients.inventory.find(actor.organizationId, reference);
+  output.result(clientDocument(client), clientText(client, context.clock.nowMs()));
+}
+
+/** @returns what fits, as far as the options for pages go */
+export const readClients = (
+  { domain, actor, ...call }: Pick<Call, "domain" | "actor" | "text" | "output">,
+  wanted: ClientQuery,
+): { items: readonly ClientView[]; total: number } =>
+  readPages(call, (query) => domain.clients.inventory.list(actor.organizationId, { ...wanted, ...query }));

@@ -1,0 +1,114 @@
+// `clients remove` and `clients revoke`: one client, or all that were not seen for long. A running server refuses what was
+// revoked from its next request on.
+import type { ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { ageText } from "../../output/age.ts";
+import { readClients } from "./read.ts";
+import { parseSeenBefore } from "./stale.ts";
+import { clientDocument, nameOf } from "./view.ts";
+
+/** Clients that a plan names one by one. */
+export const NAMED_MAX = 10;
+
+export const remove = (call: Call): Promise<void> => removeClients(call, "remove");
+export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");
+
+async function removeClients(call: Call, verb: RemovalKind): Promise<void> {
+  const [reference] = call.args;
+  const stale = call.text("stale");
+  if ((reference === undefined) === (stale === undefined)) throw unclear(verb);
+  if (reference !== undefined) return removeOne(call, verb, reference);
+  const seenBeforeMs = parseSeenBefore(stale, call.context.clock.nowMs());
+  if (seenBeforeMs !== undefined) await removeUnseen(call, verb, seenBeforeMs);
+}
+
+const DONE = { remove: "removed", revoke: "revoked" } as const;
+
+async function removeOne(call: Call, verb: RemovalKind, reference: string): Promise<void> {
+  const { domain, actor, output, context, command } = call;
+  const { removals } = domain.clients;
+  const client = findUnlessRemoved(call, verb, reference);
+  if (!client)
+    return output.result(
+      { changed: false, id: reference },
+      `unchanged: this client was ${DONE[verb]} before`,
+    );
+  const action = actionOn(verb, 1);
+  const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  await removals[verb](actor, client.id);
+  output.result({ changed: true, client: clientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
+}
+
+/** What each verb must have recorded before a repetition has nothing to do: a removed client still has its login. */
+const RECORDED = { remove: ["client.remove", "client.revoke"], revoke: ["client.revoke"] } as const;
+
+/**
+ * @returns undefined for a client that is off the inventory because the same was done to it before
+ * @throws DomainError `client.not_found`, `client.ambiguous`
+ */
+function findUnlessRemoved(
+  { domain, actor }: Call,
+  verb: RemovalKind,
+  reference: string,
+): ClientView | undefined {
+  try {
+    return domain.clients.inventory.find(actor.organizationId, reference);
+  } catch (error) {
+    const isMissing = error instanceof DomainError && error.reason === "client.not_found";
+    const removed = { actions: RECORDED[verb], name: reference, fields: ["hostname", "instance_id"] };
+    if (isMissing && domain.auditLog.hasRecord(actor.organizationId, removed)) return undefined;
+    throw error;
+  }
+}
+
+function sentenceOf(client: ClientView, nowMs: number): string {
+  const age = ageText(client.lastSeenAtMs, nowMs);
+  return `${nameOf(client)}, last seen ${age === "now" ? "just now" : `${age} ago`}.`;
+}
+
+function consequences({ domain }: Call, verb: RemovalKind, client: ClientView): string[] {
+  if (verb === "remove") return ["Its tokens stay valid; use `clients revoke` to end them."];
+  const companions = domain.clients.inventory.companions(client).map(({ id, hostname }) => hostname ?? id);
+  const named = companions.slice(0, NAMED_MAX).join(", ");
+  return [
+    "Its login session ends, with every token of it: its next request is refused.",
+    ...(companions.length > 0
+      ? [`Approved by the same sign-in, these are logged out as well: ${named}`]
+      : []),
+  ];
+}
+
+async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number): Promise<void> {
+  const { domain, actor, output, context, command } = call;
+  const { items, total } = readClients(call, { seenBeforeMs, sort: "last_seen_asc" });
+  if (total === 0) {
+    return output.result({ changed: false, clients: 0 }, "unchanged: every client was seen since then");
+  }
+  const nowMs = context.clock.nowMs();
+  const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
+  const more = total - named.length;
+  const details = [...named, ...(more > 0 ? [`and ${more} more`] : []), CONSEQUENCE[verb]];
+  if (!(await isConfirmed(context, command, { action: actionOn(verb, total), details }))) return;
+  const signal = context.stopSignal();
+  const clients = await domain.clients.removals.unseen(actor, { removal: verb, seenBeforeMs, signal });
+  signal.throwIfAborted();
+  output.result({ changed: clients > 0, clients }, `${DONE[verb]} ${countText(clients)}`);
+}
+
+const CONSEQUENCE = {
+  remove: "Their tokens stay valid; use `clients revoke` to end them.",
+  revoke: "Their logins end: their next requests are refused.",
+} as const;
+
+const actionOn = (verb: RemovalKind, count: number): string =>
+  `${verb} ${countText(count)}${verb === "remove" ? " from the inventory" : ""}`;
+
+const countText = (count: number): string => (count === 1 ? "1 client" : `${count} clients`);
+
+const unclear = (verb: RemovalKind): DomainError =>
+  new DomainError("invalid", "usage.which_clients", "name one of: a client, --stale DAYS", {
+    hint: `run: quartermaster clients ${verb} --help`,
+  });

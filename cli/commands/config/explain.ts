@@ -1,0 +1,69 @@
+// `config explain`: one setting with what it is, its value and its spellings. The facts are in the table of settings; which
+// of them a reload puts in force is for src/app/service/settings-reload.ts.
+import { closest } from "fastest-levenshtein";
+import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../../../src/app/service/settings-reload.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
+import {
+  fileKeyOf,
+  flagOf,
+  keysOf,
+  SETTING_NAMES,
+  type SettingName,
+  settingOf,
+  variableOf,
+} from "../../../src/platform/config/table.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { detailsText } from "../../output/details.ts";
+import type { Output } from "../../output/output.ts";
+
+/**
+ * @param spelling how the setting is called in the file, in the environment or on the command line
+ * @throws DomainError `config.unknown_setting`, with the nearest name
+ */
+export function explain(config: Config, spelling: string, output: Output): void {
+  const setting = documentOf(config, findSetting(spelling));
+  const { about, spellings, takes_effect, ...facts } = setting;
+  const text = detailsText([
+    ...Object.entries(facts).map(([name, fact]) => [name.replaceAll("_", " "), fact] as const),
+    ["takes effect", takes_effect === "reload" ? "at a reload (SIGHUP)" : "at a restart"],
+    ["in the file", spellings.file.join(", ")],
+    ["in the environment", spellings.environment.join(", ")],
+    ["as a flag", spellings.flag],
+    ["as a credential", spellings.credential],
+  ]);
+  output.result(setting, `${about}\n\n${text}`);
+}
+
+function findSetting(spelling: string): SettingName {
+  const found = SETTING_NAMES.find((name) =>
+    keysOf(name).some((key) => [key, variableOf(key), flagOf(key)].includes(spelling)),
+  );
+  if (found !== undefined) return found;
+  throw new DomainError("not_found", "config.unknown_setting", `there is no setting '${spelling}'`, {
+    hint: `the nearest is ${closest(spelling, [...SETTING_NAMES])}`,
+  });
+}
+
+function documentOf(config: Config, name: SettingName) {
+  const { type, doc, credential, defaultVariable, ...setting } = settingOf(name);
+  const { value, origin } = config.rowOf(name);
+  const isSecret = credential !== undefined;
+  const fallback = [defaultVariable && `$${defaultVariable}`, setting.default].filter((part) => part);
+  return {
+    key: name,
+    about: doc,
+    value,
+    origin,
+    default: fallback.length === 0 ? null : fallback.join(", or else "),
+    accepts: isSecret ? "text" : type.placeholder,
+    secret: isSecret,
+    takes_effect:
+      RELOADABLE_SETTINGS.includes(name) || RELOADABLE_TLS_SETTINGS.includes(name) ? "reload" : "restart",
+    spellings: {
+      file: keysOf(name),
+      environment: keysOf(name).map(variableOf),
+      flag: `${flagOf(isSecret ? fileKeyOf(name) : name)} <${type.placeholder}>`,
+      credential: credential ?? null,
+    },
+  };
+}

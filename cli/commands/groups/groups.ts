@@ -1,0 +1,33 @@
+// `quartermaster groups`: the tree of its verbs. What a verb does is in cli/commands/groups/, loaded when it is used.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addPageOptions } from "../../output/list-pages.ts";
+
+/** Adds the noun to the tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("groups")
+    .description("Shows the groups that an identity provider has provisioned; they are changed there.")
+    .examples("quartermaster groups list", "quartermaster groups show Engineering");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const listing = addPageOptions(
+    noun
+      .command("list")
+      .description("Lists groups by name.")
+      .examples("quartermaster groups list", "quartermaster groups list --q eng --json"),
+  )
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./read.ts")).list));
+  const showing = noun
+    .command("show")
+    .description("Shows one group and its members.")
+    .examples("quartermaster groups show Engineering", "quartermaster groups show Engineering --json")
+    .argument("<group>", "name, id or external id")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./read.ts")).show));
+  for (const verb of [listing, showing]) addDirectoryOptions(verb);
+}

@@ -1,0 +1,92 @@
+// `quartermaster help`: the help of any command, the chapters of the handbook, and example files (topics.ts).
+
+import { CHAPTERS } from "../../../src/handbook/contents.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { CliCommand, HELP_WIDTH } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { hasColor, outputFor } from "../../output/output.ts";
+import { printPaged } from "../../output/pager.ts";
+import { FILES, TOPICS, wrapped } from "./topics.ts";
+
+/** Where there is no terminal; a wider terminal gets lines of HELP_WIDTH at most. */
+const COLUMNS = 80;
+
+/** Adds the command to the tree. */
+export function register(program: CliCommand, context: Context): void {
+  program
+    .addHelpText("after", ({ command }) => (command === program ? listText() : ""))
+    .command("help")
+    .description("Shows the help of a command, or a chapter of the handbook.")
+    .examples("quartermaster help exit-codes", "quartermaster help backups", "quartermaster help --json")
+    .argument("[words...]", "a command, a chapter or a topic")
+    .printsJson()
+    .action((words: readonly string[], _: unknown, command: CliCommand) =>
+      show({ program, context, command, words }),
+    );
+}
+
+interface Request {
+  program: CliCommand;
+  context: Context;
+  command: CliCommand;
+  words: readonly string[];
+}
+
+async function show(request: Request): Promise<void> {
+  const { program, context, command, words } = request;
+  const output = outputFor(context, command);
+  const [name = ""] = words;
+  const file = words.length === 1 ? FILES.get(name) : undefined;
+  if (words.length === 0 && output.isJson) output.result({ items: CHAPTERS }, "");
+  else if (file !== undefined) output.result({ name, text: await file() }, await file());
+  else if (words.length !== 1 || !(await showChapter(request, name))) {
+    const found = await commandAt(program, words);
+    if (output.isJson) output.result({ name: words.join(" "), text: found.helpInformation() }, "");
+    else found.outputHelp();
+  }
+}
+
+/** @returns whether there is a chapter or section of that name */
+async function showChapter({ context, command }: Request, name: string): Promise<boolean> {
+  const { handbookText } = await import("../../../src/handbook/chapters.ts");
+  const markdown = handbookText(name);
+  if (markdown === undefined) return false;
+  const output = outputFor(context, command);
+  if (output.isJson) output.result({ name, text: markdown }, "");
+  else {
+    const { terminalText } = await import("../../../src/handbook/terminal.ts");
+    const { stdout, env } = context;
+    const columns = stdout.isTTY ? Math.min(stdout.columns || COLUMNS, HELP_WIDTH) : COLUMNS;
+    const { color } = command.optsWithGlobals();
+    await printPaged(context, terminalText(markdown, { columns, color: hasColor(stdout, env, color) }));
+  }
+  return true;
+}
+
+function listText(): string {
+  const width = Math.max(...CHAPTERS.map(({ name }) => name.length)) + 2;
+  const chapters = CHAPTERS.map(({ name, about }) => `  ${name.padEnd(width)}${about}`);
+  const others = TOPICS.slice(CHAPTERS.length).map(({ name }) => name);
+  const topics = wrapped(others.join(", "), HELP_WIDTH - 2).map((line) => `  ${line}`);
+  return ["", "Chapters of the handbook:", ...chapters, "", "Other topics of help:", ...topics].join("\n");
+}
+
+async function commandAt(program: CliCommand, words: readonly string[]): Promise<CliCommand> {
+  let command = program;
+  for (const word of words) {
+    const child = command.commands.find((candidate) => candidate.name() === word);
+    if (!(child instanceof CliCommand)) throw await unknown(command, word);
+    command = child;
+  }
+  return command;
+}
+
+async function unknown(command: CliCommand, word: string): Promise<DomainError> {
+  const { closest, distance } = await import("fastest-levenshtein");
+  const topics = command.parent === null ? TOPICS.map(({ name }) => name) : [];
+  const nearest = closest(word, [...command.commands.map((child) => child.name()), ...topics]);
+  const isNear = nearest !== undefined && distance(word, nearest) <= Math.max(2, word.length / 3);
+  return new DomainError("not_found", "help.not_found", `there is no help on '${word}'`, {
+    hint: isNear ? `did you mean ${nearest}?` : `run: ${command.path()} --help`,
+  });
+}

@@ -1,0 +1,69 @@
+// `jobs list`, `run`, `pause` and `resume`. Only the service runs jobs; whether one is there is said beside.
+import type { JobAnswer, JobView } from "../../../src/domain/system/jobs.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isServiceRunning } from "../../data-directory/service-state.ts";
+import { dateOf, timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+const COLUMNS: readonly Column<JobView>[] = [
+  { header: "NAME", value: ({ name }) => name },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "NEXT RUN", value: ({ nextRunAtMs }) => dateOf(nextRunAtMs) },
+  { header: "LAST RUN", value: ({ finishedAtMs }) => dateOf(finishedAtMs) },
+  { header: "OUTCOME", value: ({ outcome }) => outcome },
+  { header: "ERROR", value: ({ error }) => error },
+  { header: "STARTED", value: ({ startedAtMs }) => dateOf(startedAtMs), isWide: true },
+];
+
+export async function list(call: Call): Promise<void> {
+  const { domain, output } = call;
+  const runs = isServiceRunning(call);
+  if (!runs) output.note(`${NO_SERVICE}, so none of them is run`);
+  const more = { service_running: runs };
+  output.list(domain.jobs.list(), { columns: COLUMNS, json: jobDocument, empty: "no jobs" }, more);
+}
+
+export async function run(call: Call): Promise<void> {
+  const { domain, actor, output, args } = call;
+  const answer = await domain.jobs.run(actor, args[0] ?? "");
+  const { name, state } = answer.job;
+  const runs = isServiceRunning(call);
+  tell(call, answer, answer.changed ? `${name} is due now` : `unchanged: ${name} is ${state}`);
+  if (!runs) output.warning(`${NO_SERVICE}; the next one runs ${name} when it starts`);
+}
+
+export async function pause(call: Call): Promise<void> {
+  const answer = await call.domain.jobs.pause(call.actor, call.args[0] ?? "");
+  const { name } = answer.job;
+  tell(call, answer, answer.changed ? `paused ${name}` : `unchanged: ${name} is paused`);
+}
+
+export async function resume(call: Call): Promise<void> {
+  const answer = await call.domain.jobs.resume(call.actor, call.args[0] ?? "");
+  const { name } = answer.job;
+  tell(call, answer, answer.changed ? `resumed ${name}` : `unchanged: ${name} is not paused`);
+}
+
+const NO_SERVICE = "no service runs on this data directory";
+
+const tell = ({ output }: Call, { changed, job }: JobAnswer, text: string): void =>
+  output.result({ changed, job: jobDocument(job) }, text);
+
+export const jobDocument = ({
+  name,
+  state,
+  paused,
+  nextRunAtMs,
+  startedAtMs,
+  finishedAtMs,
+  ...last
+}: JobView) => ({
+  name,
+  state,
+  paused,
+  next_run_at: timeOf(nextRunAtMs),
+  started_at: timeOf(startedAtMs),
+  finished_at: timeOf(finishedAtMs),
+  outcome: last.outcome,
+  error: last.error,
+});

@@ -1,0 +1,31 @@
+// `keys list` and `keys show`: what is stored. The gateway is not asked.
+import type { Call } from "../../data-directory/in-domain.ts";
+import { printPages } from "../../output/list-pages.ts";
+import { STORED_STATES } from "./states.ts";
+import { KEY_COLUMNS, keyDocument, keyText, warnOfPendingRevocations } from "./view.ts";
+
+export async function list(call: Call): Promise<void> {
+  const { domain, actor, text, has } = call;
+  const { administration, mode, figures } = domain.gateway;
+  const state = STORED_STATES.find((name) => name === text("state"));
+  const wanted = { state, withProblem: has("problems") };
+  warnOfPendingRevocations(call);
+  await printPages(call, (query) => administration.list(actor.organizationId, { ...query, ...wanted }), {
+    columns: KEY_COLUMNS,
+    json: keyDocument,
+    empty: "no gateway keys",
+    more: { enabled: mode !== undefined, revocations_pending: figures().revocationsPending },
+  });
+}
+
+export async function show(call: Call): Promise<void> {
+  const { domain, actor, output, args } = call;
+  const { administration } = domain.gateway;
+  const user = domain.identity.users.find(actor.organizationId, args[0] ?? "");
+  const document = {
+    ...keyDocument(administration.show(user)),
+    revocations_pending: administration.revocationsOf(user),
+  };
+  warnOfPendingRevocations(call);
+  output.result(document, keyText(document));
+}

@@ -1,0 +1,38 @@
+// `keys reconcile`: looks after every key in this very process, beside the service where one runs, and lists what failed.
+
+import type { Call } from "../../data-directory/in-domain.ts";
+import { SomeFailed } from "../../exit.ts";
+import { readPages } from "../../output/list-pages.ts";
+import { printable } from "../../output/printable.ts";
+import { type Progress, startProgress } from "../../output/progress.ts";
+import { keyDocument } from "./view.ts";
+
+export async function reconcile(call: Call): Promise<void> {
+  const { domain, actor, context, output } = call;
+  const { administration, figures } = domain.gateway;
+  const signal = context.stopSignal();
+  let progress: Progress | undefined;
+  const { keys, revocations } = await administration
+    .reconcile({
+      actor,
+      signal,
+      onBegin(due) {
+        progress = startProgress(context, { label: "reconciling keys", unit: "items", total: due.keys });
+      },
+      onKey: () => progress?.advance(1),
+    })
+    .finally(() => progress?.end());
+  signal.throwIfAborted();
+  const { items, total } = readPages({ text: () => undefined, output }, (query) =>
+    administration.list(actor.organizationId, { ...query, withProblem: true }),
+  );
+  const { revocationsPending } = figures();
+  const document = { keys, revocations, revocations_pending: revocationsPending };
+  const lines = [
+    `looked after ${keys} ${keys === 1 ? "key" : "keys"}, carried out ${revocations} of ${revocations + revocationsPending} revocations`,
+    ...items.map(({ email, problem }) => `  ${printable(`${email}: ${problem}`)}`),
+  ];
+  output.result({ ...document, failing: items.map(keyDocument) }, lines.join("\n"));
+  if (total > 0)
+    throw new SomeFailed(`${total} ${total === 1 ? "key has a problem" : "keys have a problem"}`);
+}

@@ -1,0 +1,61 @@
+// Gateway keys as the terminal shows them: columns, facts, JSON, and what is to be said beside them. Nothing of a secret is in it.
+import type { KeyView } from "../../../src/domain/gateway/service.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isServiceRunning } from "../../data-directory/service-state.ts";
+import { dateOf, detailsText, timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+export const KEY_COLUMNS: readonly Column<KeyView>[] = [
+  { header: "EMAIL", value: ({ email }) => email },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "PROBLEM", value: ({ problem }) => problem },
+  { header: "NEXT ATTEMPT", value: ({ nextAttemptAtMs }) => dateOf(nextAttemptAtMs) },
+  { header: "RECONCILED", value: ({ reconciledAtMs }) => dateOf(reconciledAtMs) },
+  { header: "EXPIRES", value: ({ expiresAtMs }) => dateOf(expiresAtMs) },
+  { header: "ALIAS", value: ({ alias }) => alias, isWide: true },
+  { header: "EXTERNAL ID", value: ({ externalId }) => externalId, isWide: true },
+  { header: "FAILURES", value: ({ failures }) => failures, isWide: true },
+  { header: "INVALIDATED", value: ({ invalidatedAtMs }) => dateOf(invalidatedAtMs), isWide: true },
+  { header: "SEALED UNDER", value: ({ sealingKeyId }) => sealingKeyId, isWide: true },
+  { header: "USER ID", value: ({ userId }) => userId, isWide: true },
+];
+
+export const keyDocument = (key: KeyView) => ({
+  user_id: key.userId,
+  email: key.email,
+  state: key.state,
+  alias: key.alias,
+  external_id: key.externalId,
+  problem: key.problem,
+  problem_code: key.problemCode,
+  failures: key.failures,
+  next_attempt_at: timeOf(key.nextAttemptAtMs),
+  attempt_until: timeOf(key.attemptUntilMs),
+  expires_at: timeOf(key.expiresAtMs),
+  reconciled_at: timeOf(key.reconciledAtMs),
+  validated_at: timeOf(key.validatedAtMs),
+  invalidated_at: timeOf(key.invalidatedAtMs),
+  invalidation_reason: key.invalidationReason,
+  sealing_key_id: key.sealingKeyId,
+});
+
+/** @returns every fact about a key, one to a line */
+export const keyText = (document: Readonly<Record<string, string | number | null>>): string =>
+  detailsText(Object.entries(document).map(([name, value]) => [name.replaceAll("_", " "), value]));
+
+/** Says what will not happen: nothing where gateway mode is off, no revocation where nobody carries it out. */
+export function warnOfPendingRevocations({ domain: { gateway }, config, output }: Call): void {
+  const { revocationsPending } = gateway.figures();
+  const waiting = `${revocationsPending} ${revocationsPending === 1 ? "revocation" : "revocations"} at the gateway`;
+  if (!gateway.mode) {
+    output.warning(OFF);
+    if (revocationsPending > 0)
+      output.warning(`${waiting} will not be carried out before a service runs with gateway mode on`);
+    return;
+  }
+  if (revocationsPending > 0 && !isServiceRunning({ config }))
+    output.warning(`${waiting} will be carried out when the service runs, or by \`keys reconcile\` now`);
+}
+
+const OFF =
+  "gateway mode is off in this configuration, so no key is made or looked after; with --config of the service this tells more";

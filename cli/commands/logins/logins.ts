@@ -1,0 +1,62 @@
+// `quartermaster logins`: the tree of its verbs. What a verb does is in cli/commands/logins/, loaded when it is used.
+import { Option } from "commander";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { KINDS } from "./kinds.ts";
+
+const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
+
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("logins")
+    .description("Shows and revokes device logins, login sessions in browsers, and grants of workstations.")
+    .examples("quartermaster logins list", "quartermaster logins revoke --user ana@example.org");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  for (const verb of [...readingVerbs(noun, context), revoking(noun, context)]) addDirectoryOptions(verb);
+}
+
+const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  noun
+    .command("list")
+    .description("Lists logins, newest first; without --all only those in use.")
+    .examples(
+      "quartermaster logins list --user ana@example.org",
+      "quartermaster logins list --kind grant --json",
+      "quartermaster logins list --all --wide",
+    )
+    .option("--user <user>", "logins of this user: e-mail address or id")
+    .addOption(new Option("--kind <kind>", "one kind only").choices(KINDS))
+    .option("--all", "with those that have ended, for as long as they are kept")
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+  noun
+    .command("show")
+    .description("Shows one login.")
+    .examples(`quartermaster logins show ${EXAMPLE_ID}`, `quartermaster logins show ${EXAMPLE_ID} --json`)
+    .argument("<id>", "id of the login")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+];
+
+const revoking = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("revoke")
+      .description("Ends one login, those of a user, or all; the next request that uses one is refused.")
+      .examples(
+        `quartermaster logins revoke ${EXAMPLE_ID}`,
+        "quartermaster logins revoke --user ana@example.org --dry-run",
+        "quartermaster logins revoke --all --yes",
+      )
+      .argument("[id]", "id of one login")
+      .option("--user <user>", "every login of this user: e-mail address or id")
+      .option("--all", "every login of everybody"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./revoke.ts")).revoke));

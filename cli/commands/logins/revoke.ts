@@ -1,0 +1,82 @@
+// `logins revoke`: ends one login, those of a user, or all. A running server refuses what was revoked from its next
+// request on.
+import type { LoginView } from "../../../src/domain/access/service.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { readLogins, userIdOf } from "./read.ts";
+import { type Counts, countsText } from "./view.ts";
+
+export async function revoke(call: Call): Promise<void> {
+  const [id] = call.args;
+  const given = [id !== undefined, call.text("user") !== undefined, call.has("all")].filter(Boolean);
+  if (given.length !== 1) throw unclear();
+  if (id !== undefined) return revokeOne(call, id);
+  const userId = userIdOf(call);
+  return userId === undefined ? revokeAll(call) : revokeOfUser(call, userId);
+}
+
+async function revokeOne(call: Call, id: string): Promise<void> {
+  const { domain, actor, output } = call;
+  const login = domain.access.logins.show(id);
+  const plan = { action: `revoke 1 ${wordOf(login)}`, details: [sentenceOf(login)] };
+  if (!(await isConfirmed(call.context, call.command, plan))) return;
+  const changed = await domain.access.logins.revoke(actor, id);
+  const text = changed ? `revoked: ${sentenceOf(login)}` : `unchanged: this ${wordOf(login)} has ended`;
+  output.result({ changed, id, kind: login.kind }, text);
+}
+
+async function revokeOfUser(call: Call, userId: string): Promise<void> {
+  const { users } = call.domain.identity;
+  const { email } = users.show(call.actor.organizationId, userId);
+  const live = liveLogins(call, userId);
+  if (isNone(live)) return tell(call, live);
+  const plan = { action: `revoke every login of ${email}`, details: [`${countsText(live)} in use now.`] };
+  if (!(await isConfirmed(call.context, call.command, plan))) return;
+  await users.revokeLogins(call.actor, userId);
+  tell(call, live);
+}
+
+async function revokeAll(call: Call): Promise<void> {
+  const live = liveLogins(call);
+  if (isNone(live)) return tell(call, live);
+  const details = [`${countsText(live)} in use now.`, "Everybody has to sign in and log in again."];
+  const plan = { action: "revoke every login of everybody", details };
+  if (!(await isConfirmed(call.context, call.command, plan))) return;
+  tell(call, await call.domain.access.logins.revokeEverything(call.actor));
+}
+
+function liveLogins(call: Call, userId?: string): Counts {
+  const items = readLogins(call, { userId });
+  const count = (kind: LoginView["kind"]): number => items.filter((login) => login.kind === kind).length;
+  return {
+    loginSessions: count("login_session"),
+    grants: count("grant"),
+    deviceLogins: count("device_login"),
+  };
+}
+
+const isNone = (counts: Counts): boolean => Object.values(counts).every((count) => count === 0);
+
+function tell({ output }: Call, ended: Counts): void {
+  const { loginSessions, grants, deviceLogins } = ended;
+  output.result(
+    { changed: !isNone(ended), login_sessions: loginSessions, grants, device_logins: deviceLogins },
+    isNone(ended) ? "unchanged: no login is in use" : `revoked ${countsText(ended)}`,
+  );
+}
+
+const wordOf = ({ kind }: LoginView): string => kind.replaceAll("_", " ");
+
+const sentenceOf = (login: LoginView): string => {
+  const { id, kind, user, address } = login;
+  const whose = user === null ? "" : ` of ${user.email}`;
+  const where = address === null ? "" : ` from ${address}`;
+  const also = kind === "login_session" ? ", with the grants that it approved" : "";
+  return `${wordOf(login)} ${id}${whose}${where}${also}`;
+};
+
+const unclear = (): DomainError =>
+  new DomainError("invalid", "usage.what_to_revoke", "name one of: an id, --user USER, --all", {
+    hint: "run: quartermaster logins revoke --help",
+  });

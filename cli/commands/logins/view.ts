@@ -1,0 +1,47 @@
+// Logins as the terminal shows them: columns, facts, JSON. None of it holds a secret or its hash.
+import { toLogin } from "../../../src/domain/access/logins/login-document.ts";
+import type { LoginView } from "../../../src/domain/access/service.ts";
+import { dateOf, detailsText } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
+  { header: "KIND", value: ({ kind }) => kind },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "USER", value: ({ user }) => user?.email },
+  { header: "ADDRESS", value: ({ address }) => address },
+  { header: "USED", value: ({ usedAtMs }) => dateOf(usedAtMs) },
+  { header: "EXPIRES", value: ({ expiresAtMs }) => new Date(expiresAtMs) },
+  { header: "ID", value: ({ id }) => id },
+  { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
+  { header: "ENDED", value: ({ endedAtMs }) => dateOf(endedAtMs), isWide: true },
+  { header: "LOGIN SESSION", value: ({ loginSessionId }) => loginSessionId, isWide: true },
+  { header: "SCOPES", value: ({ scopes }) => scopes.join(","), isWide: true },
+  { header: "BROWSER", value: ({ userAgent }) => userAgent, isWide: true },
+];
+
+/** @returns every fact about a login, one to a line */
+export const loginText = (login: LoginView): string => {
+  const { user, scopes, ...facts } = toLogin(login);
+  return detailsText([
+    ...Object.entries(facts).map(([name, value]) => [name.replaceAll("_", " "), value] as const),
+    ["user", user?.email],
+    ["scopes", scopes.join(" ")],
+  ]);
+};
+
+export interface Counts {
+  loginSessions: number;
+  grants: number;
+  deviceLogins: number;
+}
+
+/** @returns `1 login session, 2 grants`; what there is none of is left out */
+export const countsText = ({ loginSessions, grants, deviceLogins }: Counts): string =>
+  [
+    [loginSessions, "login session"] as const,
+    [grants, "grant"] as const,
+    [deviceLogins, "device login"] as const,
+  ]
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`)
+    .join(", ");

@@ -1,0 +1,36 @@
+// `quartermaster organization`: the tree of its verbs. What a verb does is in cli/commands/organization/rename.ts.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+
+/** Adds the noun to the tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("organization")
+    .description("Shows and changes the name of the organization.")
+    .examples("quartermaster organization show", "quartermaster organization rename 'Example Inc.'");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const showing = noun
+    .command("show")
+    .description("Shows the organization.")
+    .examples("quartermaster organization show", "quartermaster organization show --json")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./rename.ts")).show));
+  const renaming = addConfirmOptions(
+    noun
+      .command("rename")
+      .description("Gives the organization another name, which people see when they sign in.")
+      .examples(
+        "quartermaster organization rename 'Example Inc.'",
+        "quartermaster organization rename 'Example Inc.' --dry-run",
+      )
+      .argument("<new-name>", "1 to 200 characters"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./rename.ts")).rename));
+  for (const verb of [showing, renaming]) addDirectoryOptions(verb);
+}

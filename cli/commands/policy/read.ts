@@ -1,0 +1,52 @@
+// `policy show`, `history` and `diff`: reading revisions.
+
+import { type Revision, toAdminConfig } from "../../../src/domain/governance/service.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { changeLines, numberText, REVISION_COLUMNS, revisionDocument } from "./view.ts";
+
+export async function show({ domain, actor, output, args: [reference] }: Call): Promise<void> {
+  const { governance } = domain;
+  const { organizationId } = actor;
+  const current = governance.inForce(organizationId);
+  const revision = reference === undefined ? current : governance.named(organizationId, reference);
+  const conflicts = revision.id === current.id ? governance.deployments.conflicts(organizationId) : [];
+  const { yaml, document, package_audiences } = toAdminConfig(revision, conflicts);
+  const more = { in_force: revision.id === current.id, deployment_conflicts: conflicts };
+  output.result({ ...revisionDocument(revision), ...more, package_audiences, document }, yaml.trimEnd());
+  for (const path of conflicts) {
+    if (!output.isJson) output.warning(`the deployment file says otherwise at ${path}`);
+  }
+}
+
+export async function history({ domain, actor, output }: Call): Promise<void> {
+  const revisions = domain.governance.list(actor.organizationId);
+  output.list(revisions, {
+    columns: REVISION_COLUMNS,
+    json: revisionDocument,
+    empty: "no policy was published",
+  });
+}
+
+export async function diff(call: Call): Promise<void> {
+  const { domain, output } = call;
+  const { from, to } = revisionsToCompare(call);
+  const changes = domain.governance.diff(from, to);
+  const lines = changeLines(changes);
+  const same = `${numberText(from)} and ${numberText(to)} say the same`;
+  output.result(
+    { from: revisionDocument(from), to: revisionDocument(to), changes },
+    lines.length === 0 ? same : lines.join("\n"),
+  );
+}
+
+function revisionsToCompare({ domain, actor, args: [older, newer] }: Call): { from: Revision; to: Revision } {
+  const { governance } = domain;
+  const { organizationId } = actor;
+  const named = (reference: string) => governance.named(organizationId, reference);
+  const to = newer === undefined ? governance.inForce(organizationId) : named(newer);
+  if (older !== undefined) return { from: named(older), to };
+  const former = governance.recent(organizationId, 2)[1];
+  if (former) return { from: former, to };
+  throw new DomainError("not_found", "governance.no_former", "there is no revision before the one in force");
+}

@@ -1,0 +1,27 @@
+// `policy rollback`: what a former revision said, published again. What changed since is shown first.
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { changeLines, numberText, revisionDocument } from "./view.ts";
+
+export async function rollback(call: Call): Promise<void> {
+  const { domain, actor, context, command, output, text, args } = call;
+  const { governance } = domain;
+  const { organizationId } = actor;
+  const [reference = ""] = args;
+  const target = governance.named(organizationId, reference);
+  const base = governance.inForce(organizationId);
+  const changes = governance.diff(base, target);
+  if (target.id !== base.id) {
+    const plan = { action: `publish again what ${numberText(target)} said`, details: changeLines(changes) };
+    if (!(await isConfirmed(context, command, plan))) return;
+  }
+  const comment = text("comment") ?? `rollback to ${numberText(target)}`;
+  const request = { to: target.id, baseRevision: base.id, comment };
+  const revision = await governance.publishing.rollback(actor, request);
+  const isChanged = revision.id !== base.id;
+  const done = isChanged
+    ? `published ${numberText(revision)}`
+    : `unchanged: ${numberText(base)} says the same`;
+  const document = { changed: isChanged, ...revisionDocument(revision), changes: isChanged ? changes : [] };
+  output.result(document, isChanged ? [...changeLines(changes), done].join("\n") : done);
+}

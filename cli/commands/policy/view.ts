@@ -1,0 +1,44 @@
+// Revisions and what differs between them, as the terminal shows them.
+import type { Change, Revision, RevisionSummary } from "../../../src/domain/governance/service.ts";
+import { timeOf } from "../../output/details.ts";
+import { printable } from "../../output/printable.ts";
+import type { Column } from "../../output/table.ts";
+
+/** longer values are cut; `--json` has them whole */
+const VALUE_CHARACTERS_MAX = 100;
+
+export const REVISION_COLUMNS: readonly Column<RevisionSummary>[] = [
+  { header: "NUMBER", value: ({ sequence }) => sequence },
+  { header: "PUBLISHED", value: ({ createdAtMs }) => new Date(createdAtMs) },
+  { header: "ORIGIN", value: ({ origin }) => origin },
+  { header: "BY", value: ({ authorLabel }) => authorLabel },
+  { header: "COMMENT", value: ({ comment }) => comment },
+  { header: "REVISION", value: ({ id }) => id },
+];
+
+export const revisionDocument = (revision: RevisionSummary) => ({
+  number: revision.sequence,
+  revision: revision.id,
+  created_at: timeOf(revision.createdAtMs),
+  created_by: revision.authorLabel,
+  origin: revision.origin,
+  comment: revision.comment,
+});
+
+/** @returns one line for each place: added (`+`), changed (`~`) or removed (`-`) */
+export const changeLines = (changes: readonly Change[]): string[] =>
+  changes.map((change) => {
+    const { path, before, after } = change;
+    if (!("before" in change)) return `+ ${path}: ${valueText(after)}`;
+    if (!("after" in change)) return `- ${path}: ${valueText(before)}`;
+    return `~ ${path}: ${valueText(before)} -> ${valueText(after)}`;
+  });
+
+/** @returns `revision 4`, for sentences */
+export const numberText = ({ sequence }: Pick<Revision, "sequence">): string => `revision ${sequence}`;
+
+/** @returns the value as JSON on one line, not too long */
+export function valueText(value: unknown): string {
+  const text = printable(JSON.stringify(value));
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+}

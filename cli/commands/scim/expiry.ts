@@ -1,0 +1,23 @@
+// Times to come, as an operator writes them. How far they may lie ahead is for the domain.
+
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { parseExactTime } from "../../input/times.ts";
+
+const DAYS = /^(\d{1,6})d$/;
+
+/**
+ * @param text `90d`, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
+ * @returns UTC milliseconds, undefined for nothing
+ * @throws DomainError `usage.not_a_time`
+ */
+export function parseExpiry(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const days = DAYS.exec(text)?.[1];
+  if (days !== undefined) return nowMs + Number(days) * DAY_MS;
+  const timeMs = parseExactTime(text);
+  if (timeMs !== undefined) return timeMs;
+  throw new DomainError("invalid", "usage.not_a_time", "--expires must be days from now, a date or a time", {
+    hint: "for example: --expires 90d, --expires 2027-06-30 or --expires 2027-06-30T12:00:00Z",
+  });
+}

@@ -1,0 +1,89 @@
+// `quartermaster scim`: the tree of its verbs. What a verb does is in cli/commands/scim/, loaded when it is used.
+import { Option } from "commander";
+import { SCIM_PROFILES } from "../../../src/domain/scim/model.ts";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
+
+/** Adds the noun to the tree (operator-experience.md section 1.2). */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("scim")
+    .description("Shows how provisioning by an identity provider (SCIM) stands, and manages its tokens.")
+    .examples("quartermaster scim status", "quartermaster scim tokens create entra --expires 180d");
+
+/** Adds its verbs. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const status = noun
+    .command("status")
+    .description("Shows what is provisioned, who asked last, and what in the settings leads nowhere.")
+    .examples(
+      "quartermaster scim status --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster scim status --json",
+    )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./status.ts")).status));
+  addOptionsOf(status, ["data_dir", "scim.token", "scim.group_role_mappings"]);
+  addTokenVerbs(
+    noun
+      .command("tokens")
+      .description("Makes, lists and revokes the tokens that identity providers present.")
+      .examples("quartermaster scim tokens list", "quartermaster scim tokens revoke entra"),
+    context,
+  );
+}
+
+function addTokenVerbs(noun: CliCommand, context: Context): void {
+  for (const verb of [creating(noun, context), revoking(noun, context)]) addDirectoryOptions(verb);
+  addOptionsOf(listing(noun, context), ["data_dir", "scim.token"]);
+}
+
+const creating = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("create")
+    .description("Makes a token and shows it once; it works at once, beside all others.")
+    .examples(
+      "quartermaster scim tokens create okta",
+      "quartermaster scim tokens create entra-2027 --profile entra --expires 180d",
+      "quartermaster scim tokens create entra --expires 2027-06-30 --json",
+    )
+    .argument("<label>", "names the token in lists, logs and the audit log")
+    .addOption(
+      new Option("--profile <profile>", "tolerances for one identity provider")
+        .choices(SCIM_PROFILES)
+        .default("standard"),
+    )
+    .option("--expires <when>", "days from now (90d), a date or an RFC 3339 time; without it never")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./tokens.ts")).create));
+
+const listing = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("list")
+    .description(
+      "Lists tokens, newest first, that of the configuration before all; without --all no revoked ones.",
+    )
+    .examples(
+      "quartermaster scim tokens list --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster scim tokens list --all --wide",
+      "quartermaster scim tokens list --json",
+    )
+    .option("--all", "with those that were revoked")
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./tokens.ts")).list));
+
+const revoking = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("revoke")
+      .description("Makes a token unusable; the next request that presents it is refused.")
+      .examples(
+        "quartermaster scim tokens revoke entra --dry-run",
+        "quartermaster scim tokens revoke entra --yes",
+      )
+      .argument("<token>", "label or id"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./tokens.ts")).revoke));

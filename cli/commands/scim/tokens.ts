@@ -1,0 +1,58 @@
+// `scim tokens create`, `list` and `revoke`. A token is shown once, alone on stdout.
+import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
+import { toRfc3339 } from "../../../src/platform/clock.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { parseExpiry } from "./expiry.ts";
+import { TOKEN_COLUMNS, tokenDocument } from "./view.ts";
+
+export async function create({
+  domain,
+  actor,
+  context,
+  output,
+  text,
+  args: [label = ""],
+}: Call): Promise<void> {
+  const expiresAtMs = parseExpiry(text("expires"), context.clock.nowMs());
+  const { token, view } = await domain.scim.tokens.create(actor, {
+    label,
+    expiresAtMs,
+    profile: text("profile") ?? "",
+  });
+  const until = expiresAtMs === undefined ? "until it is revoked" : `until ${toRfc3339(expiresAtMs)}`;
+  const warning = `this is the SCIM token ${view.label}, shown this once: whoever has it can change users and groups ${until}`;
+  output.secret(token, { name: "token", warning, more: { scim_token: tokenDocument(view) } });
+}
+
+export async function list({ domain, actor, output, has }: Call): Promise<void> {
+  const tokens = domain.scim.tokens.list(actor.organizationId);
+  const shown = has("all") ? tokens : tokens.filter(({ state }) => state !== "revoked");
+  if (shown.some(({ state }) => state === "unset")) output.note(UNSET);
+  output.list(shown, { columns: TOKEN_COLUMNS, json: tokenDocument, empty: "no SCIM tokens" });
+}
+
+export async function revoke(call: Call): Promise<void> {
+  const {
+    domain,
+    actor,
+    context,
+    command,
+    output,
+    args: [reference = ""],
+  } = call;
+  const { tokens } = domain.scim;
+  const token = tokens.checkRevoke(actor, reference);
+  const plan = { action: `revoke the SCIM token ${token.label}`, details: [useOf(token), REFUSED_NEXT] };
+  if (token.state !== "revoked" && !(await isConfirmed(context, command, plan))) return;
+  const { changed, token: after } = await tokens.revoke(actor, token.id);
+  const done = changed ? `revoked the SCIM token ${after.label}` : `unchanged: ${after.label} is revoked`;
+  output.result({ changed, scim_token: tokenDocument(after) }, done);
+}
+
+const UNSET =
+  "a service uses, or used, the token of its configuration; with --config of that service this tells which";
+const REFUSED_NEXT = "The next request that presents it is refused; what it provisioned stays.";
+
+const useOf = ({ lastUsedAtMs }: ScimTokenView): string =>
+  lastUsedAtMs === null ? "It was never used." : `It was last used at ${toRfc3339(lastUsedAtMs)}.`;

@@ -1,0 +1,30 @@
+// SCIM tokens as the terminal shows them. None of it lets anybody in.
+import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
+import { dateOf, timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+export const TOKEN_COLUMNS: readonly Column<ScimTokenView>[] = [
+  { header: "LABEL", value: ({ label }) => label },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "PROFILE", value: ({ profile }) => profile },
+  { header: "TOKEN", value: ({ prefix }) => (prefix === null ? null : `${prefix}…`) },
+  { header: "LAST USED", value: ({ lastUsedAtMs }) => dateOf(lastUsedAtMs) },
+  { header: "EXPIRES", value: ({ expiresAtMs }) => dateOf(expiresAtMs) },
+  { header: "ID", value: ({ id }) => id },
+  { header: "CREATED", value: ({ createdAtMs }) => dateOf(createdAtMs), isWide: true },
+  { header: "CREATED BY", value: ({ createdBy }) => createdBy, isWide: true },
+  { header: "REVOKED", value: ({ revokedAtMs }) => dateOf(revokedAtMs), isWide: true },
+];
+
+export const tokenDocument = (token: ScimTokenView) => ({
+  id: token.id,
+  label: token.label,
+  prefix: token.prefix,
+  profile: token.profile,
+  state: token.state,
+  created_by: token.createdBy,
+  created_at: timeOf(token.createdAtMs),
+  expires_at: timeOf(token.expiresAtMs),
+  last_used_at: timeOf(token.lastUsedAtMs),
+  revoked_at: timeOf(token.revokedAtMs),
+});

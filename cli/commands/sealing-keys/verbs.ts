@@ -1,0 +1,61 @@
+// `sealing-keys list` and `sealing-keys rotate`. The bytes of a key are shown to nobody; they are in its file.
+import { basename } from "node:path";
+import type { SealingKeyState } from "../../../src/domain/system/sealing-keys.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isServiceRunning } from "../../data-directory/service-state.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import type { Column } from "../../output/table.ts";
+
+const COLUMNS: readonly Column<SealingKeyState>[] = [
+  { header: "ID", value: ({ id }) => id },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "SOURCE", value: ({ path, source }) => (path === null ? source : basename(path)) },
+  { header: "SECRETS", value: ({ total }) => total },
+  { header: "OF THEM", value: ({ secrets }) => amountsText(secrets), isWide: true },
+  { header: "PATH", value: ({ path }) => path, isWide: true },
+];
+
+export async function list({ domain, output }: Call): Promise<void> {
+  const keys = domain.sealingKeys.list();
+  output.list(keys, { columns: COLUMNS, json: keyDocument, empty: "no sealing keys" });
+  for (const { id, state, path, total } of keys) {
+    if (state === "missing") output.warning(`${id} is not at hand: ${MISSING}`);
+    if (state === "old" && total === 0)
+      output.note(`nothing lies under ${id}: ${path} may go once no older copy of the database is wanted`);
+  }
+}
+
+export async function rotate(call: Call): Promise<void> {
+  const { domain, actor, context, command, output } = call;
+  const path = domain.sealingKeys.checkRotate();
+  const plan = { action: `make a new sealing key, ${path}`, details: DETAILS };
+  if (!(await isConfirmed(context, command, plan))) return;
+  const key = await domain.sealingKeys.rotate(actor);
+  output.result(keyDocument(key), `new secrets are sealed under ${key.id}, ${key.path}`);
+  if (!isServiceRunning(call)) output.warning(NO_SERVICE);
+}
+
+const MISSING =
+  "name the configuration of the service with --config, or put its file back; what lies under it cannot be read";
+const DETAILS = [
+  "The service seals anew under it, in the background, what lies under older keys.",
+  "Older key files stay: copies of the database made so far need them.",
+  "Keep a copy of the new file apart from the database: without it nothing that is sealed can be read.",
+];
+const NO_SERVICE =
+  "no service runs on this data directory; what lies under older keys is sealed anew when one does";
+
+const amountsText = (secrets: SealingKeyState["secrets"]): string =>
+  Object.entries(secrets)
+    .filter(([, amount]) => amount > 0)
+    .map(([noun, amount]) => `${amount} ${noun}`)
+    .join(", ");
+
+const keyDocument = ({ id, state, source, path, secrets, total }: SealingKeyState) => ({
+  id,
+  state,
+  source,
+  path,
+  secrets,
+  total,
+});

@@ -1,0 +1,53 @@
+// `signing-keys list` and `signing-keys rotate`, for the keys of access tokens and for those of inference tokens.
+import type { SigningKeyView } from "../../../src/domain/access/service.ts";
+import { gatewayOff } from "../../../src/domain/gateway/keys/keys.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { dateOf, timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+interface Key extends SigningKeyView {
+  signs: "access_tokens" | "inference_tokens";
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  { header: "KID", value: ({ kid }) => kid },
+  { header: "SIGNS", value: ({ signs }) => signs.replace("_", " ") },
+  { header: "ALGORITHM", value: ({ algorithm }) => algorithm },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs) },
+  { header: "RETIRED", value: ({ retiredAtMs }) => dateOf(retiredAtMs) },
+  { header: "VERIFIES UNTIL", value: ({ verifiesUntilMs }) => dateOf(verifiesUntilMs) },
+];
+
+export async function list({ domain, output }: Call): Promise<void> {
+  const keys: Key[] = [
+    ...domain.access.keys.list().map((key) => ({ ...key, signs: "access_tokens" as const })),
+    ...(domain.inference.signingKeys?.list() ?? []).map((key) => ({
+      ...key,
+      signs: "inference_tokens" as const,
+    })),
+  ];
+  output.list(keys, { columns: COLUMNS, json: keyDocument, empty: "no signing keys" });
+}
+
+export async function rotate({ domain, actor, context, command, output, has }: Call): Promise<void> {
+  const signs = has("inference") ? "inference_tokens" : "access_tokens";
+  const ring = has("inference") ? domain.inference.signingKeys : domain.access.keys;
+  if (!ring) throw gatewayOff();
+  const action = `make a new key for ${signs.replace("_", " ")} and retire the one in use`;
+  const details = ["Tokens signed so far stay valid until they expire; nobody is logged out."];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  const key = await ring.rotate(actor);
+  output.result(keyDocument({ ...key, signs }), `new ${signs.replace("_", " ")} are signed with ${key.kid}`);
+}
+
+const keyDocument = ({ kid, signs, algorithm, state, ...times }: Key) => ({
+  kid,
+  signs,
+  algorithm,
+  state,
+  created_at: timeOf(times.createdAtMs),
+  retired_at: timeOf(times.retiredAtMs),
+  verifies_until: timeOf(times.verifiesUntilMs),
+});

@@ -1,0 +1,112 @@
+// Gathers what `status` shows: facts of the machine, which need no database, what is in the database, and whether outside
+// services answer. A database of another schema is told and left as it is.
+
+import { readHarnessFacts } from "../../../src/app/files/harness-facts-file.ts";
+import { existingDirectory } from "../../../src/app/installation/installation.ts";
+import {
+  type ExternalService,
+  probeExternalServices,
+} from "../../../src/app/installation/outside-services.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
+import {
+  type DataDirectory,
+  findServer,
+  type ServerHolder,
+} from "../../../src/platform/data-directory/data-directory.ts";
+import { completeSwap } from "../../../src/platform/database/maintenance/data-swap.ts";
+import { type Replication, replicationOf } from "../../../src/platform/database/maintenance/replication.ts";
+import { programSchema, schemaIn } from "../../../src/platform/database/schema/schema.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { type DiskSpace, diskSpace, fileSizeOf } from "../../../src/platform/files/disk.ts";
+import { trustIn } from "../../../src/server/listener/peer-address.ts";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { withDomain } from "../../data-directory/with-domain.ts";
+import { loadSettings } from "../../input/setting-options.ts";
+
+export interface Machine {
+  path: string;
+  /** of the database, and of this program */
+  schema: { database: number; program: number };
+  server: ServerHolder | "unknown" | undefined;
+  databaseBytes: number;
+  walBytes: number;
+  room: DiskSpace;
+  /** undefined where the settings say that nothing replicates the database */
+  replication: Replication | undefined;
+}
+
+export type Content = Awaited<ReturnType<typeof contentOf>>;
+
+export interface Status {
+  nowMs: number;
+  machine: Machine;
+  /** undefined where the schema is older than the program's */
+  content: Content | undefined;
+  outside: readonly ExternalService[];
+  harnesses: HarnessState;
+}
+
+/** The configured harness file. */
+export interface HarnessState {
+  /** undefined where none is configured */
+  file: string | undefined;
+  signer: string | undefined;
+  /** why the file may not be used */
+  problem: string | undefined;
+}
+
+/** Finishes an interrupted restore first, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+export async function readStatus(context: Context, command: CliCommand): Promise<Status> {
+  const config = await loadSettings(context, command);
+  const directory = existingDirectory({ config, clock: context.clock });
+  completeSwap(directory, context.clock);
+  const machine = machineOf(directory, config);
+  const { database, program } = machine.schema;
+  const [content, outside] = await Promise.all([
+    database === program ? contentOf(context, config) : undefined,
+    probeExternalServices(config),
+  ]);
+  return { nowMs: context.clock.nowMs(), machine, content, outside, harnesses: harnessState(config) };
+}
+
+const machineOf = (directory: DataDirectory, config: Config): Machine => ({
+  path: directory.path,
+  schema: { database: schemaIn(directory.database), program: programSchema() },
+  server: findServer(directory),
+  databaseBytes: fileSizeOf(directory.database),
+  walBytes: fileSizeOf(`${directory.database}-wal`),
+  room: diskSpace(directory.path),
+  replication: config.get("database.replicated") ? replicationOf(directory.database) : undefined,
+});
+
+const contentOf = (context: Context, config: Config) =>
+  withDomain(
+    context,
+    config,
+    async ({
+      domain: { governance, clients, gateway, jobs, backups, untrustedProxies },
+      actor: { organizationId },
+    }) => ({
+      revision: governance.current(organizationId),
+      clients: clients.inventory.counts(organizationId),
+      gateway: {
+        ...gateway.figures(),
+        isOn: gateway.mode !== undefined,
+        problemCodes: gateway.problems(),
+      },
+      jobs: jobs.list(),
+      backup: backups.last(),
+      untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
+    }),
+  );
+
+function harnessState(config: Config): HarnessState {
+  const file = config.get("harnesses.file");
+  try {
+    return { file, signer: readHarnessFacts(config).source?.signer, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { file, signer: undefined, problem: error.message };
+  }
+}

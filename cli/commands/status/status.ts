@@ -1,0 +1,28 @@
+// `quartermaster status`: one screen about the installation, whether the service runs or not (operator-experience.md OBS-5).
+// What is on it is read in cli/commands/status/.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { addOfflineOption } from "../../data-directory/service-down.ts";
+import { addOptionsOf } from "../../input/setting-options.ts";
+
+/** Adds the command to the tree. */
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  program
+    .command("status")
+    .description(
+      "Shows version, service, policy, clients, gateway keys, jobs, backup and outside services on one screen.",
+    )
+    .examples(
+      "quartermaster status --data-dir /var/lib/quartermaster",
+      "quartermaster status --config /etc/quartermaster/quartermaster.yaml --json",
+      "quartermaster status --offline-ok",
+    )
+    .printsJson()
+    .action(async (_options: unknown, self: CliCommand) => {
+      const { status } = await import("./report.ts");
+      await status(context, self);
+    });
+
+/** Adds its options. */
+export const addOptions = (command: CliCommand): CliCommand =>
+  addOfflineOption(addOptionsOf(command, ["data_dir", "keys.sealing_key"]));

@@ -1,0 +1,49 @@
+// `quartermaster unit`: prints the systemd unit that runs this executable. What stands in it is for cli/commands/unit/text.ts.
+import { resolve } from "node:path";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { outputFor } from "../../output/output.ts";
+
+/** Adds the command to the tree (operator-experience.md SVC-1). */
+export function register(program: CliCommand, context: Context): void {
+  program
+    .command("unit")
+    .description("Prints the hardened systemd unit of the service, and the user it runs as.")
+    .examples(
+      "quartermaster unit --sysusers | install -D -m 644 /dev/stdin /etc/sysusers.d/quartermaster.conf",
+      "quartermaster unit > /etc/systemd/system/quartermaster.service",
+      "quartermaster help service",
+    )
+    .option("--executable <path>", "executable that the unit starts (default: this one)")
+    .option("--sysusers", "print the line of sysusers.d that makes the user instead")
+    .printsJson()
+    .action((options: Options, command: CliCommand) => print(context, command, options));
+}
+
+interface Options {
+  executable?: string;
+  sysusers?: boolean;
+}
+
+/** Where an executable belongs, which running from source cannot tell. */
+const USUAL_PLACE = "/usr/local/bin/quartermaster";
+/** What the unit hides from the service. */
+const HIDDEN = /^\/(?:home|root|run\/user|tmp|var\/tmp)\//;
+
+async function print(context: Context, command: CliCommand, options: Options): Promise<void> {
+  const { SYSUSERS_TEXT, unitText } = await import("./text.ts");
+  const output = outputFor(context, command);
+  if (options.sysusers) {
+    output.result({ name: "quartermaster.conf", content: `${SYSUSERS_TEXT}\n` }, SYSUSERS_TEXT);
+    return;
+  }
+  const own = Bun.isStandaloneExecutable ? process.execPath : USUAL_PLACE;
+  const executable = options.executable === undefined ? own : resolve(context.cwd, options.executable);
+  if (HIDDEN.test(executable)) {
+    output.warning(
+      `the unit hides ${executable} from the service; install it as ${USUAL_PLACE}, for example`,
+    );
+  }
+  const text = unitText(executable);
+  output.result({ name: "quartermaster.service", content: `${text}\n` }, text);
+}

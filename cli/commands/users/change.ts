@@ -1,0 +1,115 @@
+// What the operator does to a user who is there. Every change ends the user's logins, so all but resuming ask first; what
+// the domain would refuse is refused before the question, so that a dry run promises nothing it could not keep.
+import { type ChangedUser, toAdminUser, type User } from "../../../src/domain/identity/model.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+
+const LOGINS_END = "All logins of this user end at once, on every workstation.";
+
+export async function setRole(call: Call): Promise<void> {
+  const [reference = "", role = ""] = call.args;
+  const user = find(call, reference);
+  if (user.role === role) return unchanged(call, user, `is ${role}`);
+  const { users } = call.domain.identity;
+  users.checkUpdate(call.actor, user.id, { role });
+  const sent = role === "admin" ? 0 : countSentInvitations(call, user);
+  await change(call, {
+    action: `make ${user.email} ${role}`,
+    details: [`The role is ${user.role} now.`, LOGINS_END, ...invitationsEnd(sent)],
+    done: `is ${role}`,
+    apply: () => users.update(call.actor, user.id, { role }),
+  });
+}
+
+export async function suspend(call: Call): Promise<void> {
+  const user = find(call, call.args[0]);
+  if (user.status === "suspended") return unchanged(call, user, "is suspended");
+  const { users } = call.domain.identity;
+  users.checkUpdate(call.actor, user.id, { status: "suspended" });
+  const wayBack = "`users resume` lets the user in again, with the old password.";
+  await change(call, {
+    action: `suspend ${user.email}`,
+    details: [LOGINS_END, ...invitationsEnd(countSentInvitations(call, user)), wayBack],
+    done: "is suspended",
+    apply: () => users.setStatus(call.actor, user.id, "suspended"),
+  });
+}
+
+/** Gives back what was there before, so it does not ask. */
+export async function resume(call: Call): Promise<void> {
+  const user = find(call, call.args[0]);
+  if (user.status === "active") return unchanged(call, user, "is active");
+  const after = await call.domain.identity.users.setStatus(call.actor, user.id, "active");
+  changed(call, after, "is active");
+}
+
+/** Takes nothing away, so it does not ask. */
+export async function unlock(call: Call): Promise<void> {
+  const user = find(call, call.args[0]);
+  const isChange = await call.domain.identity.users.unlock(call.actor, user.id);
+  if (isChange) changed(call, { ...user, canceledInvitations: 0 }, "can sign in again");
+  else unchanged(call, user, "has no wrong passwords counted");
+}
+
+export async function remove(call: Call): Promise<void> {
+  const user = find(call, call.args[0]);
+  if (user.status === "removed") return unchanged(call, user, "is removed");
+  const { users } = call.domain.identity;
+  users.checkRemove(call.actor, user.id);
+  const canceledInvitations = countSentInvitations(call, user);
+  await change(call, {
+    action: `remove ${user.email}`,
+    details: [
+      LOGINS_END,
+      ...invitationsEnd(canceledInvitations),
+      "The password is forgotten; the record and its history stay.",
+    ],
+    done: "is removed",
+    apply: async () => {
+      await users.remove(call.actor, user.id);
+      return { ...users.show(call.actor.organizationId, user.id), canceledInvitations };
+    },
+  });
+}
+
+const countSentInvitations = ({ domain, actor }: Call, { id }: User): number =>
+  domain.identity.users.countSentInvitations(actor.organizationId, id);
+
+/** Says in the plan how many invitations go with the role. */
+const invitationsEnd = (count: number): string[] =>
+  count === 0 ? [] : [`${invitationsText(count)} from this user will be canceled.`];
+
+const invitationsText = (count: number): string =>
+  count === 1 ? "1 pending invitation" : `${count} pending invitations`;
+
+const find = ({ domain, actor }: Call, reference = ""): User =>
+  domain.identity.users.find(actor.organizationId, reference);
+
+interface Change {
+  action: string;
+  details: readonly string[];
+  /** what follows the address in the sentence of the result */
+  done: string;
+  apply(): Promise<ChangedUser>;
+}
+
+async function change(call: Call, { action, details, done, apply }: Change): Promise<void> {
+  const { context, command } = call;
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  changed(call, await apply(), done);
+}
+
+function changed({ output }: Call, user: ChangedUser, done: string): void {
+  const count = user.canceledInvitations;
+  const document = { changed: true, user: toAdminUser(user) };
+  const text = `${user.email} ${done}`;
+  if (count === 0) output.result(document, text);
+  else
+    output.result(
+      { ...document, canceled_invitations: count },
+      `${text}; canceled ${invitationsText(count)}`,
+    );
+}
+
+const unchanged = ({ output }: Call, user: User, state: string): void =>
+  output.result({ changed: false, user: toAdminUser(user) }, `unchanged: ${user.email} ${state}`);

@@ -1,0 +1,53 @@
+// `users erase`: says what would go, wants the address typed, and erases it. What belongs to a person is domain/erasure's.
+import type { Erased, Walk, Wanted } from "../../../src/domain/erasure/service.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isNameConfirmed } from "../../input/prompt.ts";
+import { startProgress } from "../../output/progress.ts";
+
+/** @throws DomainError `user.*`, `erasure.nothing_found`, `confirmation.*` */
+export async function erase(call: Call): Promise<void> {
+  const { domain, actor, context, command, output, args } = call;
+  const { erasure } = domain;
+  const wanted = erasure.find(actor, args[0] ?? "");
+  const planned = await watched(call, (walk) => erasure.plan(actor, wanted, walk));
+  const name = nameOf(wanted);
+  const action = `erase ${name} for good`;
+  if (!(await isNameConfirmed(context, command, { name, action, details: detailsOf(wanted, planned) })))
+    return;
+  const erased = await watched(call, (walk) => erasure.erase(actor, wanted, walk));
+  const { pseudonym, rows, auditEntries } = erased;
+  const text = `erased ${name}; ${entriesText(auditEntries)} of the audit log now name ${pseudonym}`;
+  output.result({ erased: true, pseudonym, rows, audit_entries: auditEntries }, text);
+  for (const note of notesOf(erased)) output.note(note);
+}
+
+async function watched<T>({ domain, context }: Call, work: (walk: Walk) => Promise<T>): Promise<T> {
+  const total = domain.auditLog.size();
+  using progress = startProgress(context, { label: "reading the audit log", unit: "items", total });
+  return await work({ signal: context.stopSignal(), advance: progress.advance });
+}
+
+const nameOf = ({ user, person }: Wanted): string => user?.email ?? person.addresses[0] ?? "";
+
+function detailsOf({ user }: Wanted, { pseudonym, rows, auditEntries }: Erased): string[] {
+  const counts = Object.entries(rows).filter(([, count]) => count > 0);
+  return [
+    ...(user && user.status !== "removed" ? ["The user is removed first: all logins end at once."] : []),
+    ...(user ? [] : ["No user has, or had, this address."]),
+    ...counts.map(([name, count]) => `${name.replaceAll("_", " ")}: ${count}`),
+    `${entriesText(auditEntries)} of the audit log will name ${pseudonym} instead.`,
+    "There is no way back. Backups made before still hold the data: see `help personal-data`.",
+  ];
+}
+
+const entriesText = (count: number): string => (count === 1 ? "1 entry" : `${count} entries`);
+
+function notesOf({ rows }: Erased): string[] {
+  const waiting = rows.waiting_gateway_revocations ?? 0;
+  const notes = ["backups made before still hold the data: quartermaster help personal-data"];
+  if (waiting > 0)
+    notes.push(
+      "a gateway key waits to be revoked; its row keeps the address until the gateway confirms that",
+    );
+  return notes;
+}

@@ -1,0 +1,43 @@
+// `users create` and `users reset-password`: a password is read from a file or stdin, or generated and shown once.
+import { toAdminUser } from "../../../src/domain/identity/model.ts";
+import type { NewUserResult } from "../../../src/domain/identity/users/users.ts";
+import type { Secret } from "../../../src/platform/secret.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { readSecret } from "../../input/secret-input.ts";
+
+export async function create(call: Call): Promise<void> {
+  const [email = ""] = call.args;
+  const password = await givenPassword(call);
+  const { users } = call.domain.identity;
+  const made = await users.create(call.actor, { email, role: call.text("role") ?? "", password });
+  show(call, made, `created ${made.user.email} (${made.user.role})`);
+}
+
+export async function resetPassword(call: Call): Promise<void> {
+  const { domain, actor, context, command } = call;
+  const { users } = domain.identity;
+  const user = users.find(actor.organizationId, call.args[0] ?? "");
+  users.checkResetPassword(actor, user.id);
+  const action = `replace the password of ${user.email}`;
+  const details = ["The old password stops working.", "All logins of this user end at once."];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  const reset = await users.resetPassword(actor, user.id, await givenPassword(call));
+  show(call, reset, `replaced the password of ${user.email}`);
+}
+
+async function givenPassword(call: Call): Promise<Secret | undefined> {
+  const isGiven = call.text("passwordFile") !== undefined || call.has("passwordStdin");
+  return isGiven ? await readSecret(call.context, call.command, "password") : undefined;
+}
+
+function show({ output }: Call, { user, generatedPassword }: NewUserResult, done: string): void {
+  const document = { user: toAdminUser(user) };
+  if (!generatedPassword) {
+    output.result(document, done);
+    return;
+  }
+  output.note(done);
+  const warning = `this is the password of ${user.email}, shown this once: hand it over safely`;
+  output.secret(generatedPassword, { name: "password", warning, more: document });
+}

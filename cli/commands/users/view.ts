@@ -1,0 +1,42 @@
+// Users and invitations as the terminal shows them: columns, facts, and what a change is called.
+import {
+  type Invitation,
+  toAdminInvitation,
+  toAdminUser,
+  type User,
+} from "../../../src/domain/identity/model.ts";
+import { detailsText, type Fact } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+export const USER_COLUMNS: readonly Column<User>[] = [
+  { header: "EMAIL", value: ({ email }) => email },
+  { header: "ROLE", value: ({ role }) => role },
+  { header: "STATUS", value: ({ status }) => status },
+  { header: "SOURCE", value: ({ provisioningSource }) => provisioningSource },
+  { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs) },
+  { header: "ID", value: ({ id }) => id },
+  { header: "SUBJECT", value: ({ subject }) => subject, isWide: true },
+  { header: "PROTECTED", value: (user) => (user.protected ? "yes" : "no"), isWide: true },
+  { header: "UPDATED", value: ({ updatedAtMs }) => new Date(updatedAtMs), isWide: true },
+];
+
+/** @returns every fact about a user, one to a line */
+export const userText = (user: User): string => factsText(toAdminUser(user));
+
+/** @param nowMs decides whether a pending invitation shows as expired */
+export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] => [
+  { header: "EMAIL", value: ({ email }) => email },
+  { header: "ROLE", value: ({ role }) => role },
+  { header: "STATUS", value: (invitation) => toAdminInvitation(invitation, nowMs).status },
+  { header: "EXPIRES", value: ({ expiresAtMs }) => new Date(expiresAtMs) },
+  { header: "INVITED BY", value: ({ inviterEmail }) => inviterEmail },
+  { header: "ID", value: ({ id }) => id },
+  { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
+];
+
+/** @returns every fact about an invitation, one to a line */
+export const invitationText = (invitation: Invitation, nowMs: number): string =>
+  factsText(toAdminInvitation(invitation, nowMs));
+
+const factsText = (document: Readonly<Record<string, Fact[1]>>): string =>
+  detailsText(Object.entries(document).map(([name, value]) => [name.replaceAll("_", " "), value]));

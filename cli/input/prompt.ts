@@ -1,0 +1,131 @@
+// Asks the operator: confirmation of what a command will do, names to type, secrets without echo. Never waits for an answer
+// where there is no terminal. The questions are drawn by @clack/prompts, on stderr.
+import { DomainError } from "../../src/platform/errors.ts";
+import type { CliCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { Interrupted } from "../exit.ts";
+import { hasColor, outputFor } from "../output/output.ts";
+import { printable } from "../output/printable.ts";
+
+/** What a command would do; the dry run and the question say the same. */
+export interface Plan {
+  /** in the infinitive: `remove 1 client from the inventory` */
+  readonly action: string;
+  /** what is touched and what stays, one line each */
+  readonly details?: readonly string[];
+}
+
+/** Adds `--yes` and `--dry-run` to a destructive verb (operator-experience.md CLI-7). */
+export const addConfirmOptions = (command: CliCommand): CliCommand =>
+  addDryRun(command).option("--yes", "do it without asking");
+
+/** Adds `--confirm` and `--dry-run` to a severe verb (operator-experience.md CLI-8). */
+export const addSevereConfirmOptions = (command: CliCommand): CliCommand =>
+  addDryRun(command).option(
+    "--confirm <name>",
+    "do it without asking; repeats the name of what is replaced or erased",
+  );
+
+const addDryRun = (command: CliCommand): CliCommand =>
+  command.option("--dry-run", "say what would be done, and change nothing");
+
+/**
+ * Asks whether to carry out the plan, unless `--yes` answers.
+ * @returns false when nothing is to be done: a dry run, or the answer was no. That has been said already.
+ * @throws DomainError `confirmation.no_terminal`; Interrupted on Ctrl-C
+ */
+export async function isConfirmed(context: Context, command: CliCommand, plan: Plan): Promise<boolean> {
+  const { dryRun, yes }: Record<string, unknown> = command.opts();
+  if (dryRun === true) return endDryRun(context, command, plan);
+  if (yes === true) return true;
+  refuseWithoutTerminal(context, { hint: "add --yes, or --dry-run to see the plan" });
+  printPlan(context, plan);
+  const { confirm } = await import("@clack/prompts");
+  const message = "Do you want to continue?";
+  const answer = await confirm({ ...terminal(context, command), message, initialValue: false });
+  assertAnswered(answer);
+  return answer || canceled(context, command);
+}
+
+/**
+ * Like `isConfirmed`, for what is severe: `name` must be typed, or repeated in `--confirm`.
+ * @throws DomainError also `confirmation.wrong_name` when `--confirm` names something else
+ */
+export async function isNameConfirmed(
+  context: Context,
+  command: CliCommand,
+  { name, ...plan }: Plan & { readonly name: string },
+): Promise<boolean> {
+  const { dryRun, confirm }: Record<string, unknown> = command.opts();
+  if (dryRun === true) return endDryRun(context, command, plan);
+  if (confirm === name) return true;
+  if (confirm !== undefined) throw wrongName(name);
+  refuseWithoutTerminal(context, { hint: `add --confirm ${name}, or --dry-run to see the plan` });
+  printPlan(context, plan);
+  const { text } = await import("@clack/prompts");
+  const message = `Type ${printable(name)} to continue:`;
+  const typed = await text({ ...terminal(context, command), message });
+  assertAnswered(typed);
+  return typed === name || canceled(context, command);
+}
+
+/**
+ * Asks for a secret without echo.
+ * @param ask `hint` tells what to add where there is no terminal
+ * @throws DomainError `confirmation.no_terminal`; Interrupted on Ctrl-C
+ */
+export async function askSecret(
+  context: Context,
+  command: CliCommand,
+  ask: { readonly question: string; readonly hint: string },
+): Promise<string> {
+  refuseWithoutTerminal(context, { hint: ask.hint, what: "this needs a secret" });
+  const { password } = await import("@clack/prompts");
+  const secret = await password({ ...terminal(context, command), message: ask.question, mask: "" });
+  assertAnswered(secret);
+  return secret;
+}
+
+function endDryRun(context: Context, command: CliCommand, plan: Plan): false {
+  const { action, details = [] } = plan;
+  const text = [...planLines("Would", plan), "No changes made."].join("\n");
+  outputFor(context, command).result({ dry_run: true, action, details }, text);
+  return false;
+}
+
+const printPlan = ({ stderr }: Context, plan: Plan): void =>
+  void stderr.write(`${planLines("This will", plan).join("\n")}\n`);
+
+const planLines = (verb: string, { action, details = [] }: Plan): readonly string[] => [
+  `${verb} ${printable(action)}${details.length === 0 ? "." : ":"}`,
+  ...details.map((line) => `  ${printable(line)}`),
+];
+
+function canceled(context: Context, command: CliCommand): false {
+  outputFor(context, command).note("No changes made.");
+  return false;
+}
+
+function refuseWithoutTerminal(
+  { stdin, stderr }: Context,
+  { hint, what = "this needs confirmation" }: { hint: string; what?: string },
+): void {
+  if (stdin.isTTY && stderr.isTTY) return;
+  throw new DomainError("invalid", "confirmation.no_terminal", `${what} and there is no terminal`, { hint });
+}
+
+const wrongName = (name: string): DomainError =>
+  new DomainError("invalid", "confirmation.wrong_name", "--confirm names something else", {
+    hint: `to go on: --confirm ${name}`,
+  });
+
+/** Clack knows no option for colour, only the process's environment. */
+function terminal({ stdin, stderr, env }: Context, command: CliCommand) {
+  if (!hasColor(stderr, env, command.optsWithGlobals().color)) process.env.NO_COLOR = "1";
+  return { input: stdin, output: stderr, withGuide: false };
+}
+
+/** Clack answers Ctrl-C and Escape with a symbol of its own. */
+function assertAnswered(answer: unknown): asserts answer is string | boolean {
+  if (typeof answer === "symbol") throw new Interrupted("SIGINT");
+}

@@ -1,2 +1,0 @@
-// The states that `--state` takes; apart, so that the command tree needs nothing else of cli/keys/.
-export const STORED_STATES = ["ready", "error", "invalid", "recovering"] as const;

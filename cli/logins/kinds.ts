@@ -1,4 +1,0 @@
-// The kinds of login that `--kind` takes; apart, so that the command tree needs nothing else of cli/logins/.
-import type { LoginKind } from "../../src/domain/access/logins.ts";
-
-export const KINDS: readonly LoginKind[] = ["device_login", "login_session", "grant"];

@@ -1,7 +1,0 @@
-// Whether a service runs on the data directory of a command: some of what a command changes is done by the service only.
-import { isServerRunning, openDataDirectory } from "../src/platform/data-directory.ts";
-import type { Call } from "./in-domain.ts";
-
-/** @throws DomainError `storage.*` */
-export const isServiceRunning = ({ config }: Pick<Call, "config">): boolean =>
-  isServerRunning(openDataDirectory(config.get("data_dir")));

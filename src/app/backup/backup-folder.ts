@@ -1,0 +1,74 @@
+// The files in a folder of backups, described by what the beginning and the end of each say. Nothing is read in full.
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type FileKind, kindOfFile, type Manifest } from "../../domain/backup/model.ts";
+import { readManifest } from "../../domain/backup/unpack.ts";
+import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
+import { DomainError } from "../../platform/errors.ts";
+
+export interface FoundBackup {
+  name: string;
+  path: string;
+  kind: FileKind;
+  /** undefined where the file does not say it */
+  createdAtMs: number | undefined;
+  sizeBytes: number;
+  schema: number | undefined;
+  /** undefined for the copy of an upgrade, and for a file with a problem */
+  manifest: Manifest | undefined;
+  /** why it cannot be read */
+  problem: string | undefined;
+}
+
+/**
+ * @returns what is named like a backup, newest first; nothing where there is no such folder
+ * @throws DomainError `file.not_permitted`
+ */
+export const listBackups = (folder: string): FoundBackup[] =>
+  namesIn(folder)
+    .flatMap((name) => describe(folder, name) ?? [])
+    .sort(newestFirst);
+
+/** Files that do not say when they were made come last. */
+const newestFirst = (one: FoundBackup, other: FoundBackup): number =>
+  (other.createdAtMs ?? 0) - (one.createdAtMs ?? 0) || (one.name < other.name ? -1 : 1);
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    throw new DomainError("forbidden", "file.not_permitted", `${folder} cannot be read`, {
+      hint: "check backup.directory, and who may read that folder",
+      cause,
+    });
+  }
+}
+
+function describe(folder: string, name: string): FoundBackup | undefined {
+  const kind = kindOfFile(name);
+  if (kind === undefined) return undefined;
+  const path = join(folder, name);
+  const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
+  if (sizeBytes === undefined) return undefined; // the service has just removed it
+  return { name, path, kind, sizeBytes, ...contentsOf(path, name) };
+}
+
+type Contents = Pick<FoundBackup, "createdAtMs" | "schema" | "manifest" | "problem">;
+
+function contentsOf(path: string, name: string): Contents {
+  const copy = upgradeCopyIn(name);
+  if (copy) return { createdAtMs: copy.atMs, schema: copy.schema, manifest: undefined, problem: undefined };
+  try {
+    const manifest = readManifest(path);
+    return {
+      createdAtMs: Date.parse(manifest.created_at),
+      schema: manifest.schema,
+      manifest,
+      problem: undefined,
+    };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { createdAtMs: undefined, schema: undefined, manifest: undefined, problem: error.message };
+  }
+}

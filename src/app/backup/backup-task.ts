@@ -1,0 +1,89 @@
+// Runs the long work on databases and backups in a thread of its own, so that the service goes on answering and a command can be
+// interrupted. The thread itself is backup-worker.ts.
+import { Worker } from "node:worker_threads";
+import type { Manifest } from "../../domain/backup/model.ts";
+import type { Packed, PackRequest } from "../../domain/backup/pack.ts";
+import type { UnpackRequest } from "../../domain/backup/unpack.ts";
+import type { Inspected } from "../../platform/database/maintenance/copy.ts";
+import type { MigrateOptions, MigrateResult } from "../../platform/database/schema/migrate.ts";
+import { DomainError, type ErrorKind, type Problem } from "../../platform/errors.ts";
+
+/** What `migrate` is given where the clock stands still: it cannot pass to the thread. */
+export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
+  file: string;
+  nowMs: number;
+}
+
+/** The tasks by name, each with what it is given and what comes of it. */
+export interface BackupTasks {
+  /** copies a database through SQLite, then checks the copy */
+  copy: { request: { from: string; to: string }; result: Inspected };
+  migrate: { request: MigrateTask; result: MigrateResult };
+  /** puts the write-ahead log of a database into its file, as far as nobody needs older pages */
+  checkpoint: { request: { file: string }; result: null };
+  pack: { request: PackRequest; result: Packed };
+  unpack: { request: UnpackRequest; result: Manifest };
+}
+
+export type TaskName = keyof BackupTasks;
+
+/** One task as the thread gets it. */
+export type Task = { [Name in TaskName]: { name: Name; request: BackupTasks[Name]["request"] } }[TaskName];
+
+/** What the thread says. */
+export type TaskMessage =
+  | { doneBytes: number; totalBytes: number }
+  | { result: BackupTasks[TaskName]["result"] }
+  | { refused: Refusal }
+  | { failed: string };
+
+export interface Refusal {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  hint?: string;
+}
+
+export interface TaskOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/**
+ * Runs one task to its end. On abort the thread is told to end, which it does after the statement it is in: its files are
+ * the caller's to remove.
+ * @throws what the task throws; the signal's reason
+ */
+export async function runTask<Name extends TaskName>(
+  name: Name,
+  request: BackupTasks[Name]["request"],
+  { signal, onProgress }: TaskOptions = {},
+): Promise<BackupTasks[Name]["result"]> {
+  signal?.throwIfAborted();
+  const worker = new Worker(new URL("./backup-worker.ts", import.meta.url), {
+    workerData: { name, request },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<BackupTasks[Name]["result"]>();
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  worker.on("message", (message) => {
+    if ("doneBytes" in message) onProgress?.(message.doneBytes, message.totalBytes);
+    else if ("result" in message) resolve(message.result);
+    else reject(errorIn(message));
+  });
+  worker.on("error", reject);
+  worker.on("exit", () => reject(new Error("the thread ended without a result")));
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    void worker.terminate().catch(() => {}); // it may have ended by itself
+  }
+}
+
+function errorIn(message: { refused: Refusal } | { failed: string }): Error {
+  if ("failed" in message) return new Error(message.failed);
+  const { kind, reason, message: text, ...details } = message.refused;
+  return new DomainError(kind, reason, text, details);
+}

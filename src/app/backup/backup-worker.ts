@@ -1,0 +1,91 @@
+// Entry of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
+// seconds. It does one task and tells how far it is; who starts it is backup-task.ts.
+import { parentPort, workerData } from "node:worker_threads";
+import { packBackup } from "../../domain/backup/pack.ts";
+import { unpackBackup } from "../../domain/backup/unpack.ts";
+import { openConnection } from "../../platform/database/connection.ts";
+import { copyDatabase, inspectDatabase } from "../../platform/database/maintenance/copy.ts";
+import { migrate } from "../../platform/database/schema/migrate.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { asFileError } from "../../platform/files/files.ts";
+import type { Task, TaskMessage } from "./backup-task.ts";
+
+const REPORT_EVERY_MS = 100;
+
+let reportedAtMs = 0;
+
+function report(doneBytes: number, totalBytes: number): void {
+  const nowMs = performance.now();
+  if (nowMs - reportedAtMs < REPORT_EVERY_MS && doneBytes < totalBytes) return;
+  reportedAtMs = nowMs;
+  say({ doneBytes, totalBytes });
+}
+
+function run({ name, request }: Task) {
+  switch (name) {
+    case "copy":
+      return copy(request);
+    case "migrate":
+      return migrate(request.file, { ...request, clock: { nowMs: () => request.nowMs } });
+    case "checkpoint":
+      return checkpoint(request);
+    case "pack":
+      return packBackup(request, report);
+    case "unpack":
+      return unpackBackup(request, report);
+  }
+}
+
+function copy({ from, to }: { from: string; to: string }) {
+  const connection = openConnection(from, { readonly: true });
+  try {
+    copyDatabase(connection, to);
+  } finally {
+    connection.close();
+  }
+  return inspectDatabase(to);
+}
+
+function checkpoint({ file }: { file: string }): null {
+  const connection = openConnection(file, {});
+  try {
+    connection.run("PRAGMA wal_checkpoint(PASSIVE)");
+    return null;
+  } finally {
+    connection.close();
+  }
+}
+
+const say = (message: TaskMessage): void => parentPort?.postMessage(message);
+
+/** Where a full disk or a forbidden folder is met first. */
+function placeOf({ name, request }: Task): string {
+  switch (name) {
+    case "copy":
+      return request.to;
+    case "migrate":
+      return request.backupDirectory;
+    case "checkpoint":
+      return request.file;
+    case "pack":
+      return request.target;
+    case "unpack":
+      return request.database;
+  }
+}
+
+/** The classes of errors do not pass from thread to thread. */
+function failureOf(thrown: unknown, place: string): TaskMessage {
+  const error = asFileError(thrown, place);
+  if (!(error instanceof DomainError))
+    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const { kind, reason, message, hint, problems } = error;
+  return { refused: { kind, reason, message, problems, ...(hint !== undefined && { hint }) } };
+}
+
+const task: Task = workerData;
+try {
+  say({ result: run(task) });
+} catch (error) {
+  say(failureOf(error, placeOf(task)));
+}

@@ -1,0 +1,185 @@
+// Makes a backup of a data directory, whether or not the service runs. A thread writes the bytes (backup-task.ts). A backup
+// never changes the schema.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { databaseDamaged, insufficientDiskSpace } from "../../domain/backup/errors.ts";
+import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
+import type { MadeBackup } from "../../domain/backup/service.ts";
+import { type Clock, toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { openConnection } from "../../platform/database/connection.ts";
+import type { Connection } from "../../platform/database/database.ts";
+import { drizzleOver } from "../../platform/database/drizzle.ts";
+import {
+  copyBytesOf,
+  type Inspected,
+  removePartialCopies,
+} from "../../platform/database/maintenance/copy.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { asFileError, folderMissing } from "../../platform/files/files.ts";
+import { VERSION } from "../../platform/version.ts";
+import { runTask, type TaskOptions } from "./backup-task.ts";
+
+export interface BackupRequest extends TaskOptions {
+  kind: BackupKind;
+  directory: DataDirectory;
+  clock: Clock;
+  /** absolute; nothing may be there. Without it a name in `folder` is made */
+  target?: string | undefined;
+  folder: string;
+  /** tells which keys open what is sealed in that database */
+  keyIdsIn(connection: Connection): readonly string[];
+}
+
+export interface Backup extends MadeBackup {
+  manifest: Manifest;
+  /** objects of somebody else in the database, for which a restore is refused: see database/schema/schema-differences.ts */
+  differences: readonly string[];
+}
+
+/** @returns the folder of backups: that of the configuration, or the one in the data directory */
+export const backupFolder = (config: Config, directory: DataDirectory): string =>
+  config.get("backup.directory") ?? directory.backups;
+
+/**
+ * Makes one backup: SQLite's own copy, its full check, then one file with the digest of everything.
+ * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason, and then nothing is left
+ */
+export async function makeBackup(request: BackupRequest): Promise<Backup> {
+  const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
+  const createdAtMs = clock.nowMs();
+  const target = request.target ?? unusedName(request, createdAtMs);
+  refuseExisting(target);
+  makeReady(dirname(target), directory);
+  const databaseBytes = refuseWithoutRoom(directory, dirname(target));
+  const copy = `${target}.${process.pid}.copy.partial`;
+  const partial = `${target}.${process.pid}.partial`;
+  const startedAtMs = performance.now();
+  try {
+    const { schema, rows, organizationId, differences } = await copyDatabase(request, {
+      copy,
+      databaseBytes,
+    });
+    const facts = {
+      created_at: toRfc3339(createdAtMs),
+      version: VERSION,
+      ...(organizationId !== undefined && { organization_id: organizationId }),
+      schema,
+      rows,
+      sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],
+    };
+    const packing = { database: copy, artifacts: directory.artifacts, target, partial, facts };
+    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress });
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const databaseSha256 = manifest.database.sha256;
+    const made = { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256 };
+    return { ...made, manifest, differences };
+  } finally {
+    for (const path of [copy, `${copy}-journal`, partial]) rmSync(path, { force: true });
+  }
+}
+
+const WATCH_EVERY_MS = 100;
+
+/** SQLite says nothing while it copies, but its file grows. */
+async function copyDatabase(
+  { directory, signal, onProgress }: BackupRequest,
+  { copy, databaseBytes }: { copy: string; databaseBytes: number },
+): Promise<Inspected> {
+  const look = () => onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes);
+  const watching = setInterval(look, WATCH_EVERY_MS);
+  try {
+    const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal });
+    if (inspected.problems.length > 0) throw databaseDamaged(inspected.problems);
+    return inspected;
+  } finally {
+    clearInterval(watching);
+  }
+}
+
+/** Only the folder in the data directory is made: any other that is missing may be a disk that is not mounted. */
+function makeReady(folder: string, { backups }: DataDirectory): void {
+  try {
+    if (folder === backups) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(folder)) throw folderMissing(folder);
+    if (!statSync(folder).isDirectory()) throw notAFolder(folder);
+    accessSync(folder, constants.W_OK);
+    removePartialCopies(folder);
+  } catch (error) {
+    throw isBlockedByFile(error) ? notAFolder(folder) : asFileError(error, folder);
+  }
+}
+
+const isBlockedByFile = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOTDIR");
+
+const notAFolder = (folder: string): DomainError =>
+  new DomainError("invalid", "file.not_a_folder", `${folder} is not a folder`, {
+    hint: "a backup goes into a folder: name one, or a file in it",
+  });
+
+function unusedName({ kind, folder }: BackupRequest, atMs: number): string {
+  for (let again = 0; ; again++) {
+    const path = join(folder, fileNameOf(kind, { atMs, again }));
+    if (!isTaken(path) && !isTaken(keysPathOf(path))) return path;
+  }
+}
+
+/** Also by a link that leads nowhere. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (isBlockedByFile(error)) return false; // its folder is refused next
+    throw asFileError(error, path);
+  }
+}
+
+/** @throws DomainError `backup.exists` */
+export function refuseExisting(target: string): void {
+  if (!isTaken(target)) return;
+  throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
+    hint: "name another file, or none: then a free name is chosen",
+  });
+}
+
+/**
+ * The copy of the database and the packed one are there at the same moment.
+ * @returns how large the copy will be, in bytes
+ */
+function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
+  const connection = openConnection(database, { readonly: true });
+  const databaseBytes = copyBytesOf(connection);
+  connection.close();
+  const needed = 2 * databaseBytes + folderBytes(artifacts);
+  const { availableBytes: available } = diskSpace(folder);
+  if (available < needed) throw insufficientDiskSpace(folder, { needed, available });
+  return databaseBytes;
+}
+
+const folderBytes = (folder: string): number =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    : 0;
+
+function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {
+  const connection = openConnection(copy, { readonly: true });
+  try {
+    return keyIdsIn(drizzleOver(connection));
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,103 @@
+// Reads a backup in full and makes its database ready for use, in a folder beside the live data: `verify` does no more than that,
+// and `restore` puts the result in force.
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { insufficientDiskSpace, newerBackup, notBackupFile } from "../../domain/backup/errors.ts";
+import { assertUsableDatabase } from "../../domain/backup/fitness.ts";
+import { DATABASE_NAME, type Manifest } from "../../domain/backup/model.ts";
+import { readManifest } from "../../domain/backup/unpack.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { isDatabaseFile } from "../../platform/database/maintenance/copy.ts";
+import { migrationsOf, programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
+import { sqliteErrorIn } from "../../platform/database/storage-errors.ts";
+import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { VERSION } from "../../platform/version.ts";
+import { runTask, type TaskOptions } from "./backup-task.ts";
+
+/** What is known of a file before it is read in full. */
+export interface BackupFile {
+  path: string;
+  /** undefined for a copy of the database alone, such as an upgrade makes */
+  manifest: Manifest | undefined;
+  schema: number;
+  /** of the program that brought it to its schema, or made the backup */
+  version: string;
+  sizeBytes: number;
+}
+
+export interface ReadRequest extends TaskOptions {
+  backup: BackupFile;
+  /** an empty folder, which gets the database */
+  folder: string;
+  /** folder that gets the artifacts; without it they are only checked */
+  artifacts?: string;
+  clock: Clock;
+}
+
+export interface ReadBackup {
+  /** its path in the folder, brought to the schema of this program */
+  database: string;
+  schema: number;
+  /** how many rows each table had */
+  rows: Readonly<Record<string, number>>;
+}
+
+/**
+ * Looks at the beginning and the end of a file, without changing anything.
+ * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `schema.newer` for one that only a newer program reads
+ */
+export function inspectFile(path: string): BackupFile {
+  if (isDatabaseFile(path)) return inspectCopy(path);
+  const { fileBytes, ...manifest } = readManifest(path);
+  if (manifest.schema > programSchema()) throw newerBackup(path, manifest, programSchema());
+  const { schema, version } = manifest;
+  return { path, manifest, schema, version, sizeBytes: fileBytes };
+}
+
+function inspectCopy(path: string): BackupFile {
+  try {
+    const file = realpathSync(path); // an operator may name a link, which our own databases never are
+    const schema = schemaIn(file);
+    const version = migrationsOf(file).findLast(({ state }) => state === "applied")?.appliedBy;
+    if (version) return { path, manifest: undefined, schema, version, sizeBytes: fileSizeOf(path) };
+  } catch (error) {
+    if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table of that name with other columns
+  }
+  throw notBackupFile(path, "its database has no journal of Quartermaster's migrations");
+}
+
+/**
+ * @throws DomainError `backup.*`, `file.*`, `schema.altered`, `schema.migration_failed`, `storage.*`; the signal's reason
+ */
+export async function readBackup({ folder, ...request }: ReadRequest): Promise<ReadBackup> {
+  refuseWithoutRoom(folder, request);
+  const database = join(folder, DATABASE_NAME);
+  const rows = await copyInto(database, request);
+  const { signal, clock } = request;
+  const upgrade = { file: database, nowMs: clock.nowMs(), version: VERSION, backupDirectory: folder };
+  const { to: schema } = await runTask("migrate", upgrade, { signal });
+  return { database, schema, rows };
+}
+
+async function copyInto(
+  database: string,
+  { backup: { path, manifest }, artifacts, signal, onProgress }: Omit<ReadRequest, "folder">,
+): Promise<ReadBackup["rows"]> {
+  if (manifest) {
+    const request = { path, database, ...(artifacts !== undefined && { artifacts }) };
+    return (await runTask("unpack", request, { signal, onProgress })).database.rows;
+  }
+  const inspected = await runTask("copy", { from: realpathSync(path), to: database }, { signal });
+  assertUsableDatabase(path, inspected);
+  return inspected.rows;
+}
+
+function refuseWithoutRoom(
+  folder: string,
+  { backup: { manifest, sizeBytes }, artifacts }: Omit<ReadRequest, "folder">,
+): void {
+  const artifactBytes = artifacts === undefined ? 0 : (manifest?.artifacts.size_bytes ?? 0);
+  const needed = (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes;
+  const { availableBytes: available } = diskSpace(folder);
+  if (available < needed) throw insufficientDiskSpace(folder, { needed, available });
+}

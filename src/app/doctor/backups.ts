@@ -1,0 +1,81 @@
+// The check of backups: that a new enough one is where it was written, and that none is from the future.
+import { existsSync, statSync } from "node:fs";
+import { FUTURE_TOLERANCE_MS } from "../../domain/backup/model.ts";
+import type { MadeBackup } from "../../domain/backup/service.ts";
+import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
+import { placesIn } from "../../platform/data-directory/data-directory.ts";
+import { backupFolder } from "../backup/backup.ts";
+import { listBackups } from "../backup/backup-folder.ts";
+import type { Examined } from "./content.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** A scheduled backup may be this much later than a day, or than its period. */
+export const BACKUP_SLACK_MS = 2 * HOUR_MS;
+/** The service does not make that folder: a missing one may be a disk that is not mounted. */
+const FOLDER_REMEDY = "mount its disk, or make the folder";
+const DAILY_MS = 24 * HOUR_MS;
+
+/**
+ * Judges by the newest backup that is not from the future and whose file is still there.
+ * @returns a finding for each thing that is wrong, or one that names the newest backup
+ */
+export function checkBackups(check: Check, examined: Examined): Finding[] {
+  const { config, domain, nowMs } = examined;
+  const folder = config.get("backup.directory");
+  if (folder !== undefined && !existsSync(folder))
+    return [check.failed(`backup.directory is missing, so none can be made: ${folder}`, FOLDER_REMEDY)];
+  const past = domain.backups.made().filter(({ createdAtMs }) => createdAtMs <= nowMs + FUTURE_TOLERANCE_MS);
+  const [last] = past;
+  const newest = past.find(isThere);
+  const warnings = [
+    ...(last && newest && last !== newest ? [check.warning(missingFileText(last), MISSING_FILE_REMEDY)] : []),
+    ...futureFindings(check, examined),
+  ];
+  if (newest) return [judge(check, newest, examined), ...warnings];
+  if (last)
+    return [check.failed(`${missingFileText(last)}, nor is any other`, MISSING_FILE_REMEDY), ...warnings];
+  return [check.warning("none was made yet", "make one now: quartermaster backup create"), ...warnings];
+}
+
+function judge(check: Check, newest: MadeBackup, { config, nowMs }: Examined): Finding {
+  const everyMs = config.get("backup.every_hours") * HOUR_MS;
+  const detail = `the last was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
+  if (nowMs - newest.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
+    return check.failed(detail, "make one, and see why none was made: quartermaster backup create");
+  if (everyMs > 0) return check.ok(detail);
+  return check.warning(`none is scheduled; ${detail}`, "set backup.every_hours");
+}
+
+const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
+  try {
+    const found = statSync(path);
+    return found.isFile() && found.size === sizeBytes;
+  } catch {
+    return false; // a folder that cannot be entered holds no backup that we could restore
+  }
+};
+
+const missingFileText = ({ path, createdAtMs }: MadeBackup): string =>
+  `the backup of ${toRfc3339(createdAtMs)} is not there any more, or was changed: ${path}`;
+const MISSING_FILE_REMEDY = "see whether its disk is mounted, and make one now: quartermaster backup create";
+
+/** In the log, or in the folder: a restored log does not know of those that were made since. */
+function futureFindings(check: Check, { domain, config, organizationId, nowMs }: Examined): Finding[] {
+  const isFuture = ({ createdAtMs = 0 }: { createdAtMs?: number | undefined }) =>
+    createdAtMs > nowMs + FUTURE_TOLERANCE_MS;
+  const logged = domain.backups.made().filter((backup) => isFuture(backup) && isThere(backup));
+  const found = listBackups(backupFolder(config, placesIn(config.get("data_dir")))).filter(
+    (backup) =>
+      isFuture(backup) &&
+      backup.manifest !== undefined &&
+      domain.backups.isOurs(organizationId, backup.manifest),
+  );
+  const paths = [...new Set([...logged, ...found].map(({ path }) => path))];
+  if (paths.length === 0) return [];
+  return [
+    check.warning(
+      `${paths.length} from the future, which count as none: ${paths[0]}`,
+      "check the clock; if that is right, the clock was wrong when they were made: keep or remove them by hand",
+    ),
+  ];
+}

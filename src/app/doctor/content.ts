@@ -1,0 +1,169 @@
+// Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, artifacts, gateway keys, and
+// with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
+import type { Domain } from "../../domain/domain.ts";
+import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
+import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
+import { toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
+import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
+import { trustIn } from "../../server/listener/peer-address.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** Digests that are told. */
+const DIGESTS_NAMED_MAX = 3;
+
+export interface Examined {
+  domain: Domain;
+  config: Config;
+  organizationId: string;
+  nowMs: number;
+  isServiceRunning: boolean;
+}
+
+/** Tells how far long work is. */
+export interface Watch extends Disposable {
+  advance(amount: number): void;
+}
+export type StartWatch = (work: { label: string; unit: "bytes" | "items"; total: number }) => Watch;
+
+/** Everything sealed opens with a key that is at hand. */
+export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
+  const keys = domain.sealingKeys.list();
+  const missing = keys.filter(({ state }) => state === "missing");
+  if (missing.length === 0) return check.ok(`${keys.length} at hand, none is missing`);
+  const named = missing.map(({ id, total }) => `${id} (${total} secrets lie under it)`).join(", ");
+  return check.failed(
+    `not at hand: ${named}`,
+    `name the configuration of the service with --config, or ${RESTORE_KEY}`,
+  );
+}
+
+/** @throws DomainError `signing_key.missing`, `sealing.*` */
+export function checkSigningKeys(check: Check, { domain }: Examined): Finding {
+  domain.access.keys.signer();
+  if (domain.inference.signingKeys?.list().length === 0)
+    return check.warning("there is none for inference tokens", "start the service, which makes one");
+  domain.inference.signingKeys?.signer();
+  return check.ok("tokens can be signed");
+}
+
+export function checkPolicy(check: Check, { domain, organizationId }: Examined): Finding {
+  const revision = domain.governance.current(organizationId);
+  return revision
+    ? check.ok(`revision ${revision.id} is in force`)
+    : check.warning(
+        "none is published",
+        "start the service, or publish one: quartermaster policy apply FILE",
+      );
+}
+
+/** @returns a finding for each job that is not as it should be */
+export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding[] {
+  const jobs = domain.jobs.list();
+  const wrong = jobs.flatMap((job) => {
+    const { name, outcome, error, paused } = job;
+    const remedy = `see the log of the service, then: quartermaster jobs run ${name}`;
+    return [
+      ...overdueFindings(check, job, { nowMs, isServiceRunning }),
+      ...(outcome === "failed" || outcome === "timed_out"
+        ? [check.failed(`${name} ${outcome.replace("_", " ")}: ${error ?? "no reason given"}`, remedy)]
+        : []),
+      ...(paused ? [check.warning(`${name} is paused`, `quartermaster jobs resume ${name}`)] : []),
+    ];
+  });
+  return wrong.length === 0 ? [check.ok(`${jobs.length} jobs, none failed`)] : wrong;
+}
+
+function overdueFindings(
+  check: Check,
+  job: JobView,
+  { nowMs, isServiceRunning }: Pick<Examined, "nowMs" | "isServiceRunning">,
+): Finding[] {
+  const text = `${job.name} was due at ${toRfc3339(job.nextRunAtMs)}`;
+  if (isServiceRunning)
+    return isOverdue(job, nowMs) ? [check.failed(text, "see the log of the service, then restart it")] : [];
+  // Nobody runs the job, whatever lease a dead process left.
+  const state = job.state === "running" && !job.paused ? "due" : job.state;
+  const remedy = "start the service, which runs it at once";
+  return isOverdue({ ...job, state }, nowMs)
+    ? [check.warning(`${text}, and no service runs it`, remedy)]
+    : [];
+}
+
+/** A proxy that the settings of this command do not trust. */
+export function checkProxy(check: Check, { domain, config }: Examined): Finding {
+  const seen = domain.untrustedProxies.find(trustIn(config.get("server.trusted_proxies")));
+  if (!seen) return check.ok("no peer that is not trusted forwarded an address");
+  const detail = `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`;
+  return check.warning(detail, untrustedProxyRemedy(seen.peer));
+}
+
+export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
+  const state = await domain.health.objectStorage();
+  if (state === "usable") return check.ok("it can be read and written");
+  return state === "full"
+    ? check.failed(
+        `less than ${bytesText(FREE_BYTES_MIN)} are free: artifacts can be read, and new ones may be refused`,
+        "make room: see the check disk",
+      )
+    : check.failed("it cannot be read or written", "check the owner and mode of the folder artifacts");
+}
+
+/** @returns a finding for each thing about gateway keys that is not as it should be */
+export function checkGatewayKeys(check: Check, { domain: { gateway } }: Examined): Finding[] {
+  const { problems, revocationsPending } = gateway.figures();
+  const codes = gateway.problems().map(({ code, total }) => `${total} ${code}`);
+  const found = [
+    ...(problems > 0
+      ? [check.warning(`with a problem: ${codes.join(", ")}`, "quartermaster keys list --problems")]
+      : []),
+    ...(revocationsPending > 0 && !gateway.mode
+      ? [
+          check.warning(
+            `${revocationsPending} are yet to be revoked, and gateway mode is off here`,
+            "name the configuration of the service with --config, or switch gateway mode on again",
+          ),
+        ]
+      : []),
+  ];
+  if (found.length > 0) return found;
+  return [check.ok(gateway.mode ? "none has a problem" : "gateway mode is off in these settings")];
+}
+
+/** Reads every stored artifact again. */
+export async function checkArtifacts(
+  check: Check,
+  { domain, organizationId }: Examined,
+  start: StartWatch,
+): Promise<Finding> {
+  const { count, sizeBytes: total } = domain.catalog.artifactTotals(organizationId);
+  using watch = start({ label: "verifying artifacts", unit: "bytes", total });
+  const broken: string[] = [];
+  for await (const { sha256, sizeBytes, result } of domain.catalog.verify(organizationId)) {
+    if (result !== "intact") broken.push(`${result} sha256:${sha256}`);
+    watch.advance(sizeBytes);
+  }
+  if (broken.length === 0) return check.ok(`${count} intact`);
+  const named = broken.slice(0, DIGESTS_NAMED_MAX).join(", ");
+  return check.failed(
+    `${broken.length} of ${count} are not: ${named}`,
+    "see which packages need them: quartermaster catalog verify; store the same bytes again (quartermaster catalog seed or import), or restore the last backup",
+  );
+}
+
+/** Reads the whole audit log again. */
+export async function checkAuditChain(
+  check: Check,
+  { domain }: Examined,
+  start: StartWatch,
+): Promise<Finding> {
+  using watch = start({ label: "verifying the audit log", unit: "items", total: domain.auditLog.size() });
+  const { entries, removed, broken } = await domain.auditLog.verify({ advance: watch.advance });
+  const gone = removed === 0 ? "" : `, after ${removed} that retention has removed`;
+  if (broken === undefined) return check.ok(`${entries} entries fit${gone}`);
+  return check.failed(
+    `it is broken after ${entries} entries that fit`,
+    "see where: quartermaster audit verify; compare it with an earlier export",
+  );
+}

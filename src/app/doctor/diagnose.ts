@@ -1,0 +1,210 @@
+// All checks in their order (operator-experience.md OBS-5, DAT-9): first those that need nothing but the machine, then those that
+// need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { RESTORE_KEY, SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
+import {
+  assertAccessible,
+  type DataDirectory,
+  isServerRunning,
+} from "../../platform/data-directory/data-directory.ts";
+import { replicationOf } from "../../platform/database/maintenance/replication.ts";
+import { RESTORE } from "../../platform/database/storage-errors.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { diskSpace } from "../../platform/files/disk.ts";
+import type { Ids } from "../../platform/ids.ts";
+import { readHarnessFacts } from "../files/harness-facts-file.ts";
+import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../installation/installation.ts";
+import { configuredOrigin } from "../installation/origin.ts";
+import { probeExternalServices } from "../installation/outside-services.ts";
+import { tlsOf } from "../service/settings-reload.ts";
+import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
+import { checkBackups } from "./backups.ts";
+import * as content from "./content.ts";
+import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
+import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
+import * as machine from "./machine.ts";
+import { openReadable } from "./readable-database.ts";
+
+export interface DiagnoseOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  /** also reads every page, every artifact and the whole audit log */
+  deep: boolean;
+  startWatch: content.StartWatch;
+}
+
+/**
+ * Examines what is there, and changes nothing on the disk.
+ * @returns what every check found, in their order
+ * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
+ */
+export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+  const directory = directoryToExamine(options);
+  using reading = openReadable(directory);
+  return [
+    ...(await machineFindings(directory, options)),
+    ...(await databaseFindings(reading.directory, options)),
+    ...(await replicationFindings(directory, options)),
+    ...(await contentFindings(reading.directory, options)),
+    ...(await outsideFindings(options.config)),
+  ];
+}
+
+const inOrder = async (looks: readonly Promise<Finding[]>[]): Promise<Finding[]> =>
+  (await Promise.all(looks)).flat();
+
+const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOptions): Promise<Finding[]> =>
+  inOrder([
+    examine("service", (check) => machine.checkService(check, directory, config.get("server.listen"))),
+    examine("settings", (check) => checkSettings(check, config)),
+    examine("harnesses", (check) => checkHarnesses(check, config)),
+    examine("files", (check) => machine.checkFiles(check, directory)),
+    examine("disk", (check) => machine.checkDiskSpace(check, diskSpace(directory.path))),
+    examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
+  ]);
+
+/** @throws DomainError why the service would not start with these settings */
+function checkSettings(check: Check, config: Config): Finding | Finding[] {
+  throwProblems(SETTINGS_CHECKS.flatMap((find) => find(config)));
+  if (config.warnings.length === 0) return check.ok(config.file ?? "no file; defaults and environment");
+  return config.warnings.map((warning) => check.warning(warning, "see: quartermaster config show"));
+}
+
+/** @throws DomainError why the harness file may not be used */
+function checkHarnesses(check: Check, config: Config): Finding {
+  const { source } = readHarnessFacts(config);
+  return check.ok(
+    source ? `${source.file}, signed by ${source.signer}` : "no file; the facts of the program",
+  );
+}
+
+const databaseFindings = (directory: DataDirectory, { deep }: DiagnoseOptions): Promise<Finding[]> => {
+  const { database } = directory;
+  const look = (name: string, find: (check: Check, file: string) => Finding) =>
+    examine(
+      name,
+      (check) => {
+        assertAccessible(directory);
+        return find(check, database);
+      },
+      RESTORE,
+    );
+  return inOrder([
+    look("schema", checkSchema),
+    look("schema_objects", checkObjects),
+    ...(deep ? [look("integrity", checkIntegrity), look("foreign_keys", checkForeignKeys)] : []),
+  ]);
+};
+
+/** Litestream keeps what it knows beside the database itself, never beside a copy of it. */
+const replicationFindings = async (
+  { database }: DataDirectory,
+  { config }: DiagnoseOptions,
+): Promise<Finding[]> =>
+  config.get("database.replicated")
+    ? await examine("replication", (check) => checkReplication(check, replicationOf(database)))
+    : [];
+
+type DatabaseCheck = (
+  check: Check,
+  examined: content.Examined,
+  startWatch: content.StartWatch,
+) => Finding | Finding[] | Promise<Finding>;
+
+const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
+  clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
+  sealing_keys: content.checkSealingKeys,
+  signing_keys: content.checkSigningKeys,
+  policy: content.checkPolicy,
+  jobs: content.checkJobs,
+  backup: checkBackups,
+  proxy: content.checkProxy,
+  artifact_store: content.checkArtifactStore,
+  gateway_keys: content.checkGatewayKeys,
+};
+
+/** With --deep; they take as long as there is much to read. */
+const DEEP_DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
+  artifacts: content.checkArtifacts,
+  audit_log: content.checkAuditChain,
+};
+
+function newestOf({ auditLog, jobs }: ExistingInstallation["domain"]): number | undefined {
+  const times = [auditLog.lastTime() ?? 0, ...jobs.list().map(({ finishedAtMs }) => finishedAtMs ?? 0)];
+  return Math.max(...times);
+}
+
+async function contentFindings(directory: DataDirectory, options: DiagnoseOptions): Promise<Finding[]> {
+  const { config, clock, deep, startWatch } = options;
+  const looks = Object.entries({ ...DATABASE_CHECKS, ...(deep && DEEP_DATABASE_CHECKS) });
+  const opened: ExistingInstallation[] = [];
+  const opening = await examine("database", open.bind(undefined, directory, { ...options, opened }), RESTORE);
+  const [installation] = opened;
+  if (!installation) {
+    const skip = (check: Check) => check.skipped("needs the database to be open");
+    return [...opening, ...(await inOrder(looks.map(([name]) => examine(name, skip))))];
+  }
+  const { domain, organizationId } = installation;
+  const isServiceRunning = isServerRunning(directory);
+  const examined = { domain, config, organizationId, nowMs: clock.nowMs(), isServiceRunning };
+  const findings: Finding[] = [];
+  const damage = new DamageCollector();
+  try {
+    for (const [name, look] of looks) // one after the other: two bars at once could not be read
+      findings.push(...(await damage.examine(name, (check) => look(check, examined, startWatch))));
+    return [...damage.judge(opening), ...findings];
+  } finally {
+    await installation.close();
+  }
+}
+
+/** @param opened receives the installation @throws DomainError why it cannot be opened as it is */
+async function open(
+  directory: DataDirectory,
+  { config, clock, ids, opened }: DiagnoseOptions & { opened: ExistingInstallation[] },
+  check: Check,
+): Promise<Finding> {
+  assertAccessible(directory);
+  refuseMissing(directory, { config, ids });
+  const baseUrl = () => configuredOrigin(config) ?? "";
+  opened.push(await openReadOnly(directory, { config, clock, ids, baseUrl }));
+  return check.ok("it opens");
+}
+
+/** Opening would make these anew, as for an installation that begins. @throws DomainError `sealing.*`, `data_dir.incomplete` */
+function refuseMissing(
+  { keys, artifacts }: DataDirectory,
+  { config, ids }: Pick<DiagnoseOptions, "config" | "ids">,
+): void {
+  const isGiven = config.get("keys.sealing_key") !== undefined;
+  if (!isGiven && new SealingKeyFiles(keys, ids).look().length === 0)
+    throw incomplete(`there is no sealing key in ${keys}`, `${RESTORE_KEY}; ${CREDENTIAL_HINT}`);
+  if (!existsSync(join(artifacts, "sha256")))
+    throw incomplete(`the folder ${artifacts} is gone`, "put it back from the last backup");
+}
+
+const CREDENTIAL_HINT =
+  "where systemd passes the key to the service, name its folder: CREDENTIALS_DIRECTORY=/run/credentials/quartermaster.service";
+
+const incomplete = (message: string, hint: string): DomainError =>
+  new DomainError("unavailable", "data_dir.incomplete", message, { hint });
+
+async function outsideFindings(config: Config): Promise<Finding[]> {
+  const services = await probeExternalServices(config);
+  return inOrder(
+    services.map(({ name, origin, state, reason, affects }) =>
+      examine(name, (check) =>
+        state === "unreachable"
+          ? check.failed(
+              `${origin} is unreachable: ${reason}; what waits: ${affects}`,
+              "check its address and that it is up: quartermaster config show --outgoing",
+            )
+          : check.ok(state === "reachable" ? `${origin} answers` : `${origin} may be reached`),
+      ),
+    ),
+  );
+}

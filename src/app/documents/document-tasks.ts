@@ -1,0 +1,33 @@
+// The work on documents that a thread does for the service, and what the thread and its starter say to each other.
+import { CATALOG_TASKS, type CatalogTasks } from "../../domain/catalog/tasks.ts";
+import type { TimeIsOver } from "../../domain/governance/publishing/validation.ts";
+import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "../../domain/governance/tasks.ts";
+import { CONFIG_TASKS, type ConfigTasks } from "../../platform/config/content.ts";
+import type { ErrorKind, Problem } from "../../platform/errors.ts";
+
+export interface DocumentTasks extends GovernanceTasks, CatalogTasks, ConfigTasks {}
+
+export type TaskName = keyof DocumentTasks;
+export type TaskRequest<Name extends TaskName> = Parameters<DocumentTasks[Name]>[0];
+export type TaskResult<Name extends TaskName> = ReturnType<DocumentTasks[Name]>;
+
+const TASKS: TaskTable<DocumentTasks> = { ...GOVERNANCE_TASKS, ...CATALOG_TASKS, ...CONFIG_TASKS };
+
+/** Does one task at once. @throws what the task throws */
+export const runDocumentTask = <Name extends TaskName>(
+  name: Name,
+  request: TaskRequest<Name>,
+  isOver: TimeIsOver = () => false,
+): TaskResult<Name> => TASKS[name](request, isOver);
+
+/** A DomainError as it passes from thread to thread. */
+export interface Refusal {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  hint?: string;
+}
+
+/** What the thread says. */
+export type ThreadMessage = { result: TaskResult<TaskName> } | { refused: Refusal } | { failed: string };

@@ -1,0 +1,94 @@
+// Has large documents read, judged and written by a thread, one after the other, while the service goes on answering; small
+// ones are done at once. The thread itself is document-worker.ts.
+import { Worker } from "node:worker_threads";
+import pLimit from "p-limit";
+import { DomainError } from "../../platform/errors.ts";
+import {
+  type Refusal,
+  runDocumentTask,
+  type TaskName,
+  type TaskRequest,
+  type TaskResult,
+} from "./document-tasks.ts";
+
+/** Characters of a task's texts that are dealt with at once: starting a thread takes as long as reading these. */
+export const INLINE_CHARACTERS_MAX = 8 * 1024;
+/** Threads at once: one leaves the other processor to requests. */
+export const THREADS_MAX = 1;
+/** Tasks that wait for a thread; more are refused. */
+export const TASKS_WAITING_MAX = 16;
+/** For a whole task, by the clock on the wall: the machine may be busy. */
+export const TASK_MS_MAX = 60_000;
+/** For the YAML of one, in the thread's own processor time. */
+export const READING_MS_MAX = 2_000;
+const BUSY_RETRY_SECONDS = 5;
+
+export interface DocumentThreadsOptions {
+  readingMsMax?: number;
+  taskMsMax?: number;
+}
+
+/** Runs tasks, in a thread where their texts are large. @throws what the task throws; `document.*` */
+export type RunDocumentTask = <Name extends TaskName>(
+  name: Name,
+  request: TaskRequest<Name>,
+) => Promise<TaskResult<Name>>;
+
+/** @returns what runs tasks; made once for a service */
+export function createDocumentThreads(options: DocumentThreadsOptions = {}): RunDocumentTask {
+  const limit = pLimit(THREADS_MAX);
+  return async (name, request) => {
+    if (charactersIn(request) <= INLINE_CHARACTERS_MAX) return runDocumentTask(name, request);
+    if (limit.pendingCount >= TASKS_WAITING_MAX) throw busy();
+    return await limit(() => runInThread(name, request, options));
+  };
+}
+
+/** @returns the length of all texts of a task, keys not counted */
+function charactersIn(value: unknown): number {
+  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + charactersIn(member), 0);
+}
+
+async function runInThread<Name extends TaskName>(
+  name: Name,
+  request: TaskRequest<Name>,
+  { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX }: DocumentThreadsOptions,
+): Promise<TaskResult<Name>> {
+  const { promise, resolve, reject } = Promise.withResolvers<TaskResult<Name>>();
+  const timer = setTimeout(() => reject(tooLong()), taskMsMax);
+  const worker = new Worker(new URL("./document-worker.ts", import.meta.url), {
+    workerData: { name, request, readingMsMax },
+  });
+  worker.on("message", (message) => {
+    if ("result" in message) resolve(message.result);
+    else reject(errorIn(message));
+  });
+  worker.on("error", reject);
+  worker.on("exit", () => reject(new Error("the thread ended without a result")));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    void worker.terminate().catch(() => {}); // it may have ended by itself
+  }
+}
+
+function errorIn(message: { refused: Refusal } | { failed: string }): Error {
+  if ("failed" in message) return new Error(message.failed);
+  const { kind, reason, message: text, ...details } = message.refused;
+  return new DomainError(kind, reason, text, details);
+}
+
+const tooLong = () =>
+  new DomainError("unavailable", "document.too_slow", "the document takes too long to judge", {
+    hint: "try again when the machine is less busy",
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });
+
+const busy = () =>
+  new DomainError("unavailable", "document.busy", "too many documents wait to be read", {
+    hint: "try again when the others are done",
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });

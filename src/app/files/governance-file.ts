@@ -1,0 +1,85 @@
+// The section `governance` of the configuration file: read again at every start and on SIGHUP, and joined with what is in
+// force. What comes of it is told in the log; the areas of a policy are named there, never its values.
+
+import type { Configuration, DeploymentOutcome, DeploymentSection } from "../../domain/governance/service.ts";
+import type { Actor } from "../../domain/shared/actor.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { RunConfigTask } from "../../platform/config/content.ts";
+import type { ConfigFile } from "../../platform/config/file.ts";
+import { SETTING_NAMES, settingOf, variableOf } from "../../platform/config/table.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { Reloading } from "../service/settings-reload.ts";
+
+/**
+ * Publishes what the file says and the dashboard has not contradicted; without a section, at the first start, a policy
+ * that lets every harness run.
+ * @throws DomainError `governance.invalid`, `config.invalid`; then nothing has changed
+ * @source control-api.md section 5.4
+ */
+export const applyGovernance = (
+  { domain }: Pick<Installation, "domain">,
+  { actor, ...source }: SectionSource & { actor: Actor },
+): Promise<DeploymentOutcome> => domain.governance.deployments.apply(actor, sectionOf(source));
+
+interface SectionSource {
+  config: Config;
+  /** undefined where there is none */
+  file: ConfigFile | undefined;
+  runTask: RunConfigTask;
+}
+
+/** Says in the log what came of it. */
+export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
+  const { conflicts, problems, warnings, revision } = outcome;
+  log.info(`policy.${outcome.outcome}`, { revision });
+  for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
+  for (const problem of problems) log.error("policy.kept_because", { ...problem });
+  for (const warning of warnings) log.warning("policy.warning", { ...warning });
+}
+
+const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";
+
+/** Does the same while the service runs, with the file as it was read again; a bad file is logged and changes nothing. */
+export async function reloadGovernance(
+  installation: Pick<Installation, "domain">,
+  { log, config, reading, ...rest }: Reloading & { actor: Actor; runTask: RunConfigTask },
+): Promise<void> {
+  try {
+    const file = config.fileIn(await reading);
+    logGovernance(log, await applyGovernance(installation, { ...rest, config, file }));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("policy.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("policy.problem", { ...problem });
+  }
+}
+
+function sectionOf({ config, file, runTask }: SectionSource): DeploymentSection | undefined {
+  if (file?.governance === undefined) return undefined;
+  const { governance, references, bytes } = file;
+  const variables = [...references].flatMap((name) => {
+    const text = config.variable(name);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return {
+    input: governance,
+    variables: Object.fromEntries(variables),
+    linesOf: (pointers) => runTask("configurationLines", { bytes, pointers }),
+  };
+}
+
+/**
+ * @returns the file as it is now, for an export; undefined where the service runs without one
+ * @throws DomainError `config.invalid` when it cannot be read any more, `document.*`
+ */
+export async function configurationIn(
+  config: Config,
+  runTask: RunConfigTask,
+): Promise<Configuration | undefined> {
+  const file = config.fileIn(await config.readFileAgain(runTask));
+  if (!file) return undefined;
+  const secrets = SETTING_NAMES.filter((name) => settingOf(name).credential !== undefined);
+  return { content: file.whole, secrets: secrets.map((name) => [name, variableOf(name)]) };
+}

@@ -1,0 +1,74 @@
+// The harness file on this machine's disk, with its detached signature beside it (`FILE.sig`): read whole, checked against the
+// trusted keys, and only then read as facts. Both faces use it.
+import { closeSync, fstatSync, readFileSync } from "node:fs";
+import { BUILT_IN, type HarnessesInForce } from "../../domain/harnesses/harness-facts.ts";
+import { HARNESS_FILE_BYTES_MAX, readHarnessFile } from "../../domain/harnesses/harness-file.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { readTrustedKeys } from "../../platform/crypto/file-signatures.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { openRegularFile } from "../../platform/files/files.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+
+/** of a file with trusted keys, and of a signature that cannot be right */
+const KEY_FILE_BYTES_MAX = 65_536;
+
+/** @returns the path of the signature of a file */
+export const signaturePath = (file: string): string => `${file}.sig`;
+
+/**
+ * @returns the facts of the configured file, or the program's own where none is configured
+ * @throws DomainError `harnesses.unsigned`, `harnesses.untrusted`, `harnesses.invalid`, `file.*`, `signing.not_ed25519`
+ */
+export function readHarnessFacts(config: Pick<Config, "get">): HarnessesInForce {
+  const file = config.get("harnesses.file");
+  const trust = config.get("harnesses.trust");
+  if (file === undefined || trust === undefined) return BUILT_IN; // settings are checked to come together
+  return readSignedHarnesses(file, trust);
+}
+
+/** @param trust file of public keys. @throws DomainError as readHarnessFacts */
+export function readSignedHarnesses(file: string, trust: string): HarnessesInForce {
+  const bytes = readBounded(file, HARNESS_FILE_BYTES_MAX);
+  const keys = readTrustedKeys(readBounded(trust, KEY_FILE_BYTES_MAX).toString(), trust);
+  const signature = readSignature(file);
+  const signer = keys.find((key) => key.isSigned(bytes, signature));
+  if (!signer) throw untrustedFile(file, trust);
+  const extension = readHarnessFile(bytes, file);
+  return { extension, source: { file, sha256: sha256Hex(bytes), signer: signer.keyId } };
+}
+
+/** @throws DomainError `file.*` */
+export function readBounded(path: string, bytesMax: number): Buffer {
+  const descriptor = openRegularFile(path);
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size <= bytesMax) return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  throw new DomainError("invalid", "file.too_large", `${path} has more than ${bytesMax} bytes`);
+}
+
+function readSignature(file: string): Buffer {
+  try {
+    return readBounded(signaturePath(file), KEY_FILE_BYTES_MAX);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.reason !== "file.missing") throw error;
+    throw new DomainError(
+      "unverified",
+      "harnesses.unsigned",
+      `${file} has no signature ${signaturePath(file)}`,
+      {
+        hint: "carry the signature with the file, or sign it: quartermaster harnesses sign FILE",
+      },
+    );
+  }
+}
+
+const untrustedFile = (file: string, trust: string): DomainError =>
+  new DomainError(
+    "unverified",
+    "harnesses.untrusted",
+    `${file} was changed after it was signed, or no key in ${trust} signed it`,
+    { hint: "carry file and signature anew, or add the signer's public key to the file of harnesses.trust" },
+  );

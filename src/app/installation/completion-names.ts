@@ -1,0 +1,69 @@
+// The ids and names that a shell completes, read over a read-only connection of its own. It stays apart from the areas and
+// their stores because a key press waits for it: joining the domain takes longer than the whole answer may.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import { openDataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { openConnection } from "../../platform/database/connection.ts";
+import { programSchema, schemaOf } from "../../platform/database/schema/schema.ts";
+
+/** One thing by the name that commands take, and what tells it from others. */
+export interface Named {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** more than a person reads, and few enough for a shell to show at once */
+export const NAMES_MAX = 100;
+/** another process's exclusive lock is not waited for: the next key press asks again */
+const BUSY_TIMEOUT_MS = 20;
+
+/** Newest first by index, so that reading can stop at any row. */
+const STATEMENTS = {
+  user: "SELECT email AS name, role AS about FROM users WHERE status <> 'removed' ORDER BY id DESC",
+  group:
+    "SELECT display_name AS name, member_count || ' members' AS about FROM scim_groups ORDER BY sequence DESC",
+  invitation: "SELECT id AS name, email AS about FROM invitations WHERE status = 'pending' ORDER BY id DESC",
+  login: `
+    SELECT g.id AS name, 'grant of ' || u.email AS about FROM grants g JOIN users u ON u.id = g.user_id
+      WHERE g.revoked_at_ms IS NULL
+    UNION ALL SELECT s.id, 'login session of ' || u.email FROM login_sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.ended_at_ms IS NULL
+    UNION ALL SELECT id, 'device login' FROM device_logins WHERE state IN ('pending', 'approved')`,
+  client: `
+    SELECT coalesce(c.hostname, c.id) AS name, u.email AS about FROM client_reports c
+      JOIN users u ON u.id = c.user_id ORDER BY c.id DESC`,
+  package: "SELECT id AS name, version AS about FROM catalog_packages",
+  revision:
+    "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",
+  token: "SELECT label AS name, profile AS about FROM scim_tokens WHERE revoked_at_ms IS NULL",
+  job: "SELECT name, coalesce(last_outcome, 'not run yet') AS about FROM jobs",
+} as const;
+
+export type NameKind = keyof typeof STATEMENTS;
+
+/**
+ * Reads until there are NAMES_MAX names or the time is over.
+ * @param wanted `deadlineMs` is UTC milliseconds; answers that come later are of no use
+ * @returns names that begin with `prefix`; none at all when there was no time for all rows, when nothing was set up, or
+ *   when the schema is older than this program
+ * @throws DomainError `data_dir.*`, `storage.*`, `schema.newer`
+ * @source operator-experience.md CLI-15, CLI-20
+ */
+export function namesIn(
+  dataDirectory: string,
+  wanted: { kind: NameKind; prefix: string; clock: Clock; deadlineMs: number },
+): readonly Named[] {
+  if (!existsSync(join(dataDirectory, "quartermaster.db"))) return []; // opening would make the directory
+  const { database } = openDataDirectory(dataDirectory);
+  using connection = openConnection(database, { readonly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  if (schemaOf(connection) !== programSchema()) return [];
+  using statement = connection.prepare<Named, []>(STATEMENTS[wanted.kind]);
+  const found: Named[] = [];
+  for (const row of statement.iterate()) {
+    if (wanted.clock.nowMs() > wanted.deadlineMs) return [];
+    if (row.name.startsWith(wanted.prefix)) found.push(row);
+    if (found.length === NAMES_MAX) break;
+  }
+  return found;
+}

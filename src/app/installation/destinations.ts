@@ -1,0 +1,38 @@
+// Every destination the settings let the service connect to; whatever is not listed here cannot be reached
+// (platform/outbound/outbound.ts). An area that connects somewhere adds its destinations here.
+import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
+import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
+
+/** Name of the inference gateway on the list. */
+export const GATEWAY_DESTINATION = "gateway";
+
+/** @returns the destinations in force */
+export const destinationsOf = (config: Config): readonly Destination[] => [
+  ...gatewayDestinations(config),
+  ...destination(PUBLIC_SOURCES_DESTINATION, {
+    origin: config.get("package_sources.public") ? ANY_PUBLIC_HOST : undefined,
+    why: "package archives that an administrator names, from any public https host",
+  }),
+];
+
+function gatewayDestinations(config: Config): readonly Destination[] {
+  if (!config.has("gateway.type")) return [];
+  const isBuiltin = !config.has("gateway.provisioner.executable_path");
+  return [
+    ...destination(GATEWAY_DESTINATION, {
+      origin: isBuiltin ? config.get("gateway.url") : undefined,
+      why: "makes and revokes gateway keys",
+    }),
+    ...destination(PROXY_DESTINATION, {
+      origin: config.get("gateway.inference_proxy_health_url") ?? config.get("gateway.inference_proxy_url"),
+      why: "is asked for its health when an administrator wants to know",
+    }),
+  ];
+}
+
+const destination = (
+  name: string,
+  { origin, why }: { origin: string | undefined; why: string },
+): readonly Destination[] => (origin === undefined ? [] : [{ name, origin, why }]);

@@ -1,0 +1,67 @@
+// What the gateway area is configured with, put together from the settings. That everything needed is there was checked when
+// they were loaded (platform/config/rules.ts).
+
+import type { GatewaySettings, ProvisionerSettings } from "../../domain/gateway/settings.ts";
+import { DEFAULT_AUDIENCE } from "../../domain/gateway/wire.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { SettingName, Values } from "../../platform/config/table.ts";
+import { invariant } from "../../platform/errors.ts";
+
+/** @returns undefined where gateway mode is off */
+export function gatewaySettingsOf(config: Config, baseUrl: () => string): GatewaySettings | undefined {
+  const type = config.get("gateway.type");
+  if (type === undefined) return undefined;
+  const inferenceProxyUrl = needed(config, "gateway.inference_proxy_url");
+  return {
+    type,
+    url: needed(config, "gateway.url"),
+    inferenceProxyUrl,
+    inferenceProxyHealthUrl: config.get("gateway.inference_proxy_health_url") ?? inferenceProxyUrl,
+    proxyToken: config.get("gateway.proxy_token"),
+    inferenceJwt: {
+      issuer: config.get("gateway.inference_jwt.issuer") ?? baseUrl(),
+      audience: config.get("gateway.inference_jwt.audience") ?? DEFAULT_AUDIENCE,
+      tokenTtlSeconds: config.get("gateway.inference_jwt.token_ttl_seconds"),
+      rotationDays: config.get("gateway.inference_jwt.rotation_days"),
+    },
+    provisioner: provisionerSettingsOf(config),
+  };
+}
+
+/** @returns the part about what makes keys; gateway mode is on */
+export const provisionerSettingsOf = (config: Config): ProvisionerSettings => ({
+  type: needed(config, "gateway.provisioner.type"),
+  reconcileTtlSeconds: config.get("gateway.provisioner.reconcile_ttl_seconds"),
+  timeoutSeconds: config.get("gateway.provisioner.timeout_seconds"),
+  maxConcurrency: config.get("gateway.provisioner.max_concurrency"),
+  executable: executableOf(config),
+  policyRevision: config.get("gateway.provisioner.policy_revision"),
+  adminKey: config.get("gateway.provisioner.admin_key"),
+  policy: {
+    models: config.get("gateway.provisioner.policy.models"),
+    maxBudget: config.get("gateway.provisioner.policy.max_budget"),
+    budgetDuration: config.get("gateway.provisioner.policy.budget_duration"),
+    rpmLimit: config.get("gateway.provisioner.policy.rpm_limit"),
+    tpmLimit: config.get("gateway.provisioner.policy.tpm_limit"),
+    maxParallelRequests: config.get("gateway.provisioner.policy.max_parallel_requests"),
+    duration: config.get("gateway.provisioner.policy.duration"),
+    teamScoped: config.get("gateway.provisioner.policy.team_scoped"),
+  },
+});
+
+function executableOf(config: Config): ProvisionerSettings["executable"] {
+  const path = config.get("gateway.provisioner.executable_path");
+  if (path === undefined) return undefined;
+  const names = config.get("gateway.provisioner.executable_environment");
+  return {
+    path,
+    sha256: needed(config, "gateway.provisioner.executable_sha256"),
+    environment: Object.fromEntries(names.map((name) => [name, config.variable(name) ?? ""])),
+  };
+}
+
+function needed<Name extends SettingName>(config: Config, name: Name): NonNullable<Values[Name]> {
+  const value = config.get(name);
+  invariant(value !== undefined && value !== null, `${name} was asked for when the settings were loaded`);
+  return value;
+}

@@ -1,0 +1,300 @@
+// Opens what one data directory holds: checks who may use it, brings the schema up to date, joins the domain.
+// Both faces start here: the service, which holds the directory's lock, and every command that works beside it.
+import { existsSync } from "node:fs";
+import type { RunCatalogTask } from "../../domain/catalog/service.ts";
+import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
+import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
+import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
+import { openBlobs } from "../../platform/blobs/blobs.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Values } from "../../platform/config/table.ts";
+import { createPasswords, type PasswordCost } from "../../platform/crypto/passwords.ts";
+import { openSealing } from "../../platform/crypto/sealing.ts";
+import {
+  type DataDirectory,
+  isServerRunning,
+  openDataDirectory,
+  openExistingDirectory,
+} from "../../platform/data-directory/data-directory.ts";
+import { fileExists } from "../../platform/data-directory/owner.ts";
+import { type Db, openDatabase, openReadOnlyDatabase } from "../../platform/database/database.ts";
+import { completeSwap, isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
+import { type MigrateResult, migrate } from "../../platform/database/schema/migrate.ts";
+import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
+import { openSnapshot } from "../../platform/database/snapshot.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { fileSizeOf } from "../../platform/files/disk.ts";
+import type { Ids } from "../../platform/ids.ts";
+import { createOutbound } from "../../platform/outbound/outbound.ts";
+import { VERSION } from "../../platform/version.ts";
+import { readHarnessFacts } from "../files/harness-facts-file.ts";
+import { destinationsOf } from "./destinations.ts";
+import { gatewayModeOf } from "./gateway-mode.ts";
+import { assertDatabaseNotLost } from "./lost-database.ts";
+
+export interface Installation {
+  directory: DataDirectory;
+  db: Db;
+  domain: Domain;
+  schema: MigrateResult;
+  /** Puts another mapping of groups to roles in force; whose role it changes is worked out by `roles.applyMapping`. */
+  mapRoles(setting: Values["scim.group_role_mappings"]): void;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  /** our origin; a function, because the system may choose the port when the service listens */
+  baseUrl(): string;
+  /** throws when the schema must not change now */
+  beforeChange?: () => void;
+  /** the product's own where it is left out */
+  passwordCost?: PasswordCost | undefined;
+  /** who opens it; a command where it is left out */
+  attemptsBy?: AttemptOwner;
+  /** told of each call that makes or revokes a gateway key */
+  observeProvisioner?: (call: ProvisionerCall) => void;
+  /** does what takes long with policies; at once where it is left out */
+  runTask?: RunTask;
+  /** the same for catalog files */
+  runCatalogTask?: RunCatalogTask;
+  /** puts the write-ahead log of a long write into the database file; the next commit does it where it is left out */
+  checkpoint?: (file: string) => Promise<unknown>;
+}
+
+/**
+ * Opens the directory and makes what is missing in it.
+ * @throws DomainError `schema.*`, `sealing.*`, `storage.*`
+ */
+export async function openInstallation(
+  directory: DataDirectory,
+  options: InstallationOptions,
+): Promise<Installation> {
+  const { config, clock, beforeChange, checkpoint } = options;
+  const replicated = config.get("database.replicated");
+  const schema = migrate(directory.database, {
+    clock,
+    replicated,
+    version: VERSION,
+    backupDirectory: directory.backups,
+    ...(beforeChange && { beforeChange }),
+  });
+  const db = openDatabase(directory.database, {
+    replicated,
+    checkpoint: checkpoint && (() => checkpoint(directory.database)),
+  });
+  return await joinDomain({ directory, schema, db }, options);
+}
+
+/** Puts a domain over an opened database. */
+async function joinDomain(
+  opened: Pick<Installation, "directory" | "schema" | "db">,
+  options: InstallationOptions,
+): Promise<Installation> {
+  const { directory, schema, db } = opened;
+  const { config, clock, ids, baseUrl, runTask = runAtOnce, runCatalogTask } = options;
+  const { observeProvisioner = () => {}, attemptsBy = "command" } = options;
+  const sealing = openSealing({
+    directory: directory.keys,
+    ids,
+    provided: config.get("keys.sealing_key"),
+    isNew: schema.from === 0,
+  });
+  const blobs = await openBlobs(directory.artifacts);
+  const outbound = createOutbound({ allowed: destinationsOf(config) });
+  const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
+  const domain = openDomain({
+    db,
+    clock,
+    ids,
+    blobs,
+    sealing,
+    passwords: createPasswords({ cost: options.passwordCost }),
+    openSnapshot: () => openSnapshot(directory.database),
+    outbound,
+    gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
+    attemptsBy,
+    observeProvisioner,
+    runTask,
+    runCatalogTask,
+    readHarnesses: () => readHarnessFacts(config),
+    settings: settingsOf(config, { baseUrl, roles }),
+    secrets: { scimToken: config.get("scim.token") },
+  });
+  return {
+    ...{ directory, db, domain, schema, close: () => db.close() },
+    mapRoles: (setting) => {
+      roles.mappings = mappingsIn(setting);
+    },
+  };
+}
+
+/** An installation that was set up: it has its organisation. */
+export interface ExistingInstallation extends Installation {
+  organizationId: string;
+}
+
+/**
+ * Opens the data directory for a command, which neither begins an installation nor changes its schema under a running
+ * service.
+ * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.*` beside those of openInstallation
+ */
+export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
+  const directory = existingDirectory(options);
+  const beforeChange = () => {
+    if (isServerRunning(directory)) throw olderServer(directory);
+    options.beforeChange?.();
+  };
+  const installation = await openInstallation(directory, { ...options, beforeChange });
+  const organization = installation.domain.identity.findOrganization(installation.db.read);
+  if (organization) return { ...installation, organizationId: organization.id };
+  await installation.close();
+  throw emptyDirectory(directory.path);
+}
+
+/**
+ * Opens an installation to look at it: nothing on the disk changes, and what would change the database fails.
+ * @param directory holds a sealing key, if the configuration has none, and the folder of artifacts
+ * @throws DomainError `schema.older` where its schema is not this program's; `data_dir.empty`, `schema.*`, `sealing.*`, `storage.*`
+ */
+export async function openReadOnly(
+  directory: DataDirectory,
+  options: InstallationOptions,
+): Promise<ExistingInstallation> {
+  const schema = schemaIn(directory.database, { untouched: true });
+  if (schema !== programSchema())
+    throw new DomainError("conflict", "schema.older", "its schema is older than that of this program", {
+      hint: "start the service, or run `quartermaster migrate up`; then ask again",
+    });
+  const db = openReadOnlyDatabase(directory.database);
+  try {
+    const installation = await joinDomain(
+      { directory, schema: { from: schema, to: schema, backup: undefined }, db },
+      options,
+    );
+    const organization = installation.domain.identity.findOrganization(db.read);
+    if (!organization) throw emptyDirectory(directory.path);
+    return { ...installation, organizationId: organization.id };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/**
+ * `existingDirectory` for a look that changes nothing. A restore that was cut short is refused.
+ * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
+ */
+export function directoryToExamine({
+  config,
+  clock,
+}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
+  const path = config.get("data_dir");
+  if (!fileExists(path)) throw emptyDirectory(path);
+  const directory = openExistingDirectory(path);
+  if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
+  // A look at the rows, which tells a database without an organization, would make -wal and -shm.
+  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
+}
+
+const unfinishedRestore = (path: string) =>
+  new DomainError(
+    "unavailable",
+    "data_dir.restore_unfinished",
+    `a restore of ${path} was cut short or is under way`,
+    {
+      hint: "finish it with any other command: quartermaster status; then ask again",
+    },
+  );
+
+/**
+ * @returns the data directory of the settings, which has a database; that is not opened. A restore that was cut short is
+ *   finished first
+ * @throws DomainError `data_dir.empty` where there is none, `data_dir.database_lost` where there was one, `data_dir.restoring` while a restore is under way, `data_dir.*`
+ */
+export function existingDirectory({
+  config,
+  clock,
+}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
+  const path = config.get("data_dir");
+  if (!fileExists(path)) throw emptyDirectory(path);
+  const directory = openDataDirectory(path);
+  completeSwap(directory, clock);
+  assertDatabaseNotLost(directory, { config, clock });
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
+}
+
+const emptyDirectory = (path: string) =>
+  new DomainError("not_found", "data_dir.empty", `there is no Quartermaster data in ${path}`, {
+    hint: "name the right directory with --data-dir, or begin a new one with `quartermaster setup`",
+  });
+
+const olderServer = (directory: DataDirectory) =>
+  new DomainError(
+    "conflict",
+    "data_dir.in_use",
+    `an older version of the service runs on ${directory.path}, and this program has a newer schema`,
+    { hint: "stop the service, replace its executable, and start it again" },
+  );
+
+const MEBIBYTE = 1024 * 1024;
+
+type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
+
+const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings => Object.fromEntries(setting);
+
+/** @param roles the mapping of groups in force, which a reload may replace */
+function settingsOf(
+  config: Config,
+  { baseUrl, roles }: { baseUrl(): string; roles: { mappings: RoleMappings } },
+): DomainOptions["settings"] {
+  const identityMode = config.get("identity.mode");
+  return {
+    access: {
+      baseUrl,
+      accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
+      refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
+      browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
+      deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
+      pollIntervalSeconds: config.get("access.poll_interval_seconds"),
+      signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
+      tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
+      identityMode,
+    },
+    limits: {
+      passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
+      passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
+      passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
+      userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
+      userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
+      deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
+      pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
+      pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
+      invitationsPerActor: config.get("limits.invitations_per_actor"),
+      windowSeconds: config.get("limits.window_seconds"),
+    },
+    scim: {
+      baseUrl,
+      linkExisting: config.get("scim.link_existing"),
+      pageMax: config.get("scim.page_max"),
+      scanRowsMax: config.get("scim.scan_rows_max"),
+      requestsPerSecond: config.get("scim.requests_per_second"),
+      requestsBurst: config.get("scim.requests_burst"),
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
+    },
+    identity: {
+      mode: identityMode,
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
+    },
+  };
+}

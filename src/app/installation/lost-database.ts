@@ -1,0 +1,84 @@
+// Tells a data directory whose database was lost from a new one, so that no start begins an empty installation in its place.
+// What marks a directory is data-directory/installation-marker.ts; putting a backup in force is backup/restore.ts.
+import { basename, resolve } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import {
+  type DataDirectory,
+  openDataDirectory,
+  placesIn,
+} from "../../platform/data-directory/data-directory.ts";
+import { isMarked, markedOrganization, unmark } from "../../platform/data-directory/installation-marker.ts";
+import { fileExists } from "../../platform/data-directory/owner.ts";
+import { isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
+import { holdsInstallation } from "../../platform/database/maintenance/database-owner.ts";
+import { programSchema, restoreCommand } from "../../platform/database/schema/schema.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { backupFolder } from "../backup/backup.ts";
+import { type FoundBackup, listBackups } from "../backup/backup-folder.ts";
+
+export interface StartContext {
+  config: Config;
+  clock: Clock;
+}
+
+/**
+ * Opens the data directory for a start, or makes it.
+ * @throws DomainError `data_dir.database_lost` before a missing directory is made; `data_dir.*`
+ */
+export function openForStart(surroundings: StartContext): DataDirectory {
+  const path = resolve(surroundings.config.get("data_dir"));
+  if (!fileExists(path)) assertDatabaseNotLost(placesIn(path), surroundings);
+  return openDataDirectory(path);
+}
+
+/** @throws DomainError `data_dir.database_lost`, see lostDatabase */
+export function assertDatabaseNotLost(directory: DataDirectory, surroundings: StartContext): void {
+  const databaseLost = lostDatabase(directory, surroundings);
+  if (databaseLost) throw databaseLost;
+}
+
+/** Lets a new installation begin in a directory whose database was lost; backups and keys stay. */
+export function acceptLostDatabase(directory: DataDirectory, surroundings: StartContext): void {
+  if (lostDatabase(directory, surroundings)) unmark(directory);
+}
+
+/**
+ * @returns what to say where there was a database and is none: the marker is there, or a backup, and no organization in the
+ *   database. undefined for a new directory, for one with a database, and while a restore is to be finished
+ */
+export function lostDatabase(directory: DataDirectory, surroundings: StartContext): DomainError | undefined {
+  if (isSwapPending(directory) || holdsInstallation(directory.database)) return undefined;
+  const backup = newestBackup(directory, surroundings);
+  if (!isMarked(directory) && !backup) return undefined;
+  return databaseLost(directory, backup);
+}
+
+/** Backups of the lost installation, and those that do not say whose they are; of the future only where there is no other. */
+function newestBackup(directory: DataDirectory, { config, clock }: StartContext): FoundBackup | undefined {
+  const nowMs = clock.nowMs();
+  const organization = markedOrganization(directory);
+  const isOurs = ({ manifest }: FoundBackup): boolean =>
+    organization === undefined || (manifest?.organization_id ?? organization) === organization;
+  const folders = new Set([backupFolder(config, directory), directory.backups]);
+  const usable = [...folders]
+    .flatMap(listBackups)
+    .filter((backup) => isOurs(backup) && (backup.schema ?? Number.POSITIVE_INFINITY) <= programSchema())
+    .sort((one, other) => (other.createdAtMs ?? 0) - (one.createdAtMs ?? 0));
+  return usable.find(({ createdAtMs = 0 }) => createdAtMs <= nowMs) ?? usable[0];
+}
+
+function databaseLost(directory: DataDirectory, backup: FoundBackup | undefined): DomainError {
+  const { path, database, marker } = directory;
+  const because = isMarked(directory) ? basename(marker) : "a backup";
+  const anew = "to begin a new, empty installation instead: quartermaster setup --new";
+  const way = backup
+    ? `restore the newest backup: ${restoreCommand(backup.path, path)}`
+    : "put the database back, from a backup or a replica (`quartermaster backup list`, `quartermaster help backups`)";
+  return new DomainError(
+    "conflict",
+    "data_dir.database_lost",
+    `the database ${database} is gone or empty, and ${because} says that there was one`,
+    { hint: `${way}; ${anew}` },
+  );
+}

@@ -1,0 +1,153 @@
+// Begins an installation: organization, bootstrap administrator, first signing key. The service does it at every start;
+// `setup` does it without listening, and can tell beforehand what it would make.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { BootstrapRequest, BootstrapResult } from "../../domain/identity/service.ts";
+import type { Actor } from "../../domain/shared/actor.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import {
+  type DataDirectory,
+  lockForServer,
+  openDataDirectory,
+  placesIn,
+} from "../../platform/data-directory/data-directory.ts";
+import { isMarked, markInstallation } from "../../platform/data-directory/installation-marker.ts";
+import { fileExists } from "../../platform/data-directory/owner.ts";
+import { openConnection } from "../../platform/database/connection.ts";
+import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
+import { programSchema, schemaOf } from "../../platform/database/schema/schema.ts";
+import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
+import { acceptLostDatabase, assertDatabaseNotLost, openForStart } from "./lost-database.ts";
+
+export interface BeginOptions {
+  config: Config;
+  /** told as soon as it is durable: a generated password must be shown even when a later step fails */
+  onBootstrap(result: BootstrapResult): void;
+}
+
+export interface Begun {
+  bootstrap: BootstrapResult;
+  /** acts for the service itself */
+  actor: Actor;
+}
+
+/**
+ * Makes what an opened installation lacks; with nothing to make it only reads.
+ * @throws DomainError `identity.invalid`, `bootstrap.password_missing`, `signing_key.*`
+ */
+export async function beginInstallation(
+  { directory, domain }: Installation,
+  { config, clock, onBootstrap }: BeginOptions & { clock: Clock },
+): Promise<Begun> {
+  const bootstrap = await domain.identity.bootstrap(bootstrapRequest(config));
+  onBootstrap(bootstrap);
+  markInstallation(directory, { organizationId: bootstrap.organizationId, clock });
+  const actor = serviceActor(bootstrap.organizationId);
+  await domain.access.keys.ensure(actor);
+  await domain.inference.signingKeys?.ensure(actor);
+  return { bootstrap, actor };
+}
+
+export interface SetupOptions extends InstallationOptions {
+  /** begins a new installation even where a database was lost */
+  isNew?: boolean;
+}
+
+/**
+ * Makes directory, database and all the rest, while no server may start.
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` beside those of beginInstallation
+ */
+export async function setUp(options: SetupOptions & BeginOptions): Promise<BootstrapResult> {
+  const directory = options.isNew ? openDataDirectory(options.config.get("data_dir")) : openForStart(options);
+  await using undo = new AsyncDisposableStack();
+  const lock = lockForServer(directory, options.clock);
+  undo.defer(() => lock.release());
+  finishSwap(directory);
+  if (options.isNew) acceptLostDatabase(directory, options);
+  else assertDatabaseNotLost(directory, options);
+  const installation = await openInstallation(directory, options);
+  undo.defer(() => installation.close());
+  return (await beginInstallation(installation, options)).bootstrap;
+}
+
+/**
+ * Looks what `setUp` would do, without making anything.
+ * @returns its steps in words; none where everything is there
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`
+ */
+export async function planSetup(options: SetupOptions): Promise<readonly string[]> {
+  const { config } = options;
+  const path = config.get("data_dir");
+  if (!options.isNew && !fileExists(path)) assertDatabaseNotLost(placesIn(resolve(path)), options);
+  if (!fileExists(path)) return [`make the data directory ${path}`, ...everything(config)];
+  const directory = openDataDirectory(path);
+  if (!options.isNew) assertDatabaseNotLost(directory, options);
+  const schema = existsSync(directory.database) ? schemaIn(directory) : 0;
+  if (schema === 0) return everything(config);
+  if (schema < programSchema())
+    return [`bring the database from schema ${schema} to ${programSchema()}, after copying it`];
+  await using undo = new AsyncDisposableStack();
+  const installation = await openInstallation(directory, options);
+  undo.defer(() => installation.close());
+  return missingIn(installation, config);
+}
+
+const everything = (config: Config): string[] => [
+  `make the database, schema ${programSchema()}`,
+  `make the organization ${config.get("bootstrap.organization_name")}`,
+  administratorStep(config),
+  passwordStep(config),
+  KEY_STEP,
+  ...(config.has("gateway.type") ? [INFERENCE_KEY_STEP] : []),
+];
+
+function missingIn({ directory, domain }: Installation, config: Config): string[] {
+  const needs = domain.identity.bootstrapNeeds(bootstrapRequest(config));
+  const hasKey = domain.access.keys.list().some(({ state }) => state === "active");
+  return [
+    ...(needs.organization ? [`make the organization ${config.get("bootstrap.organization_name")}`] : []),
+    ...(needs.administrator ? [administratorStep(config)] : []),
+    ...needs.released.map((email) => `stop protecting ${email}, whom bootstrap.admin_email does not name`),
+    ...(needs.password ? [passwordStep(config)] : []),
+    ...(hasKey ? [] : [KEY_STEP]),
+    ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),
+    ...(isMarked(directory) ? [] : [`write ${directory.marker}`]),
+  ];
+}
+
+const administratorStep = (config: Config): string =>
+  `make ${config.get("bootstrap.admin_email")} the protected administrator`;
+
+const passwordStep = (config: Config): string =>
+  config.get("bootstrap.admin_password") === undefined
+    ? "generate a password"
+    : "set the configured password";
+
+const KEY_STEP = "make a signing key";
+const INFERENCE_KEY_STEP = "make a key that signs inference tokens";
+
+function schemaIn({ database }: DataDirectory): number {
+  const connection = openConnection(database, { readonly: true });
+  try {
+    return schemaOf(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** @returns what the settings say of the first start */
+export const bootstrapRequest = (config: Config): BootstrapRequest => ({
+  organizationName: config.get("bootstrap.organization_name"),
+  adminEmail: config.get("bootstrap.admin_email"),
+  adminPassword: config.get("bootstrap.admin_password"),
+  generatePassword: true,
+});
+
+/** Who acts when the service does something by itself. */
+const serviceActor = (organizationId: string): Actor => ({
+  kind: "system",
+  id: null,
+  label: "service",
+  organizationId,
+});

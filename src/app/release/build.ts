@@ -1,0 +1,115 @@
+// `bun run build [--target bun-linux-arm64]`: compiles the executable into dist/ and writes SHA256SUMS beside it.
+// Everything is a function of the commit: the same sources give the same bytes. What the facts mean is version.ts.
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { sha256Hex } from "../../platform/ids.ts";
+
+const ROOT = resolve(import.meta.dir, "../../..");
+const NAME = "quartermaster";
+/** The first is the program; the others are threads that it starts by their path. */
+export const ENTRIES = [
+  "src/main.ts",
+  "src/app/backup/backup-worker.ts",
+  "src/app/documents/document-worker.ts",
+];
+
+/**
+ * Identifiers stay: Elysia reads the source text of handlers, and shorter names would break them without an error.
+ * All entries lie in one folder of the executable, wherever their sources are: shared code starts a thread by a path beside it.
+ * Without the two autoloads, no `.env` and no `bunfig.toml` of the current folder can change what the executable does.
+ */
+const FLAGS = [
+  "--bytecode",
+  "--format=esm",
+  "--splitting",
+  "--entry-naming=[name].[ext]",
+  "--sourcemap",
+  "--minify-whitespace",
+  "--minify-syntax",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+];
+
+export interface BuildOptions {
+  /** receives the executables and SHA256SUMS; its former content is removed */
+  readonly directory: string;
+  /** further targets, such as `bun-linux-arm64`; their executables carry the target in their name */
+  readonly targets?: readonly string[];
+}
+
+/**
+ * Builds for this machine and every further target. Nothing in the directory changes until all are built.
+ * @throws Error with the compiler's output when one cannot be built
+ */
+export function build({ directory, targets = [] }: BuildOptions): void {
+  mkdirSync(directory, { recursive: true });
+  const work = mkdtempSync(join(directory, ".partial-"));
+  try {
+    const names = [undefined, ...targets].map((target) => compile(join(work, target ?? "native"), target));
+    for (const entry of readdirSync(directory)) {
+      if (!work.endsWith(entry)) rmSync(join(directory, entry), { recursive: true });
+    }
+    for (const { folder, name } of names) renameSync(join(folder, name), join(directory, name));
+    const sums = names.map(({ name }) => `${sha256Hex(readFileSync(join(directory, name)))}  ${name}\n`);
+    writeFileSync(join(directory, "SHA256SUMS"), sums.join(""));
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** The folder also receives source maps, which the executable carries inside. */
+function compile(folder: string, target: string | undefined): { folder: string; name: string } {
+  const name = target === undefined ? NAME : `${NAME}-${target.replace(/^bun-/, "")}`;
+  mkdirSync(folder);
+  const facts = Object.entries(definitions()).map(
+    ([key, value]) => `--define=${key}=${JSON.stringify(value)}`,
+  );
+  const aim = target === undefined ? [] : [`--target=${target}`];
+  const entries = ENTRIES.map((path) => join(ROOT, path));
+  const outfile = `--outfile=${join(folder, name)}`;
+  output([process.execPath, "build", "--compile", ...entries, outfile, ...FLAGS, ...facts, ...aim]);
+  return { folder, name };
+}
+
+function definitions(): Readonly<Record<string, string>> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const seconds = process.env.SOURCE_DATE_EPOCH ?? git("log", "-1", "--format=%ct");
+  const time = seconds && new Date(Number(seconds) * 1000).toISOString();
+  const isModified = git("status", "--porcelain", "--untracked-files=no") !== "";
+  const commit = git("rev-parse", "HEAD");
+  return {
+    "process.env.NODE_ENV": "production",
+    QUARTERMASTER_VERSION: version,
+    QUARTERMASTER_COMMIT: commit === undefined ? "unknown" : commit + (isModified ? "-modified" : ""),
+    ...(time === undefined ? {} : { QUARTERMASTER_BUILD_TIME: time }),
+  };
+}
+
+/** @returns undefined where there is no repository, as in an unpacked archive */
+function git(...args: string[]): string | undefined {
+  try {
+    return output(["git", ...args]);
+  } catch {
+    return undefined;
+  }
+}
+
+function output(command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: ROOT, stdin: "ignore" });
+  if (exitCode !== 0) throw new Error(`${command.slice(0, 2).join(" ")} failed:\n${stderr}${stdout}`);
+  return stdout.toString().trim();
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { target: { type: "string", multiple: true, default: [] } } });
+  build({ directory: join(ROOT, "dist"), targets: values.target });
+}

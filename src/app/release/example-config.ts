@@ -1,0 +1,57 @@
+// The example configuration of a release: every setting with its line of documentation and its default, commented out but for
+// the few that an installation has to decide. Made from the table of settings, so that it never lags behind.
+import { fileKeyOf, SETTING_NAMES, type SettingName, settingOf } from "../../platform/config/table.ts";
+
+/** What nobody can guess for an installation. */
+const DECIDED: Readonly<Partial<Record<SettingName, string>>> = {
+  "server.public_url": "https://control.example.org",
+  "bootstrap.admin_email": "admin@example.org",
+  "bootstrap.organization_name": "Example",
+};
+
+const HEAD = `# Settings of Quartermaster. Those with a # before their name have the value shown, or none.
+# Copy this file to /etc/quartermaster/quartermaster.yaml, and check it with:
+#   quartermaster config check --config /etc/quartermaster/quartermaster.yaml
+# What a setting is, and its other spellings: quartermaster config explain server.listen
+`;
+
+/** @returns a configuration file in YAML that \`config check\` accepts as it is */
+export function exampleConfig(): string {
+  const lines = [HEAD];
+  let open: readonly string[] = [];
+  for (const name of SETTING_NAMES) {
+    const sections = name.split(".").slice(0, -1);
+    lines.push(...headingsFor(sections, open), ...settingLines(name));
+    open = sections;
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Sections with nothing but comments in them are comments themselves: a section must not be empty. */
+function headingsFor(sections: readonly string[], open: readonly string[]): string[] {
+  const known = sections.findIndex((section, depth) => section !== open[depth]);
+  if (known === -1) return [];
+  return sections.slice(known).flatMap((section, offset) => {
+    const depth = known + offset;
+    const mark = isDecided(sections.slice(0, depth + 1)) ? "" : "# ";
+    return [...(depth === 0 ? [""] : []), `${indentOf(depth)}${mark}${section}:`];
+  });
+}
+
+const isDecided = (sections: readonly string[]): boolean =>
+  Object.keys(DECIDED).some((name) => name.startsWith(`${sections.join(".")}.`));
+
+function settingLines(name: SettingName): string[] {
+  const { doc, default: fallback = "", credential } = settingOf(name);
+  const indent = indentOf(name.split(".").length - 1);
+  const key = (credential === undefined ? name : fileKeyOf(name)).split(".").at(-1);
+  const decided = DECIDED[name];
+  const about = credential === undefined ? doc : `file that holds the ${doc}`;
+  const line = decided === undefined ? `# ${key}: ${quoted(fallback)}`.trimEnd() : `${key}: ${decided}`;
+  return [`${indent}# ${about}`, `${indent}${line}`];
+}
+
+const indentOf = (depth: number): string => "  ".repeat(depth);
+
+/** Only what YAML would read as something else is put in quotes. */
+const quoted = (text: string): string => (/^[[{&*!|>%@`]|: |#/.test(text) ? JSON.stringify(text) : text);

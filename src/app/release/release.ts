@@ -1,0 +1,159 @@
+// `bun run release --key KEYFILE`: everything that an operator without a network needs, in one archive whose list of checksums
+// is signed (operator-experience.md AIR-1). All of it follows from the commit; only the signature follows from the key.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+import { handbookText } from "../../handbook/chapters.ts";
+import { chapterFile, contentsFile } from "../../handbook/content.tsx";
+import { CHAPTERS } from "../../handbook/contents.ts";
+import { SECOND_MS } from "../../platform/clock.ts";
+import { type FileSigner, fileSigner } from "../../platform/crypto/file-signatures.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar-writer.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+import { Secret } from "../../platform/secret.ts";
+import { build, ENTRIES } from "./build.ts";
+import { bundledPackages } from "./bundled-packages.ts";
+import { exampleConfig } from "./example-config.ts";
+import { sbomText } from "./sbom.ts";
+import { thirdPartyText, verifyText } from "./texts.ts";
+
+const ROOT = resolve(import.meta.dir, "../../..");
+const EXECUTABLE = "quartermaster";
+const INSTALLED = "/usr/local/bin/quartermaster";
+const SUMS = "SHA256SUMS";
+
+/** What the executable prints itself, and the file it becomes. */
+const PRINTED: Readonly<Record<string, readonly string[]>> = {
+  "quartermaster.service": ["unit", "--executable", INSTALLED],
+  "quartermaster.sysusers.conf": ["unit", "--sysusers"],
+  "quartermaster.1": ["manual"],
+  "monitoring/alert-rules.yaml": ["help", "alert-rules"],
+  "monitoring/dashboard.json": ["help", "dashboard"],
+  "completions/quartermaster.bash": ["completion", "bash"],
+  "completions/_quartermaster": ["completion", "zsh"],
+  "completions/quartermaster.fish": ["completion", "fish"],
+};
+
+/** What lies in the repository as it is. */
+const COPIED: Readonly<Record<string, string>> = {
+  LICENSE: "LICENSE",
+  "CHANGES.md": "CHANGES.md",
+  "handbook/style.css": "src/server/pages/style.css",
+  "example/catalog.yaml": "src/domain/catalog/example/catalog.yaml",
+  "example/review-guide-1.2.0.tar.gz": "src/domain/catalog/example/review-guide-1.2.0.tar.gz",
+};
+
+export interface ReleaseOptions {
+  /** receives the archive */
+  directory: string;
+  /** for this machine's platform, for it is run */
+  executable: string;
+  signer: FileSigner;
+}
+
+type Files = Map<string, Uint8Array>;
+
+/**
+ * @returns the path of the archive
+ * @throws Error when the executable does not print what belongs into a release
+ */
+export async function makeRelease({ directory, executable, signer }: ReleaseOptions): Promise<string> {
+  const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
+  const name = `${EXECUTABLE}-${facts.version}-${process.platform}-${process.arch}`;
+  const files: Files = new Map([[EXECUTABLE, readFileSync(executable)]]);
+  const addText = (file: string, text: string) => files.set(file, Buffer.from(text));
+  for (const [file, args] of Object.entries(PRINTED)) addText(file, printedBy(executable, args));
+  for (const [file, path] of Object.entries(COPIED)) files.set(file, readFileSync(join(ROOT, path)));
+  addText("example/quartermaster.yaml", exampleConfig());
+  for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
+  const packages = await bundledPackages(ROOT, ENTRIES);
+  const product = {
+    ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
+    ...{ sha256: sha256Hex(readFileSync(executable)), runtime: Bun.version },
+  };
+  addText("sbom.cdx.json", sbomText(product, packages));
+  addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(packages, Bun.version));
+  addText("VERIFY.md", verifyText({ ...product, keyId: signer.keyId }));
+  sign(files, signer);
+  mkdirSync(directory, { recursive: true });
+  const archive = join(directory, `${name}.tar.gz`);
+  const modifiedAtSeconds = Math.floor(Date.parse(product.builtAt ?? "1970-01-01") / SECOND_MS);
+  writeFileSync(archive, gzipSync(packed(name, files, modifiedAtSeconds)));
+  return archive;
+}
+
+/** Each chapter in Markdown and as a page, and a list of them. */
+const handbookFiles = (): [file: string, text: string][] => [
+  ["index.html", contentsFile()],
+  ...CHAPTERS.flatMap((chapter): [string, string][] => [
+    [`${chapter.name}.md`, handbookText(chapter.name) ?? ""],
+    [`${chapter.name}.html`, chapterFile(chapter)],
+  ]),
+];
+
+function sign(files: Files, signer: FileSigner): void {
+  files.set("release-key.pub", Buffer.from(signer.publicKey));
+  const lines = [...files].sort(byName).map(([file, bytes]) => `${sha256Hex(bytes)}  ${file}\n`);
+  const sums = Buffer.from(lines.join(""));
+  files.set(SUMS, sums);
+  files.set(`${SUMS}.sig`, signer.sign(sums));
+}
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);
+
+function packed(folder: string, files: Files, modifiedAtSeconds: number): Uint8Array {
+  const members = [...files].sort(byName).flatMap(([file, bytes]) => {
+    const mode = file === EXECUTABLE ? 0o755 : 0o644;
+    const header = tarHeader({ name: `${folder}/${file}`, sizeBytes: bytes.length, mode, modifiedAtSeconds });
+    return [header, bytes, tarPadding(bytes.length)];
+  });
+  return Buffer.concat([...members, tarEnd()]);
+}
+
+/** In an empty environment and no folder of its own: nothing of this machine gets into the text. */
+function printedBy(executable: string, args: readonly string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([executable, ...args], {
+    cwd: "/",
+    env: {},
+    stdin: "ignore",
+  });
+  if (exitCode === 0 && stdout.length > 0) return stdout.toString();
+  throw new Error(`${EXECUTABLE} ${args.join(" ")} ended with ${exitCode}:\n${stderr}`);
+}
+
+/** Our own private key must not be anybody's. */
+function signerIn(path: string): FileSigner {
+  if ((statSync(path).mode & 0o077) !== 0) throw new Error(`others may read ${path}: chmod 600 ${path}`);
+  return fileSigner(new Secret(readFileSync(path, "utf8")), path);
+}
+
+const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER]
+KEYFILE holds an Ed25519 private key in PEM: openssl genpkey -algorithm ed25519 -out release-key.pem`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { key: { type: "string" }, out: { type: "string" } } });
+  if (values.key === undefined) throw new Error(USAGE);
+  const signer = signerIn(resolve(values.key));
+  const work = mkdtempSync(join(tmpdir(), "quartermaster-release-"));
+  try {
+    build({ directory: work });
+    const executable = join(work, EXECUTABLE);
+    const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
+    if (!/^[0-9a-f]{40}$/.test(commit))
+      throw new Error(`a release is made of a commit, and this is ${commit}`);
+    const directory = resolve(values.out ?? join(ROOT, "dist/release"));
+    const archive = await makeRelease({ directory, executable, signer });
+    console.log(`${archive}\nsha256 ${sha256Hex(readFileSync(archive))}\nsigned by ${signer.keyId}`);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,55 @@
+// What the running service shows of gateway keys: figures for the metrics page, and a line in the log for each call of the
+// provisioner that failed. People at workstations are told less (gateway/provisioners/provisioner.ts).
+import { KEY_STATES } from "../../domain/gateway/model.ts";
+import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
+import type { Gateway, ProvisionerCall } from "../../domain/gateway/service.ts";
+import { SECOND_MS } from "../../platform/clock.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Metrics } from "../../platform/observe/metrics.ts";
+
+const OPERATIONS: readonly ProvisionerCall["operation"][] = ["provision", "revoke"];
+const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+
+/** @returns what is told of each call; metrics of one service are made once */
+export function watchProvisioner({
+  metrics,
+  log,
+}: {
+  metrics: Metrics;
+  log: Log;
+}): (call: ProvisionerCall) => void {
+  const calls = metrics.counter("provisioner_calls_total", "Calls of the provisioner of gateway keys", {
+    labels: { operation: OPERATIONS, outcome: ["succeeded", ...PROVISIONER_CODES] },
+  });
+  const durations = metrics.histogram("provisioner_call_duration_seconds", "How long such a call took", {
+    labels: { operation: OPERATIONS },
+    buckets: CALL_SECONDS,
+  });
+  return ({ operation, outcome, durationMs, userId, requestId, diagnosis }) => {
+    calls.labels(operation, outcome).inc();
+    durations.labels(operation).observe(durationMs / SECOND_MS);
+    if (outcome === "succeeded") return;
+    const told = { operation, outcome, user_id: userId, duration_ms: durationMs, diagnosis };
+    const asked = requestId === undefined ? {} : { request_id: requestId };
+    log.warning("gateway.call_failed", { ...told, ...asked });
+  };
+}
+
+/** Adds the figures that are counted when somebody reads the metrics. */
+export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figures">): void {
+  metrics.gauge("gateway_keys", "Gateway keys in each state", {
+    labels: { state: KEY_STATES.filter((state) => state !== "missing") },
+    read: (set) => {
+      for (const { state, total } of gateway.figures().keys) set(total, state);
+    },
+  });
+  metrics.gauge("gateway_keys_due", "Gateway keys that are to be looked after now", {
+    read: (set) => set(gateway.figures().due),
+  });
+  metrics.gauge("gateway_keys_with_problem", "Gateway keys whose last attempt failed, usable or not", {
+    read: (set) => set(gateway.figures().problems),
+  });
+  metrics.gauge("gateway_revocations_pending", "Keys that are yet to be revoked at the gateway", {
+    read: (set) => set(gateway.figures().revocationsPending),
+  });
+}

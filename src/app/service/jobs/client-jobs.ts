@@ -1,0 +1,59 @@
+// The inventory of workstations in the running service: its jobs, and what the metrics show of it. What the work is, is
+// domain/clients/retention.ts.
+
+import { HEALTHS, type Health } from "../../../domain/clients/model.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Metrics } from "../../../platform/observe/metrics.ts";
+import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+
+const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
+
+/** Registers forgetting and judging again. */
+export function registerClientJobs(
+  scheduler: Scheduler,
+  { clients }: Domain,
+  { actor, log, config }: { actor: Actor; log: Log; config: Config },
+): void {
+  const retentionDays = config.get("clients.retention_days");
+  scheduler.register({
+    ...TIMES,
+    name: "client-retention",
+    async run(signal) {
+      const removed = await clients.forgetUnseen(actor, { retentionDays, signal });
+      if (removed > 0) log.info("clients.forgotten", { removed, retention_days: retentionDays });
+    },
+  });
+  scheduler.register({
+    ...TIMES,
+    name: "client-verdicts",
+    async run(signal) {
+      const judged = await clients.verdictRenewal.run(signal);
+      if (judged > 0) log.info("clients.judged_again", { judged });
+    },
+  });
+}
+
+/** Counted when the metrics are read, but not again within this time: of a large fleet it takes a twentieth of a second. */
+export const FIGURES_KEPT_MS = MINUTE_MS;
+
+/** Shows how many clients are of each health. */
+export function addClientFigures(
+  metrics: Metrics,
+  { clients }: Domain,
+  { actor, clock }: { actor: Actor; clock: Clock },
+): void {
+  let counted: { atMs: number; counts: Readonly<Record<Health, number>> } | undefined;
+  metrics.gauge("clients", "Workstations in the inventory by health", {
+    labels: { health: HEALTHS },
+    read(set) {
+      const atMs = clock.nowMs();
+      if (!counted || Math.abs(atMs - counted.atMs) >= FIGURES_KEPT_MS)
+        counted = { atMs, counts: clients.inventory.counts(actor.organizationId) };
+      for (const health of HEALTHS) set(counted.counts[health], health);
+    },
+  });
+}

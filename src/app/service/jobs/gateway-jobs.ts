@@ -1,0 +1,57 @@
+// The background work on gateway keys in the running service: what is done at the start, the job in between, and how attempts
+// under way end with the service. What the work is, is gateway/keys/reconciler.ts.
+import type { Domain } from "../../../domain/domain.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+
+const RECONCILE_EVERY_MS = 10 * SECOND_MS;
+const RECONCILE_JITTER_MS = SECOND_MS;
+/** A run begins nothing more after this time; the next goes on where it ended. */
+const RECONCILE_RUN_MS = 90 * SECOND_MS;
+/** Includes the attempts that are under way when a run begins nothing more. */
+const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
+/** How long stopping waits for attempts: as long as a call usually may take. */
+export const DRAIN_WAIT_MS = 15 * SECOND_MS;
+
+/**
+ * Takes over the attempts of a service that died, and makes keys due that were made under another configuration. Tells what
+ * waits while gateway mode is off.
+ */
+export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<void> {
+  if (gateway.reconciler) {
+    const taken = await gateway.reconciler.takeOverAttempts();
+    if (taken > 0) log.info("gateway.attempts_taken_over", { keys: taken });
+    const due = await gateway.reconciler.applyConfiguration();
+    if (due > 0) log.info("gateway.configuration_changed", { keys_due: due });
+    return;
+  }
+  const { revocationsPending } = gateway.figures();
+  if (revocationsPending === 0) return;
+  log.warning("gateway.revocations_wait", {
+    pending: revocationsPending,
+    advice: "these keys still work at the gateway; they are revoked once gateway mode is on again",
+  });
+}
+
+/** Registers the job that looks after keys; without gateway mode there is none. */
+export function registerGatewayJob(scheduler: Scheduler, { gateway: { reconciler } }: Domain): void {
+  if (!reconciler) return;
+  scheduler.register({
+    name: "gateway-reconcile",
+    everyMs: RECONCILE_EVERY_MS,
+    jitterMs: RECONCILE_JITTER_MS,
+    timeLimitMs: RECONCILE_TIME_LIMIT_MS,
+    async run(signal) {
+      await reconciler.run(AbortSignal.any([signal, AbortSignal.timeout(RECONCILE_RUN_MS)]));
+    },
+  });
+}
+
+/** Waits for attempts that run detached from whoever asked, DRAIN_WAIT_MS at most; one cut short is made again later. */
+export async function drainAttempts({ gateway }: Domain): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  const timer = setTimeout(patience.resolve, DRAIN_WAIT_MS);
+  await Promise.race([gateway.keys.attempts?.drain(), patience.promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,27 @@
+// Invitations in the running service: the job that forgets them. What it removes is identity/invitations/invitation-retention.ts's.
+
+import type { Domain } from "../../../domain/domain.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+
+const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
+
+/** Registers forgetting. */
+export function registerInvitationJob(
+  scheduler: Scheduler,
+  { identity }: Domain,
+  { actor, log, config }: { actor: Actor; log: Log; config: Config },
+): void {
+  const retentionDays = config.get("invitations.retention_days");
+  scheduler.register({
+    ...TIMES,
+    name: "invitation-retention",
+    async run(signal) {
+      const removed = await identity.forgetInvitations(actor, { retentionDays, signal });
+      if (removed > 0) log.info("invitations.forgotten", { removed, retention_days: retentionDays });
+    },
+  });
+}

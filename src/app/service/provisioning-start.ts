@@ -1,0 +1,50 @@
+// What a start and a reload do for provisioning: give everybody the role of a changed mapping, and say what will not work.
+import type { Actor } from "../../domain/shared/actor.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Installation } from "../installation/installation.ts";
+import { isUnencryptedRemote } from "../installation/origin.ts";
+import type { Reloading } from "./settings-reload.ts";
+
+/** @source scim.md SCIM-3, SCIM-9, SCIM-23 and SCIM-24 */
+export async function startProvisioning(
+  { domain }: Installation,
+  { actor, log, baseUrl }: { actor: Actor; log: Log; baseUrl: string },
+): Promise<void> {
+  const { tokens } = domain.scim;
+  await applyRoleMapping(domain, { actor, log });
+  const isConfigured = tokens.hasActive();
+  if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
+    log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
+  }
+  if (isConfigured && isUnencryptedRemote(baseUrl)) {
+    log.warning("scim.plain_http", {
+      next: "set server.public_url to the https origin under which providers reach the service",
+    });
+  }
+}
+
+/** Takes the mapping that the configuration has now, while the service runs; a bad one is logged and changes nothing. */
+export async function reloadRoleMapping(
+  { domain, mapRoles }: Installation,
+  { config, actor, log, reading }: Reloading & { actor: Actor },
+): Promise<void> {
+  try {
+    mapRoles(config.valueIn(await reading, "scim.group_role_mappings"));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("scim.mapping_kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("scim.mapping_problem", { ...problem });
+    return;
+  }
+  await applyRoleMapping(domain, { actor, log });
+}
+
+async function applyRoleMapping(
+  { scim: { roles } }: Installation["domain"],
+  { actor, log }: { actor: Actor; log: Log },
+): Promise<void> {
+  const changed = await roles.applyMapping(actor);
+  if (changed > 0) log.info("scim.mapping_applied", { roles_changed: changed });
+  for (const warning of roles.warnings(actor.organizationId)) log.warning("scim.mapping", { warning });
+}

@@ -1,0 +1,259 @@
+// The running service: one data directory, its background work and its listener, started and stopped in order.
+// What it says to a person is the command's (cli/commands/serve.ts).
+
+import type { Seeded } from "../../domain/catalog/service.ts";
+import type { BootstrapResult } from "../../domain/identity/service.ts";
+import type { Actor } from "../../domain/shared/actor.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { ConfigFile } from "../../platform/config/file.ts";
+import { type DataDirectory, lockForServer, openMode } from "../../platform/data-directory/data-directory.ts";
+import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
+import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
+import { createMetrics, type Metrics } from "../../platform/observe/metrics.ts";
+import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
+import { startingResponse } from "../../server/http/problems/refusal.ts";
+import { type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
+import { trustIn, type UntrustedPeer } from "../../server/listener/peer-address.ts";
+import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
+import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
+import { createReadiness } from "../../server/readiness.ts";
+import { createServer, type Server } from "../../server/server.ts";
+import { runTask as runBackupTask } from "../backup/backup-task.ts";
+import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/jobs.ts";
+import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
+import { parseCatalogFile, readCatalogFile } from "../files/catalog-file.ts";
+import {
+  applyGovernance,
+  configurationIn,
+  logGovernance,
+  reloadGovernance,
+} from "../files/governance-file.ts";
+import { type Installation, openInstallation } from "../installation/installation.ts";
+import { assertDatabaseNotLost, openForStart } from "../installation/lost-database.ts";
+import { beginInstallation } from "../installation/setup.ts";
+import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
+import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
+import { registerKeyAndLoginJobs } from "./jobs/access-jobs.ts";
+import { registerAuditJob } from "./jobs/audit-jobs.ts";
+import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
+import { drainAttempts, registerGatewayJob, startGatewayWork } from "./jobs/gateway-jobs.ts";
+import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
+import { livenessOf } from "./liveness.ts";
+import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
+import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
+import { assertStartable } from "./start-checks.ts";
+import { stateOf } from "./state.ts";
+import type { Liveness } from "./supervision.ts";
+import { reportUntrustedProxy } from "./untrusted-proxy.ts";
+import { reportUnusedBootstrap } from "./unused-bootstrap.ts";
+
+export interface ServiceOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  log: AdjustableLog;
+  /** Told as soon as it is durable: a generated password must be shown even when a later step fails. */
+  onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
+}
+
+export interface Service {
+  /** our origin */
+  baseUrl: string;
+  /** where it listens */
+  address: string;
+  installation: Installation;
+  bootstrap: BootstrapResult;
+  /** what the catalog file changed; undefined without a catalog file */
+  seeded: Seeded | undefined;
+  vitals: Liveness;
+  /** Reads settings, TLS files, catalog, policy and the roles of groups again; what is bad is logged and changes nothing. */
+  reload(): Promise<void>;
+  /** Ends running requests and jobs, then closes the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
+ * data, so that an address in use leaves no installation behind.
+ * @throws DomainError `clock.*`, `start.refused`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, log } = options;
+  assertStartable(config, clock);
+  const directory = openForStart(options);
+  await using undo = new AsyncDisposableStack();
+  const lock = lockForServer(directory, clock);
+  undo.defer(() => lock.release());
+  forgetServiceState(directory);
+  const mode = openMode(directory);
+  if (mode !== undefined)
+    log.warning("data_dir.open", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
+  if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
+  assertDatabaseNotLost(directory, options);
+  const door = await openServiceListener(config, log);
+  undo.defer(() => door.listener.stop());
+  const service = await startWithListener(door, directory, { ...options, undo });
+  undo.defer(() => forgetServiceState(directory));
+  writeServiceState(directory, stateOf(service, { config, clock }));
+  const onStop = undo.move();
+  return { ...service, stop: () => onStop.disposeAsync() };
+}
+
+/** The socket, and what answers behind it: a refusal until the service is there. */
+interface ServiceListener {
+  listener: Listener;
+  /** the first peer that forwards an address and is no trusted proxy; pending for as long as there is none */
+  untrusted: Promise<UntrustedPeer>;
+  baseUrl(): string;
+  open(server: Server): void;
+}
+
+async function openServiceListener(config: Config, log: Log): Promise<ServiceListener> {
+  await removeDeadSocket(config.get("server.listen"));
+  let answer: Server["handle"] = (request) => startingResponse(request);
+  const untrusted = Promise.withResolvers<UntrustedPeer>();
+  const listener = listen((request, addressOf) => answer(request, addressOf), {
+    listen: config.get("server.listen"),
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+    forwardedHeader: config.get("server.forwarded_header"),
+    noteUntrusted: untrusted.resolve,
+    report: (error) => log.error("http.escaped", { error }),
+  });
+  const baseUrl = config.get("server.public_url") ?? listener.address;
+  return {
+    listener,
+    untrusted: untrusted.promise,
+    baseUrl: () => baseUrl,
+    open(server) {
+      answer = server.handle;
+    },
+  };
+}
+
+async function startWithListener(
+  door: ServiceListener,
+  directory: DataDirectory,
+  { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
+): Promise<Omit<Service, "stop">> {
+  const { config, clock, ids, log } = options;
+  const { baseUrl, listener } = door;
+  const metrics = createMetrics();
+  const observeProvisioner = watchProvisioner({ metrics, log });
+  const runTask = createDocumentThreads();
+  const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
+  const threads = { runTask, runCatalogTask: runTask, checkpoint };
+  const machine = { config, clock, ids, baseUrl, observeProvisioner, ...threads };
+  const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
+  undo.defer(() => installation.close());
+  const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
+  const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
+  await reportUnusedBootstrap(installation, { config, log });
+  await startProvisioning(installation, { actor, log, baseUrl: baseUrl() });
+  await loadHarnesses(installation, { actor, log });
+  const file = config.content;
+  const seeded = await seedFromFile(installation, { config, file, actor, log });
+  logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
+  await startGatewayWork(installation.domain, log);
+  watchKeys(metrics, installation.domain.gateway);
+
+  const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
+  const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
+  registerKeyAndLoginJobs(scheduler, installation.domain, { actor, log, deviceLoginsExpired });
+  registerGatewayJob(scheduler, installation.domain);
+  registerClientJobs(scheduler, installation.domain, { actor, log, config });
+  registerInvitationJob(scheduler, installation.domain, { actor, log, config });
+  registerAuditJob(scheduler, installation.domain, { actor, log, config });
+  registerBackupJob(scheduler, installation, { actor, clock, config, log });
+  registerReplacedJob(scheduler, installation, { actor, clock, config, log });
+  addBackupFigures(metrics, installation.domain);
+  addClientFigures(metrics, installation.domain, { actor, clock });
+  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl, runTask });
+  door.open(server);
+  const { untrustedProxies } = installation.domain;
+  await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
+  reportUntrustedProxy(door.untrusted, untrustedProxies, log);
+  await scheduler.takeOverLeases();
+  scheduler.start();
+  undo.defer(() => drainAttempts(installation.domain));
+  undo.defer(() => scheduler.stop());
+  // Undone in reverse: requests end first, then jobs and what they left to be done, then the database closes.
+  undo.defer(() => listener.stop());
+  undo.defer(() => server.endStreams());
+  const reload = async () => {
+    const reading = config.readFileAgain(runTask);
+    await reloadSettings({ config, log, reading, listener });
+    await reloadHarnesses(installation, { actor, log });
+    await reloadCatalog(installation, { config, actor, log, reading });
+    await reloadGovernance(installation, { config, actor, log, reading, runTask });
+    await reloadRoleMapping(installation, { config, actor, log, reading });
+  };
+  const vitals = livenessOf(installation, scheduler);
+  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
+}
+
+interface Parts extends ServiceOptions {
+  metrics: Metrics;
+  scheduler: Scheduler;
+  runTask: RunDocumentTask;
+  baseUrl(): string;
+}
+
+function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
+  const { config, clock, ids, log, metrics, scheduler, baseUrl } = parts;
+  const readiness = createReadiness({
+    db,
+    clock,
+    databaseFile: directory.database,
+    checkKeys: () => domain.access.keys.signer(),
+    lastBeatMs: () => scheduler.lastBeatMs(),
+  });
+  addInstallationFigures(metrics, { directory, readiness });
+  const metricsToken = config.get("metrics.token");
+  const configuration = () => configurationIn(config, parts.runTask);
+  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
+}
+
+interface Seeding {
+  config: Config;
+  /** the configuration file; undefined where there is none */
+  file: ConfigFile | undefined;
+  actor: Actor;
+  log: Log;
+}
+
+/** The catalog's own file, or else the section of the configuration file. */
+async function seedFromFile(
+  { domain }: Installation,
+  { config, file, actor, log }: Seeding,
+): Promise<Seeded | undefined> {
+  const path = config.get("catalog.file");
+  const section = file?.hasCatalog ? parseCatalogFile(file.path, file.bytes) : undefined;
+  const catalog = path === undefined ? section : await readCatalogFile(path);
+  if (catalog === undefined) return undefined;
+  const seeded = await domain.catalog.seed.apply(actor, { ...catalog, prune: false });
+  for (const warning of seeded.warnings) log.warning("catalog.warning", { ...warning });
+  return seeded;
+}
+
+async function reloadCatalog(
+  installation: Installation,
+  { config, actor, log, reading }: Reloading & { actor: Actor },
+): Promise<void> {
+  try {
+    const isOwn = config.has("catalog.file");
+    const file = isOwn ? undefined : config.fileIn(await reading);
+    const plan = await seedFromFile(installation, { config, file, actor, log });
+    if (!plan) return log.info("catalog.no_file");
+    const { added, changed, unchanged } = plan;
+    log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("catalog.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("catalog.problem", { ...problem });
+  }
+}

@@ -1,0 +1,72 @@
+// SIGHUP and the settings (operator-experience.md SVC-4): log level and TLS files come into force at once, and every other
+// change is named as one that waits for a restart. Catalog, policy and group roles have files of their own.
+
+import { toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { FileReading } from "../../platform/config/file.ts";
+import type { SettingName } from "../../platform/config/table.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
+import type { Listener } from "../../server/listener/listen.ts";
+import type { TlsFiles } from "../../server/listener/tls.ts";
+
+interface Parts extends Reloading {
+  log: AdjustableLog;
+  listener: Pick<Listener, "renew">;
+}
+
+/** One run of reading everything again. The file is read once, and each part deals with its failure. */
+export interface Reloading {
+  /** in force since the start */
+  config: Config;
+  log: Log;
+  /** rejects with a DomainError `document.*` */
+  reading: Promise<FileReading>;
+}
+
+/** What a reload puts in force, here or with the roles of groups; TLS only where it is on before and after. */
+export const RELOADABLE_SETTINGS: readonly SettingName[] = ["log.level", "scim.group_role_mappings"];
+export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert", "server.tls_key"];
+
+/** Reads all settings again. What is wrong is logged and changes nothing; a certificate is renewed all the same. */
+export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<void> {
+  const fresh = await readSettingsAgain({ config, log, reading });
+  const files = fresh && tlsOf(fresh);
+  const tls = tlsOf(config) && (files ?? tlsOf(config));
+  if (fresh) {
+    log.setLevel(fresh.get("log.level"));
+    const live = tls && files ? [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS] : RELOADABLE_SETTINGS;
+    const settings = fresh.changedSince(config).filter((name) => !live.includes(name));
+    if (settings.length > 0) log.warning("config.restart_needed", { settings });
+  }
+  if (tls) renewCertificate(tls, { log, listener });
+  log.info("config.reloaded", { log_level: fresh?.get("log.level") });
+}
+
+/** @returns undefined where TLS is off */
+export function tlsOf(config: Config): TlsFiles | undefined {
+  const cert = config.get("server.tls_cert");
+  const key = config.get("server.tls_key");
+  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+}
+
+async function readSettingsAgain({ config, log, reading }: Reloading): Promise<Config | undefined> {
+  try {
+    return config.reloadedFrom(await reading);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("config.kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("config.problem", { ...problem });
+    return undefined;
+  }
+}
+
+function renewCertificate(files: TlsFiles, { log, listener }: Pick<Parts, "log" | "listener">): void {
+  try {
+    const renewed = listener.renew(files);
+    if (renewed) log.info("tls.renewed", { ...files, expires_at: toRfc3339(renewed.expiresAtMs) });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("tls.kept", { reason: error.reason, message: error.message, next: error.hint });
+  }
+}

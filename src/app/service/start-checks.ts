@@ -1,0 +1,98 @@
+// Reasons not to start that no single setting shows (operator-experience.md SVC-10): one list for `serve`, `config check` and
+// `doctor`. No check binds an address, opens the data directory, or changes anything.
+
+import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { BUILD_TIME } from "../../platform/version.ts";
+import { readCertificate } from "../../server/listener/tls.ts";
+import { readHarnessFacts } from "../files/harness-facts-file.ts";
+import { assertExecutableUsable } from "../installation/gateway-mode.ts";
+import { isLoopback } from "../installation/origin.ts";
+import { tlsOf } from "./settings-reload.ts";
+
+/** Finds what keeps the service from starting. */
+type StartCheck = (config: Config) => DomainError[];
+
+/** @returns what a check that throws has to say */
+function found(check: () => void): DomainError[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof DomainError) return [error];
+    throw error;
+  }
+}
+
+/** Checks of the settings and of the programs that they name. */
+export const SETTINGS_CHECKS: readonly StartCheck[] = [
+  (config) => found(() => assertBindable(config)),
+  (config) => found(() => assertExecutableUsable(config)),
+];
+
+const certificateProblems: StartCheck = (config) => {
+  const files = tlsOf(config);
+  return files ? found(() => readCertificate(files)) : [];
+};
+
+/**
+ * Runs all checks that need neither the data directory nor a socket.
+ * @throws DomainError the one problem, or `start.refused` with all of them
+ */
+export function assertStartable(config: Config, clock: Clock): void {
+  throwProblems([
+    ...found(() => assertClockPlausible(clock, BUILD_TIME)),
+    ...SETTINGS_CHECKS.flatMap((find) => find(config)),
+    ...certificateProblems(config),
+    ...found(() => void readHarnessFacts(config)),
+  ]);
+}
+
+/** @throws DomainError the one problem, or `start.refused` with all of them; nothing for none */
+export function throwProblems(found: readonly DomainError[]): void {
+  const [only, ...others] = found;
+  if (!only) return;
+  if (others.length === 0) throw only;
+  throw new DomainError("invalid", "start.refused", "several problems keep the service from starting", {
+    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+    problems: found.flatMap(problemsOf),
+  });
+}
+
+const problemsOf = ({ message, hint, problems }: DomainError) =>
+  problems.length > 0
+    ? problems
+    : [{ pointer: "", detail: hint === undefined ? message : `${message}; ${hint}` }];
+
+/**
+ * Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3).
+ * @throws DomainError `config.public_url_missing`
+ */
+export function assertBindable(config: Config): void {
+  if (config.get("server.public_url") !== undefined || isLoopback(config.get("server.listen"))) return;
+  throw new DomainError(
+    "invalid",
+    "config.public_url_missing",
+    "server.public_url is needed when the service listens on anything but a loopback address",
+    { hint: "set it to the https origin under which clients reach the service" },
+  );
+}
+
+/** How far the clock of the machine that built this program may have been ahead. */
+export const CLOCK_SLACK_MS = DAY_MS;
+
+/**
+ * With a clock that was never set every token would be from the future once it is.
+ * @param buildTime RFC 3339; null where the program runs from source
+ * @throws DomainError `clock.before_build`
+ */
+export function assertClockPlausible(clock: Clock, buildTime: string | null): void {
+  if (buildTime === null || clock.nowMs() >= Date.parse(buildTime) - CLOCK_SLACK_MS) return;
+  throw new DomainError(
+    "unavailable",
+    "clock.before_build",
+    `the clock of this machine shows ${toRfc3339(clock.nowMs())}, before this program was made (${buildTime})`,
+    { hint: "set the clock, for example: timedatectl set-time 'YYYY-MM-DD hh:mm:ss'" },
+  );
+}

@@ -1,0 +1,123 @@
+// What the service tells the service manager, and when (operator-experience.md SVC-2 and SVC-3): ready, reloading, stopping, a
+// status line, and that it lives, which it says only while the database reads and the scheduler takes its turns.
+import { MINUTE_MS } from "../../platform/clock.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Assignments, ServiceManager } from "../../platform/systemd/notify.ts";
+
+/** What tells that the service works. */
+export interface Liveness {
+  /** throws when it cannot be read */
+  readDatabase(): void;
+  /** changes with each complete turn of the scheduler */
+  beatMs(): number;
+  /** one line for `systemctl status` */
+  statusLine(): string;
+}
+
+export interface SupervisionOptions {
+  /** undefined where the service was started by hand: then nothing is said */
+  manager: ServiceManager | undefined;
+  log: Log;
+  /** milliseconds of a clock that nobody sets */
+  monotonicMs?: () => number;
+}
+
+/** How often the status line is made anew: counting the clients of a large fleet takes a moment. */
+export const STATUS_EVERY_MS = MINUTE_MS;
+/** Parts of the watchdog's interval after which we look again: one look may fail without harm. */
+const LOOKS_PER_INTERVAL = 4;
+
+export class Supervision implements Disposable {
+  #vitals: Liveness | undefined;
+  #timer: Timer | undefined;
+  #reloads: Promise<void> = Promise.resolve();
+  #beat = { ms: -1, seenAtMs: 0 };
+  #status = { text: "", madeAtMs: 0 };
+  readonly #nowMs: () => number;
+
+  constructor(private readonly own: SupervisionOptions) {
+    this.#nowMs = own.monotonicMs ?? (() => performance.now());
+  }
+
+  /** To be called when callers are answered; from now on the watchdog is fed. */
+  ready(vitals: Liveness): void {
+    this.#vitals = vitals;
+    const { manager } = this.own;
+    if (!manager) return;
+    this.#tell({ READY: "1", ...this.#newStatus(vitals) });
+    const lookMs = (manager.watchdogMs ?? Number.POSITIVE_INFINITY) / LOOKS_PER_INTERVAL;
+    this.#timer = setInterval(() => this.look(), Math.min(lookMs, STATUS_EVERY_MS));
+  }
+
+  /** Reloads run one after another, each announced and followed by READY, whatever comes of it. */
+  reload(work: () => Promise<void>): Promise<void> {
+    const run = async () => {
+      this.own.manager?.notifyReloading();
+      try {
+        await work();
+      } finally {
+        this.#tell({ READY: "1", ...(this.#vitals && this.#newStatus(this.#vitals)) });
+      }
+    };
+    this.#reloads = this.#reloads.then(run, run);
+    return this.#reloads;
+  }
+
+  /** To be called when the service begins to end; the manager's own time limit counts from here. */
+  stopping(): void {
+    clearInterval(this.#timer);
+    this.#tell({ STOPPING: "1", STATUS: "ending running requests" });
+  }
+
+  /** Feeds the watchdog if all is well; a timer calls it. */
+  look(): void {
+    if (!this.#vitals) return;
+    const { manager, log } = this.own;
+    const watchdogMs = manager?.watchdogMs;
+    const fault = watchdogMs === undefined ? undefined : this.#fault(this.#vitals, watchdogMs);
+    if (fault !== undefined) {
+      log.warning("watchdog.not_fed", { because: fault });
+      return;
+    }
+    const isStatusOld = this.#nowMs() - this.#status.madeAtMs >= STATUS_EVERY_MS;
+    this.#tell({
+      ...(watchdogMs !== undefined && { WATCHDOG: "1" }),
+      ...(isStatusOld && this.#newStatus(this.#vitals)),
+    });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.own.manager?.close();
+  }
+
+  #fault(vitals: Liveness, watchdogMs: number): unknown {
+    const nowMs = this.#nowMs();
+    const ms = vitals.beatMs(); // compared with itself alone: somebody may set the clock it is taken from
+    if (ms !== this.#beat.ms) this.#beat = { ms, seenAtMs: nowMs };
+    if (nowMs - this.#beat.seenAtMs >= watchdogMs) return "the scheduler took no turn";
+    try {
+      vitals.readDatabase();
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  #newStatus(vitals: Liveness): Assignments {
+    let text: string;
+    try {
+      text = vitals.statusLine();
+    } catch {
+      return {}; // the line is a comfort; a database that fails is noticed by `look`
+    }
+    const isNew = text !== this.#status.text;
+    this.#status = { text, madeAtMs: this.#nowMs() };
+    return isNew ? { STATUS: text } : {};
+  }
+
+  #tell(state: Assignments): void {
+    if (Object.keys(state).length === 0 || !this.own.manager) return;
+    if (!this.own.manager.notify(state)) this.own.log.warning("manager.not_told", { ...state });
+  }
+}

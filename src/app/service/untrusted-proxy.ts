@@ -1,0 +1,20 @@
+// What the service does about a proxy that the settings do not name: a warning in the log, and a note for `status` and `doctor`.
+import type { Domain } from "../../domain/domain.ts";
+import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
+
+/** Tells of the first one; a failure to keep the note is logged, too. */
+export function reportUntrustedProxy(
+  first: Promise<UntrustedPeer>,
+  untrustedProxies: Pick<Domain["untrustedProxies"], "note">,
+  log: Log,
+): void {
+  const tell = async () => {
+    const seen = await first;
+    const next = untrustedProxyRemedy(seen.peer);
+    log.warning("proxy.untrusted", { ...seen, because: untrustedProxyText(seen), next });
+    await untrustedProxies.note(seen);
+  };
+  tell().catch((error: unknown) => log.error("proxy.not_noted", { error }));
+}

@@ -1,0 +1,25 @@
+// Settings of the first start that a later start leaves unused: the log says so, and names the command that does it.
+
+import type { Config } from "../../platform/config/config.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Installation } from "../installation/installation.ts";
+import { bootstrapRequest } from "../installation/setup.ts";
+
+/** Call it after the installation has begun. */
+export async function reportUnusedBootstrap(
+  { domain: { identity } }: Installation,
+  { config, log }: { config: Config; log: Log },
+): Promise<void> {
+  const { organizationName, adminPassword } = await identity.bootstrapDifferences(bootstrapRequest(config));
+  if (organizationName && config.has("bootstrap.organization_name"))
+    log.warning("bootstrap.organization_name_unused", {
+      because: "the setting names a new organization only, and this one has another name, which stays",
+      next: "quartermaster organization rename NAME, or set bootstrap.organization_name to the name in force",
+    });
+  if (adminPassword)
+    log.warning("bootstrap.admin_password_unused", {
+      because:
+        "the setting is for an administrator without a password only, and this one has another password, which stays",
+      next: "quartermaster users reset-password USER --password-file FILE, or remove bootstrap.admin_password",
+    });
+}

@@ -1,0 +1,29 @@
+// SQL of what stands behind a workstation: its grant, and the browser sign-in that approved it.
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { type Connection, statement } from "../../../platform/database/database.ts";
+import { grants, loginSessions } from "../tables.ts";
+
+const selectActiveLogin = statement((connection) =>
+  connection
+    .select({
+      userId: grants.userId,
+      loginSessionId: grants.loginSessionId,
+      grantExpiresAtMs: grants.expiresAtMs,
+      sessionExpiresAtMs: loginSessions.expiresAtMs,
+    })
+    .from(grants)
+    .innerJoin(loginSessions, eq(loginSessions.id, grants.loginSessionId))
+    .where(
+      and(
+        eq(grants.id, sql.placeholder("grantId")),
+        isNull(grants.revokedAtMs),
+        isNull(loginSessions.endedAtMs),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns both, unless one was revoked or ended; they may have expired */
+export const findActiveLogin = (connection: Connection, grantId: string) =>
+  selectActiveLogin(connection).get({ grantId });

@@ -1,0 +1,221 @@
+// Who calls: turns an access token or a session cookie into a principal. A token proves who; whether the grant stands,
+// whether the user is active, and the role are the database's to say (PRODUCT.md decision 7), asked again whenever its
+// revision moves, so a revocation by any process counts from the next call on. What a principal may do is the guard's.
+import type { Clock } from "../../../platform/clock.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { CLOCK_TOLERANCE_SECONDS, isExpired } from "../../../platform/crypto/signing.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { readUuid } from "../../../platform/uuid-words.ts";
+import type { Identity, Role, User } from "../../identity/service.ts";
+import type { LoginSessions } from "../sign-in/login-sessions.ts";
+import {
+  type AccessTokens,
+  accessRevoked,
+  sessionInvalid,
+  tokenExpired,
+  tokenInvalid,
+  userSuspended,
+} from "../tokens/access-tokens.ts";
+import type { SigningKeys } from "../tokens/signing-keys.ts";
+import { USER_SCOPES } from "../wire.ts";
+import * as store from "./authenticate-store.ts";
+import type { GrantHolder, GrantHolders } from "./grant-holders.ts";
+import { type KnownToken, subjectMark, type VerifiedTokens } from "./verified-tokens.ts";
+
+/** A caller whose credential holds; user fields are the database's, not the token's. */
+export interface Principal {
+  kind: "bearer" | "session";
+  userId: string;
+  organizationId: string;
+  subject: string;
+  email: string;
+  role: Role;
+  scopes: ReadonlySet<string>;
+  /** login session that approved a bearer's device login; null for cookie callers, who get no gateway key by it */
+  sid: string | null;
+  /** login session of a cookie caller, null for a bearer */
+  sessionId: string | null;
+  /** grant of a bearer, null for a cookie caller */
+  grantId: string | null;
+  /** of the presented credential */
+  expiresAtMs: number;
+  issuedAtMs: number;
+  /** true when this call prolonged a login session: the browser needs the cookie again, with its new age */
+  renewed: boolean;
+}
+
+export interface Authenticator {
+  /**
+   * @returns undefined for a token not seen before: only `bearer` can tell
+   * @throws as `bearer` does
+   */
+  known(token: string): Principal | undefined;
+  /**
+   * @throws DomainError unauthenticated: `access.token_invalid`, `access.token_expired`, `access.revoked`,
+   *   `access.user_suspended`
+   */
+  bearer(token: string): Principal;
+  /** @throws DomainError unauthenticated: `access.session_invalid`, `access.revoked`, `access.user_suspended` */
+  session(token: string): Principal;
+}
+
+export interface AuthenticatorDependencies {
+  db: Db;
+  clock: Clock;
+  tokens: Pick<AccessTokens, "read">;
+  keys: Pick<SigningKeys, "find">;
+  sessions: Pick<LoginSessions, "find" | "renew">;
+  identity: Pick<Identity, "findUserById">;
+  verified: VerifiedTokens;
+  holders: GrantHolders;
+}
+
+/** @returns the authenticator with an empty memory; made once, in service.ts */
+export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
+  const bearers = new Bearers(dependencies);
+  const { db, identity, sessions } = dependencies;
+  return {
+    known: (token) => bearers.recall(token),
+    bearer: (token) => bearers.recall(token) ?? bearers.verify(token),
+    session(token) {
+      const session = sessions.find(token);
+      if (!session) throw sessionInvalid();
+      const user = activeUser(identity.findUserById(db.read, session.userId));
+      const renewedUntilMs = sessions.renew(session);
+      return {
+        ...fieldsOf(user),
+        kind: "session",
+        scopes: ALL_SCOPES,
+        sid: null,
+        sessionId: session.id,
+        grantId: null,
+        expiresAtMs: renewedUntilMs ?? session.expiresAtMs,
+        issuedAtMs: session.createdAtMs,
+        renewed: renewedUntilMs !== undefined,
+      };
+    },
+  };
+}
+
+/** A cookie stands for the user in person (client-and-auth.md section 4.6). */
+const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
+
+/** What the database says of a grant. */
+interface Asked {
+  holder: GrantHolder;
+  user: User;
+}
+
+/** Callers with access tokens. What is remembered of them saves the signature check and, until something changes, the questions. */
+class Bearers {
+  constructor(private readonly own: AuthenticatorDependencies) {}
+
+  /** @returns undefined for a token that is not remembered */
+  recall(token: string): Principal | undefined {
+    const { verified, holders, clock, keys, db } = this.own;
+    const known = verified.find(token);
+    if (!known) return undefined;
+    const nowMs = clock.nowMs();
+    if (isExpired(known.expiresAtSeconds * SECOND_MS, nowMs)) throw tokenExpired();
+    if (!keys.find(known.kid)) throw tokenInvalid("its key no longer verifies");
+    const revision = db.revision("access");
+    const grantId = readUuid(known.grant);
+    const holder = holders.find(known.grant, revision) ?? this.#ask(grantId, known.expiresAtSeconds).holder;
+    if (holder.subject !== known.subject) throw accessRevoked();
+    return new Bearer(this.own, { grantId, holder, token: known });
+  }
+
+  verify(token: string): Principal {
+    const { verified, tokens, clock } = this.own;
+    const read = tokens.read(token);
+    verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS));
+    const { claims } = read;
+    const { holder, user } = this.#ask(claims.grant_id, claims.exp);
+    if (user.subject !== claims.sub) throw accessRevoked();
+    const facts = {
+      scopes: new Set(claims.scope.split(" ")),
+      expiresAtSeconds: claims.exp,
+      issuedAtSeconds: claims.iat,
+    };
+    return new Bearer(this.own, { grantId: claims.grant_id, holder, token: facts });
+  }
+
+  /**
+   * Asks the database and remembers the answer for as long as a token of the grant lives.
+   * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant stands and its user is active
+   */
+  #ask(grantId: string, expiresAtSeconds: number): Asked {
+    const { db, identity, holders, clock } = this.own;
+    // The revision is taken before the questions: a change in between makes what is remembered stale, never wrong.
+    const revision = db.revision("access");
+    const grant = store.findGrant(db.read, grantId);
+    const user = grant && activeUser(identity.findUserById(db.read, grant.userId));
+    if (!user || grant.revokedAtMs !== null) throw accessRevoked();
+    const { id: userId, organizationId, role, subject } = user;
+    const { loginSessionId } = grant;
+    const holder = { userId, organizationId, role, loginSessionId, subject: subjectMark(subject) };
+    const until = expiresAtSeconds + CLOCK_TOLERANCE_SECONDS;
+    holders.put(grantId, holder, { revision, until, now: Math.floor(clock.nowMs() / SECOND_MS) });
+    return { user, holder };
+  }
+}
+
+/** A caller with an access token. Nearly no request needs the name of its user, so that is asked for where one does. */
+class Bearer implements Principal {
+  readonly kind = "bearer";
+  readonly sessionId = null;
+  readonly renewed = false;
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+  readonly sid: string;
+  readonly grantId: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly expiresAtMs: number;
+  readonly issuedAtMs: number;
+  readonly #own: Pick<AuthenticatorDependencies, "db" | "identity">;
+
+  constructor(
+    own: Pick<AuthenticatorDependencies, "db" | "identity">,
+    { grantId, holder, token }: { grantId: string; holder: GrantHolder; token: TokenFacts },
+  ) {
+    this.#own = own;
+    this.userId = holder.userId;
+    this.organizationId = holder.organizationId;
+    this.role = holder.role;
+    this.sid = holder.loginSessionId;
+    this.grantId = grantId;
+    this.scopes = token.scopes;
+    this.expiresAtMs = token.expiresAtSeconds * SECOND_MS;
+    this.issuedAtMs = token.issuedAtSeconds * SECOND_MS;
+  }
+
+  get subject(): string {
+    return this.#user().subject;
+  }
+
+  get email(): string {
+    return this.#user().email;
+  }
+
+  #user(): User {
+    const { db, identity } = this.#own;
+    return activeUser(identity.findUserById(db.read, this.userId));
+  }
+}
+
+type TokenFacts = Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">;
+
+function activeUser(user: User | undefined): User {
+  if (!user || user.status === "removed") throw accessRevoked();
+  if (user.status === "suspended") throw userSuspended();
+  return user;
+}
+
+const fieldsOf = ({ id, organizationId, subject, email, role }: User) => ({
+  userId: id,
+  organizationId,
+  subject,
+  email,
+  role,
+});

@@ -1,0 +1,84 @@
+// Who holds a grant, as the database said when it was asked last: a row of 64 bytes for all tokens of the grant. It holds
+// for one revision of the database; asking again is authenticate.ts's.
+import { readUuid, UUID_WORDS, writeUuid } from "../../../platform/uuid-words.ts";
+import type { Role } from "../../identity/service.ts";
+import { CompactTable, OWN_BITS_SHIFT } from "./compact-table.ts";
+
+export interface GrantHolder {
+  userId: string;
+  organizationId: string;
+  role: Role;
+  /** login session that approved the grant */
+  loginSessionId: string;
+  /** stands for the subject of the user: `subjectMark` */
+  subject: number;
+}
+
+/** Own words of a row. The first packs role and organization, above the bit of the table. */
+const PACKED = 0;
+const REVISION = 1;
+const SUBJECT = 2;
+const USER = 3;
+const SESSION = USER + UUID_WORDS;
+const OWN_WORDS = SESSION + UUID_WORDS;
+
+const ROLES: readonly Role[] = ["member", "admin"];
+const ORGANIZATION_SHIFT = OWN_BITS_SHIFT + 1;
+/** A grant of a later one is asked about each time. */
+const ORGANIZATIONS_MAX = 256;
+
+export class GrantHolders {
+  readonly #row = new Uint32Array(OWN_WORDS);
+  readonly #grant = new Uint32Array(UUID_WORDS);
+  readonly #organizations: string[] = [];
+  readonly #table: CompactTable;
+
+  /** @param bytesMax of all rows together */
+  constructor(bytesMax: number) {
+    this.#table = new CompactTable({ ownWords: OWN_WORDS, bytesMax });
+  }
+
+  /** @returns bytes that are taken */
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
+  /** @param grant its UUID @returns the holder of that revision; undefined where another one was kept, or none */
+  find(grant: Uint32Array, revision: number): GrantHolder | undefined {
+    const row = this.#table.find(grant);
+    if (!row) return undefined;
+    const { words, at } = row;
+    if (words[at + REVISION] !== revision >>> 0) return undefined;
+    const packed = words[at + PACKED] ?? 0;
+    return {
+      userId: readUuid(words, at + USER),
+      organizationId: this.#organizations[packed >>> ORGANIZATION_SHIFT] ?? "",
+      role: ROLES[(packed >>> OWN_BITS_SHIFT) & 1] ?? "member",
+      loginSessionId: readUuid(words, at + SESSION),
+      subject: words[at + SUBJECT] ?? 0,
+    };
+  }
+
+  /** @param until seconds; when nobody needs it any more */
+  put(
+    grantId: string,
+    holder: GrantHolder,
+    { revision, until, now }: { revision: number; until: number; now: number },
+  ): void {
+    const organization = this.#organizationOf(holder.organizationId);
+    if (organization === undefined) return;
+    if (!writeUuid(grantId, this.#grant)) return;
+    if (!writeUuid(holder.userId, this.#row, USER)) return;
+    if (!writeUuid(holder.loginSessionId, this.#row, SESSION)) return;
+    this.#row[PACKED] = (organization << ORGANIZATION_SHIFT) | (ROLES.indexOf(holder.role) << OWN_BITS_SHIFT);
+    this.#row[REVISION] = revision;
+    this.#row[SUBJECT] = holder.subject;
+    this.#table.put(this.#grant, this.#row, { expiry: until, now });
+  }
+
+  #organizationOf(id: string): number | undefined {
+    const known = this.#organizations.indexOf(id);
+    if (known >= 0) return known;
+    return this.#organizations.length < ORGANIZATIONS_MAX ? this.#organizations.push(id) - 1 : undefined;
+  }
+}

@@ -1,0 +1,14 @@
+// SQL of the one question about logins that are watched: which of them do not count any more.
+import { sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
+import { grants, loginSessions } from "../tables.ts";
+
+/** @returns those that are neither a grant nor a login session that still stands; one query, however many are asked for */
+export function endedAmong(connection: Connection, ids: readonly string[]): string[] {
+  const rows = connection.all<{ id: string }>(sql`
+    SELECT value AS id FROM json_each(${JSON.stringify(ids)})
+    WHERE NOT EXISTS (SELECT 1 FROM ${grants} WHERE ${grants.id} = value AND ${grants.revokedAtMs} IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM ${loginSessions}
+      WHERE ${loginSessions.id} = value AND ${loginSessions.endedAtMs} IS NULL)`);
+  return rows.map(({ id }) => id);
+}

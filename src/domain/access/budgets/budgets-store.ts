@@ -1,0 +1,87 @@
+// SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
+import { and, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { changesOf } from "../../../platform/database/drizzle.ts";
+import { SWEEP_BATCH_ROWS } from "../model.ts";
+import { budgets } from "../tables.ts";
+
+export type BudgetRow = typeof budgets.$inferSelect;
+
+const byKey = and(eq(budgets.name, sql.placeholder("name")), eq(budgets.subject, sql.placeholder("subject")));
+
+const selectOne = statement((connection) =>
+  connection.select().from(budgets).where(byKey).limit(1).prepare(),
+);
+
+const upsert = statement((connection) => {
+  const values = { used: sql.placeholder("used"), resetsAtMs: sql.placeholder("resetsAtMs") };
+  return connection
+    .insert(budgets)
+    .values({ name: sql.placeholder("name"), subject: sql.placeholder("subject"), ...values })
+    .onConflictDoUpdate({
+      target: [budgets.name, budgets.subject],
+      set: { used: sql`excluded.used`, resetsAtMs: sql`excluded.resets_at_ms` },
+    })
+    .prepare();
+});
+
+const incrementOpen = statement((connection) =>
+  connection
+    .update(budgets)
+    .set({ used: sql`${budgets.used} + 1` })
+    .where(
+      and(
+        byKey,
+        lt(budgets.used, sql.placeholder("limit")),
+        gt(budgets.resetsAtMs, sql.placeholder("nowMs")),
+        lte(budgets.resetsAtMs, sql.placeholder("latestMs")),
+      ),
+    )
+    .prepare(),
+);
+
+const deleteOne = statement((connection) => connection.delete(budgets).where(byKey).prepare());
+
+/** @returns the counter, its window over or not */
+export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subject">) =>
+  selectOne(connection).get({ ...key });
+
+/** Writes a counter, new or not. */
+export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
+
+/** A counter that has room, in a window that is open: over after `nowMs`, and no later than `latestMs`. */
+export interface OpenCounter extends Pick<BudgetRow, "name" | "subject"> {
+  limit: number;
+  nowMs: number;
+  latestMs: number;
+}
+
+/** Counts one attempt. @returns whether there is such a counter */
+export const increment = (tx: Tx, counter: OpenCounter): boolean =>
+  changesOf(incrementOpen(tx).run({ ...counter })) > 0;
+
+/** Removes one counter; none is fine. */
+export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>
+  void deleteOne(tx).run({ ...key });
+
+/** Removes the counter of a subject and those of its parts, `<subject>.<part>`. @returns what was removed */
+export function removeParts(tx: Tx, { name, subject }: Pick<BudgetRow, "name" | "subject">): BudgetRow[] {
+  // "/" follows "." in ASCII: the range holds every text that begins with the subject and a dot.
+  const isPart = and(gt(budgets.subject, `${subject}.`), lt(budgets.subject, `${subject}/`));
+  return tx
+    .delete(budgets)
+    .where(and(eq(budgets.name, name), or(eq(budgets.subject, subject), isPart)))
+    .returning()
+    .all();
+}
+
+/** Removes a batch of counters that are over. @returns how many */
+export function removeExpired(tx: Tx, nowMs: number): number {
+  const expired = tx
+    .select({ name: budgets.name, subject: budgets.subject })
+    .from(budgets)
+    .where(lte(budgets.resetsAtMs, nowMs))
+    .limit(SWEEP_BATCH_ROWS);
+  const key = sql`(${budgets.name}, ${budgets.subject})`;
+  return tx.delete(budgets).where(inArray(key, expired)).returning({ name: budgets.name }).all().length;
+}

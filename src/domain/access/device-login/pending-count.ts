@@ -1,0 +1,65 @@
+// How many device logins may wait for a decision: in all, of one network and of one address. Waiting logins are not counted
+// again on every request, because counting walks all of them.
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { CountedAs } from "../budgets/counted-address.ts";
+import { tooManyPendingFromNetwork, tooManyPendingLogins } from "../errors.ts";
+import { DEVICE_LOGINS_PENDING_MAX } from "../model.ts";
+import type { LimitSettings } from "../settings.ts";
+import * as store from "./device-logins-store.ts";
+
+/** Counting walks the rows that are counted: a few milliseconds for all that may be pending. */
+const RECOUNT_AFTER_MS = SECOND_MS;
+
+type Limits = Pick<LimitSettings, "pendingLoginsPerAddress" | "pendingLoginsPerNetwork">;
+
+interface PendingRequest {
+  caller: CountedAs;
+  clock: Clock;
+  limits: Limits;
+}
+
+/** Counts that are exact when taken, and grow by our own inserts until they are taken again. */
+export class PendingCount {
+  #rows = 0;
+  /** of addresses and networks that have asked since the counts were taken last */
+  readonly #waiting = new Map<string, number>();
+  #countedAtMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Refuses a login where too many wait: one network may not use up what all may have. The remembered count of an address or
+   * network refuses nobody: decisions and time may have ended logins since.
+   * @throws DomainError `device_login.too_many_pending`
+   */
+  refuseFull(tx: Tx, { caller, clock, limits }: PendingRequest): void {
+    const nowMs = clock.nowMs();
+    this.#recount(tx, nowMs);
+    if (this.#rows >= DEVICE_LOGINS_PENDING_MAX) throw tooManyPendingLogins();
+    if (this.#hasRoom(caller, limits)) return;
+    const { countedAddress, countedNetwork } = caller;
+    const waiting = store.countPendingFor(tx, { address: countedAddress, network: countedNetwork, nowMs });
+    this.#waiting.set(countedAddress, waiting.address).set(countedNetwork, waiting.network);
+    if (waiting.address >= limits.pendingLoginsPerAddress) throw tooManyPendingFromNetwork("address");
+    if (waiting.network >= limits.pendingLoginsPerNetwork) throw tooManyPendingFromNetwork("network");
+  }
+
+  /** Counts one insert. */
+  add({ countedAddress, countedNetwork }: CountedAs): void {
+    this.#rows += 1;
+    for (const name of new Set([countedAddress, countedNetwork]))
+      this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
+  }
+
+  #recount(tx: Tx, nowMs: number): void {
+    if (nowMs >= this.#countedAtMs && nowMs < this.#countedAtMs + RECOUNT_AFTER_MS) return;
+    this.#rows = store.countPending(tx);
+    this.#waiting.clear();
+    this.#countedAtMs = nowMs;
+  }
+
+  #hasRoom({ countedAddress, countedNetwork }: CountedAs, limits: Limits): boolean {
+    const [ofAddress, ofNetwork] = [this.#waiting.get(countedAddress), this.#waiting.get(countedNetwork)];
+    if (ofAddress === undefined || ofNetwork === undefined) return false;
+    return ofAddress < limits.pendingLoginsPerAddress && ofNetwork < limits.pendingLoginsPerNetwork;
+  }
+}

@@ -1,0 +1,106 @@
+// SQL that takes access away. Which of these belong together is for end-logins.ts.
+import { and, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Tx } from "../../../platform/database/database.ts";
+import { moveRevision } from "../../../platform/database/moved-topics.ts";
+import { invariant } from "../../../platform/errors.ts";
+import { deviceLogins, grants, loginSessions, refreshTokens } from "../tables.ts";
+
+/** Whose rows; "everybody" is spelled out, so that a forgotten id can never mean it. */
+export type LoginOwner =
+  | { userId: string }
+  | { userIds: readonly string[] }
+  | { loginSessionId: string }
+  | { grantId: string }
+  | "everybody";
+
+/** @returns how many login sessions this ended */
+export function endSessions(tx: Tx, whose: Exclude<LoginOwner, { grantId: string }>, nowMs: number): number {
+  moveRevision(tx, "access");
+  const rows = matching(whose, { userId: loginSessions.userId, loginSessionId: loginSessions.id });
+  return tx
+    .update(loginSessions)
+    .set({ endedAtMs: nowMs })
+    .where(and(isNull(loginSessions.endedAtMs), rows))
+    .returning({ id: loginSessions.id })
+    .all().length;
+}
+
+/** @returns the sessions that this ended, expired ones too */
+export function endOtherSessions(
+  tx: Tx,
+  { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
+): { id: string; expiresAtMs: number }[] {
+  moveRevision(tx, "access");
+  return tx
+    .update(loginSessions)
+    .set({ endedAtMs: nowMs })
+    .where(
+      and(eq(loginSessions.userId, userId), ne(loginSessions.id, sessionId), isNull(loginSessions.endedAtMs)),
+    )
+    .returning({ id: loginSessions.id, expiresAtMs: loginSessions.expiresAtMs })
+    .all();
+}
+
+/** Removes the device logins that one of these sessions decided and no workstation has redeemed. */
+export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
+  moveRevision(tx, "access");
+  const isTheirs = isOneOf(
+    deviceLogins.loginSessionId,
+    sessions.map(({ id }) => id),
+  );
+  tx.delete(deviceLogins)
+    .where(and(inArray(deviceLogins.state, ["pending", "approved"]), isTheirs))
+    .run();
+}
+
+/** Revokes grants and removes their refresh tokens. @returns how many grants this revoked */
+export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: string; nowMs: number }): number {
+  moveRevision(tx, "access");
+  const rows = matching(whose, {
+    userId: grants.userId,
+    loginSessionId: grants.loginSessionId,
+    grantId: grants.id,
+  });
+  const theirs = tx.select({ id: grants.id }).from(grants).where(rows);
+  tx.delete(refreshTokens).where(inArray(refreshTokens.grantId, theirs)).run();
+  return tx
+    .update(grants)
+    .set({ revokedAtMs: revoked.nowMs, revokedReason: revoked.reason })
+    .where(and(isNull(grants.revokedAtMs), rows))
+    .returning({ id: grants.id })
+    .all().length;
+}
+
+/** @returns how many device logins this removed that could still have become a grant */
+export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId: string }>): number {
+  moveRevision(tx, "access");
+  const rows = matching(whose, {
+    userId: deviceLogins.userId,
+    loginSessionId: deviceLogins.loginSessionId,
+  });
+  return tx
+    .delete(deviceLogins)
+    .where(and(inArray(deviceLogins.state, ["pending", "approved"]), rows))
+    .returning({ id: deviceLogins.id })
+    .all().length;
+}
+
+/** @returns the condition on whichever id is given; none for everybody */
+function matching(
+  whose: LoginOwner,
+  columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn },
+): SQL | undefined {
+  if (whose === "everybody") return undefined;
+  if ("userIds" in whose) return isOneOf(columns.userId, whose.userIds);
+  const conditions = Object.entries(whose).map(([name, id]) => {
+    const column = columns[name];
+    invariant(column, `these rows have a column for ${name}`);
+    return eq(column, id);
+  });
+  return and(...conditions);
+}
+
+/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+const isOneOf = (column: SQLiteColumn, ids: readonly string[]): SQL =>
+  inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`);

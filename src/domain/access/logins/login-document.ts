@@ -1,0 +1,136 @@
+// One login as API and command line show it, and the query of its lists. No secret is in it, nor its hash.
+
+import { type Static, Type } from "@sinclair/typebox";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { isOwnId } from "../../../platform/ids.ts";
+import { LOGINS_PER_PAGE_MAX } from "../model.ts";
+import type { LoginKind, LoginPage, LoginQuery, LoginState, LoginView } from "./logins.ts";
+
+export const LOGIN_KINDS = ["device_login", "login_session", "grant"] as const satisfies LoginKind[];
+export const LOGIN_STATES = [
+  "pending",
+  "approved",
+  "refused",
+  "redeemed",
+  "active",
+  "expired",
+  "ended",
+  "revoked",
+] as const satisfies LoginState[];
+export const LOGIN_SHOWS = ["live", "all"] as const;
+
+const Uuid = Type.String({ format: "uuid" });
+const Time = Type.String({ format: "date-time" });
+const TimeOrNull = Type.Union([Time, Type.Null()]);
+const TextOrNull = Type.Union([Type.String(), Type.Null()]);
+
+const FIELDS = {
+  id: Uuid,
+  kind: Type.Union(LOGIN_KINDS.map((kind) => Type.Literal(kind))),
+  state: Type.Union(LOGIN_STATES.map((state) => Type.Literal(state))),
+  user: Type.Union([Type.Object({ id: Uuid, email: Type.String() }), Type.Null()], {
+    description: "null while nobody has opened a device login",
+  }),
+  address: Type.Union([Type.String(), Type.Null()], { description: "network address it was asked for from" }),
+  user_agent: Type.Union([Type.String(), Type.Null()], { description: "browser of a login session" }),
+  login_session_id: Type.Union([Uuid, Type.Null()], {
+    description: "login session that approved a device login or a grant",
+  }),
+  scopes: Type.Array(Type.String()),
+  created_at: Time,
+  used_at: Type.Union([Time, Type.Null()], {
+    description: "last prolongation of a login session, last refresh of a grant, decision on a device login",
+  }),
+  expires_at: Time,
+  ended_at: TimeOrNull,
+  ended_reason: TextOrNull,
+};
+const next_cursor = Type.Union([Uuid, Type.Null()], {
+  description: "`cursor` of the next page; null on the last",
+});
+
+export const Login = Type.Object(FIELDS);
+export const LoginList = Type.Object({ items: Type.Array(Login), next_cursor });
+
+export const OwnLogin = Type.Object({
+  ...FIELDS,
+  current: Type.Boolean({ description: "whether this request came by this login" }),
+});
+export const OwnLoginList = Type.Object({ items: Type.Array(OwnLogin), next_cursor });
+
+const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));
+
+/** @returns the login on the wire and in `--json` */
+export const toLogin = (login: LoginView): Static<typeof Login> => ({
+  id: login.id,
+  kind: login.kind,
+  state: login.state,
+  user: login.user,
+  address: login.address,
+  user_agent: login.userAgent,
+  login_session_id: login.loginSessionId,
+  scopes: [...login.scopes],
+  created_at: toRfc3339(login.createdAtMs),
+  used_at: timeOf(login.usedAtMs),
+  expires_at: toRfc3339(login.expiresAtMs),
+  ended_at: timeOf(login.endedAtMs),
+  ended_reason: login.endedReason,
+});
+
+/** @returns one page of a list on the wire */
+export const toLoginList = <W>({ items, next }: LoginPage, toItem: (login: LoginView) => W) => ({
+  items: items.map(toItem),
+  next_cursor: next,
+});
+
+/** The query of a list as it was sent. */
+export interface SentLoginQuery {
+  kind?: string | undefined;
+  user_id?: string | undefined;
+  show?: string | undefined;
+  cursor?: string | undefined;
+  limit?: string | undefined;
+}
+
+/** @throws DomainError `logins.invalid` naming everything that is wrong */
+export function readLoginQuery(sent: SentLoginQuery): LoginQuery {
+  const problems: Problem[] = [];
+  const kind = readWord("kind", { text: sent.kind, words: LOGIN_KINDS, problems });
+  const show = readWord("show", { text: sent.show, words: LOGIN_SHOWS, problems });
+  const userId = readId("user_id", sent.user_id, problems);
+  const after = readId("cursor", sent.cursor, problems);
+  const limit = readLimit(sent.limit, problems);
+  if (problems.length === 0) return { kind, show, userId, after, limit };
+  const message = problems.map(({ detail }) => detail).join("; ");
+  throw new DomainError("invalid", "logins.invalid", message, { problems });
+}
+
+function readWord<Word extends string>(
+  name: string,
+  { text, words, problems }: { text: string | undefined; words: readonly Word[]; problems: Problem[] },
+): Word | undefined {
+  const word = words.find((candidate) => candidate === text);
+  if (text !== undefined && word === undefined) {
+    problems.push({ pointer: `/${name}`, detail: `${name} must be ${words.join(", ")}` });
+  }
+  return word;
+}
+
+function readId(name: string, text: string | undefined, problems: Problem[]): string | undefined {
+  const id = text?.toLowerCase();
+  if (id !== undefined && !isOwnId(id))
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
+  return id;
+}
+
+function readLimit(text: string | undefined, problems: Problem[]): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LOGINS_PER_PAGE_MAX) return limit;
+  problems.push({
+    pointer: "/limit",
+    detail: `limit must be a whole number from 1 to ${LOGINS_PER_PAGE_MAX}`,
+  });
+  return undefined;
+}

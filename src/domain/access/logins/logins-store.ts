@@ -1,0 +1,80 @@
+// SQL of the operator's view: device logins, login sessions and grants, newest first by id (UUIDv7). What they look
+// like outside is in logins.ts; taking them away is in end-logins.ts.
+import { and, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { moveRevision } from "../../../platform/database/moved-topics.ts";
+import { deviceLogins, grants, loginSessions } from "../tables.ts";
+
+export interface LoginFilter {
+  /** rows older than this id only */
+  after?: string | undefined;
+  id?: string | undefined;
+  userId?: string | undefined;
+  /** leaves out what has ended, as of this time */
+  liveAtMs?: number | undefined;
+  limit: number;
+}
+
+const listed = (
+  filter: LoginFilter,
+  columns: { id: SQLiteColumn; userId: SQLiteColumn },
+): (SQL | undefined)[] => [
+  filter.after === undefined ? undefined : lt(columns.id, filter.after),
+  filter.id === undefined ? undefined : eq(columns.id, filter.id),
+  filter.userId === undefined ? undefined : eq(columns.userId, filter.userId),
+];
+
+const ifLive = ({ liveAtMs }: LoginFilter, condition: (nowMs: number) => SQL | undefined): SQL | undefined =>
+  liveAtMs === undefined ? undefined : condition(liveAtMs);
+
+export const listDeviceLogins = (connection: Connection, filter: LoginFilter) =>
+  connection
+    .select()
+    .from(deviceLogins)
+    .where(
+      and(
+        ...listed(filter, deviceLogins),
+        ifLive(filter, (nowMs) =>
+          and(inArray(deviceLogins.state, ["pending", "approved"]), gt(deviceLogins.expiresAtMs, nowMs)),
+        ),
+      ),
+    )
+    .orderBy(desc(deviceLogins.id))
+    .limit(filter.limit)
+    .all();
+
+export const listSessions = (connection: Connection, filter: LoginFilter) =>
+  connection
+    .select()
+    .from(loginSessions)
+    .where(
+      and(
+        ...listed(filter, loginSessions),
+        ifLive(filter, (nowMs) => and(isNull(loginSessions.endedAtMs), gt(loginSessions.expiresAtMs, nowMs))),
+      ),
+    )
+    .orderBy(desc(loginSessions.id))
+    .limit(filter.limit)
+    .all();
+
+export const listGrants = (connection: Connection, filter: LoginFilter) =>
+  connection
+    .select()
+    .from(grants)
+    .where(
+      and(
+        ...listed(filter, grants),
+        ifLive(filter, (nowMs) => and(isNull(grants.revokedAtMs), gt(grants.expiresAtMs, nowMs))),
+      ),
+    )
+    .orderBy(desc(grants.id))
+    .limit(filter.limit)
+    .all();
+
+/** @returns whether there was such a device login */
+export function removeDeviceLogin(tx: Tx, id: string): boolean {
+  moveRevision(tx, "access");
+  const removed = tx.delete(deviceLogins).where(eq(deviceLogins.id, id));
+  return removed.returning({ id: deviceLogins.id }).get() !== undefined;
+}

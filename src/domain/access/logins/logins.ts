@@ -1,0 +1,242 @@
+// The operator's view of logins: device logins under way, browser sign-ins (login sessions), and what workstations hold
+// (grants) in one list. No secret is in it, nor its hash. What ends together is decided in end-logins.ts;
+// all logins of one user are ended by identity's users.revokeLogins.
+import { type Clock, toRfc3339 } from "../../../platform/clock.ts";
+import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Identity } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { loginNotFound } from "../errors.ts";
+import { LOGINS_PER_PAGE_MAX, stateAt } from "../model.ts";
+import { grantedScope } from "../tokens/scopes.ts";
+import { type EndedLogins, endEverything, endGrant, endLoginSession } from "./end-logins.ts";
+import * as store from "./logins-store.ts";
+
+export interface LoginsDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  identity: Pick<Identity, "findUserById">;
+}
+
+export type LoginKind = "device_login" | "login_session" | "grant";
+export type LoginState =
+  | "pending"
+  | "approved"
+  | "refused"
+  | "redeemed"
+  | "active"
+  | "expired"
+  | "ended"
+  | "revoked";
+
+/** One login as operators see it. */
+export interface LoginView {
+  kind: LoginKind;
+  /** UUIDv7 */
+  id: string;
+  state: LoginState;
+  /** null while nobody has opened a device login */
+  user: { id: string; email: string } | null;
+  /** where it was asked for */
+  address: string | null;
+  /** browser of a login session */
+  userAgent: string | null;
+  /** login session that approved a device login or a grant */
+  loginSessionId: string | null;
+  scopes: readonly string[];
+  createdAtMs: number;
+  /** last prolongation of a session, last refresh of a grant, decision on a device login */
+  usedAtMs: number | null;
+  expiresAtMs: number;
+  endedAtMs: number | null;
+  /** why a grant was revoked */
+  endedReason: string | null;
+}
+
+export interface LoginQuery {
+  kind?: LoginKind | undefined;
+  userId?: string | undefined;
+  /** `live` leaves out what has ended; the default */
+  show?: "live" | "all" | undefined;
+  /** id of the last login of the page before */
+  after?: string | undefined;
+  /** 1 to LOGINS_PER_PAGE_MAX, which is the default */
+  limit?: number | undefined;
+}
+
+export interface LoginPage {
+  items: readonly LoginView[];
+  /** `after` of the next page; null on the last one */
+  next: string | null;
+}
+
+type Row = Omit<LoginView, "user"> & { userId: string | null };
+
+/** Ends every login of everybody, for when a copy of the data may be in other hands; also in a database that is not in force. */
+export const revokeEverything = (
+  { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
+  actor: Actor,
+): Promise<EndedLogins> =>
+  db.write((tx) => {
+    const ended = endEverything(tx, { reason: "logins_revoked", nowMs: clock.nowMs() });
+    const target = actor.organizationId;
+    audit.record(tx, { actor, action: "logins.revoke_all", target, after: summaryOf(ended) });
+    return ended;
+  }, "access");
+
+/** Operations of `logins`; made once, in domain.ts. */
+export class Logins {
+  constructor(private readonly own: LoginsDependencies) {}
+
+  /**
+   * @returns logins of every kind, newest first, stable while new ones are added
+   * @throws DomainError `logins.invalid` when the limit is out of range
+   */
+  list({ kind, userId, after, show = "live", limit = LOGINS_PER_PAGE_MAX }: LoginQuery = {}): LoginPage {
+    if (!Number.isInteger(limit) || limit < 1 || limit > LOGINS_PER_PAGE_MAX) throw limitOutOfRange();
+    const nowMs = this.own.clock.nowMs();
+    const liveAtMs = show === "live" ? nowMs : undefined;
+    const rows = readRows(this.own.db.read, {
+      kind,
+      nowMs,
+      filter: { after, userId, liveAtMs, limit: limit + 1 },
+    });
+    const items = rows.slice(0, limit).map((row) => this.#viewOf(row));
+    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** @throws DomainError `login.not_found` */
+  show(id: string): LoginView {
+    return this.#viewOf(this.#get(this.own.db.read, id));
+  }
+
+  /**
+   * Ends one login of any kind: a grant with its tokens, a device login under way, or a login session with the grants
+   * that it approved. Safe to repeat.
+   * @param only ends nothing but a login of that user, and says why
+   * @returns whether anything was left to end
+   * @throws DomainError `login.not_found`
+   */
+  revoke(actor: Actor, id: string, only?: { userId: string; reason: string }): Promise<boolean> {
+    return this.own.db.write((tx) => {
+      const row = this.#get(tx, id);
+      if (only && row.userId !== only.userId) throw loginNotFound();
+      if (!this.#end(tx, row, only?.reason ?? "revoked_by_operator")) return false;
+      const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
+      this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
+      return true;
+    }, "access");
+  }
+
+  /** See the function of that name. */
+  revokeEverything(actor: Actor): Promise<EndedLogins> {
+    return revokeEverything(this.own, actor);
+  }
+
+  #get(connection: Connection, id: string): Row {
+    const nowMs = this.own.clock.nowMs();
+    const [row] = readRows(connection, { nowMs, filter: { id, limit: 1 } });
+    if (!row) throw loginNotFound();
+    return row;
+  }
+
+  /** @returns whether anything was left to end */
+  #end(tx: Tx, { kind, id }: Row, reason: string): boolean {
+    const ending = { reason, nowMs: this.own.clock.nowMs() };
+    if (kind === "grant") return endGrant(tx, { grantId: id, ...ending });
+    if (kind === "device_login") return store.removeDeviceLogin(tx, id);
+    const ended = endLoginSession(tx, { loginSessionId: id, ...ending });
+    return Object.values(ended).some((rows) => rows > 0);
+  }
+
+  #viewOf({ userId, ...row }: Row): LoginView {
+    const user = userId === null ? undefined : this.own.identity.findUserById(this.own.db.read, userId);
+    return { ...row, user: user ? { id: user.id, email: user.email } : null };
+  }
+}
+
+interface RowsQuery {
+  kind?: LoginKind | undefined;
+  filter: store.LoginFilter;
+  nowMs: number;
+}
+
+/** Ids are made in the order of time whatever the kind, so three sorted lists merge into one by id. */
+function readRows(connection: Connection, { kind, filter, nowMs }: RowsQuery): Row[] {
+  const wanted = (one: LoginKind): boolean => kind === undefined || kind === one;
+  const deviceLogins = wanted("device_login") ? store.listDeviceLogins(connection, filter) : [];
+  const sessions = wanted("login_session") ? store.listSessions(connection, filter) : [];
+  const grants = wanted("grant") ? store.listGrants(connection, filter) : [];
+  const rows = [
+    ...deviceLogins.map((row) => deviceLoginView(row, nowMs)),
+    ...sessions.map((row) => sessionView(row, nowMs)),
+    ...grants.map((row) => grantView(row, nowMs)),
+  ];
+  return rows.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, filter.limit);
+}
+
+type Found<List extends (...given: never[]) => unknown[]> = ReturnType<List>[number];
+
+const deviceLoginView = (row: Found<typeof store.listDeviceLogins>, nowMs: number): Row => ({
+  kind: "device_login",
+  id: row.id,
+  state: stateAt(row, nowMs),
+  userId: row.userId,
+  address: row.address,
+  userAgent: null,
+  loginSessionId: row.loginSessionId,
+  scopes: scopesOf(grantedScope(row.scope)),
+  createdAtMs: row.createdAtMs,
+  usedAtMs: row.decidedAtMs,
+  expiresAtMs: row.expiresAtMs,
+  endedAtMs: null,
+  endedReason: null,
+});
+
+const sessionView = (row: Found<typeof store.listSessions>, nowMs: number): Row => ({
+  kind: "login_session",
+  id: row.id,
+  state: row.endedAtMs !== null ? "ended" : nowMs < row.expiresAtMs ? "active" : "expired",
+  userId: row.userId,
+  address: row.address,
+  userAgent: row.userAgent,
+  loginSessionId: null,
+  scopes: [],
+  createdAtMs: row.createdAtMs,
+  usedAtMs: row.renewedAtMs,
+  expiresAtMs: row.expiresAtMs,
+  endedAtMs: row.endedAtMs,
+  endedReason: null,
+});
+
+const grantView = (row: Found<typeof store.listGrants>, nowMs: number): Row => ({
+  kind: "grant",
+  id: row.id,
+  state: row.revokedAtMs !== null ? "revoked" : nowMs < row.expiresAtMs ? "active" : "expired",
+  userId: row.userId,
+  address: row.address,
+  userAgent: null,
+  loginSessionId: row.loginSessionId,
+  scopes: scopesOf(row.scope),
+  createdAtMs: row.createdAtMs,
+  usedAtMs: row.refreshedAtMs,
+  expiresAtMs: row.expiresAtMs,
+  endedAtMs: row.revokedAtMs,
+  endedReason: row.revokedReason,
+});
+
+const scopesOf = (scope: string): string[] => scope.split(" ").filter((token) => token !== "");
+
+/** @returns what the audit log keeps of logins that ended together */
+export const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
+  login_sessions: loginSessions,
+  grants,
+  device_logins: deviceLogins,
+});
+
+function limitOutOfRange(): DomainError {
+  const detail = `limit must be a whole number from 1 to ${LOGINS_PER_PAGE_MAX}`;
+  return new DomainError("invalid", "logins.invalid", detail, { problems: [{ pointer: "/limit", detail }] });
+}

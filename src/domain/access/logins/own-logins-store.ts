@@ -1,0 +1,66 @@
+// SQL of one person's logins: counts. The lists are in logins-store.ts.
+import { and, count, eq, gt, inArray, isNull } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
+import { LOGINS_PER_PAGE_MAX } from "../model.ts";
+import { deviceLogins, grants, loginSessions } from "../tables.ts";
+import type { EndedLogins } from "./end-logins.ts";
+
+const total = { total: count() };
+
+/** @returns how many logins of a user are in use */
+export function countLive(connection: Connection, userId: string, nowMs: number): EndedLogins {
+  const sessions = connection
+    .select(total)
+    .from(loginSessions)
+    .where(
+      and(
+        eq(loginSessions.userId, userId),
+        isNull(loginSessions.endedAtMs),
+        gt(loginSessions.expiresAtMs, nowMs),
+      ),
+    )
+    .get();
+  const workstations = connection
+    .select(total)
+    .from(grants)
+    .where(and(eq(grants.userId, userId), isNull(grants.revokedAtMs), gt(grants.expiresAtMs, nowMs)))
+    .get();
+  const underWay = connection
+    .select(total)
+    .from(deviceLogins)
+    .where(
+      and(
+        eq(deviceLogins.userId, userId),
+        inArray(deviceLogins.state, ["pending", "approved"]),
+        gt(deviceLogins.expiresAtMs, nowMs),
+      ),
+    )
+    .get();
+  return {
+    loginSessions: sessions?.total ?? 0,
+    grants: workstations?.total ?? 0,
+    deviceLogins: underWay?.total ?? 0,
+  };
+}
+
+/** @returns by login session, the grants in use that it approved; for a page of sessions */
+export function countApproved(
+  connection: Connection,
+  loginSessionIds: readonly string[],
+  nowMs: number,
+): Map<string, number> {
+  const rows = connection
+    .select({ id: grants.loginSessionId, total: count() })
+    .from(grants)
+    .where(
+      and(
+        inArray(grants.loginSessionId, [...loginSessionIds]),
+        isNull(grants.revokedAtMs),
+        gt(grants.expiresAtMs, nowMs),
+      ),
+    )
+    .groupBy(grants.loginSessionId)
+    .limit(LOGINS_PER_PAGE_MAX)
+    .all();
+  return new Map(rows.map(({ id, total }) => [id, total]));
+}

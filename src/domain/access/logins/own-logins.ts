@@ -1,0 +1,62 @@
+// What people do with their own logins: list them, end one or all of them. Changing the password is in password-change.ts.
+// What a login is and what ends together is in logins.ts and end-logins.ts.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { invariant } from "../../../platform/errors.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { type EndedLogins, endLogins } from "./end-logins.ts";
+import { type LoginPage, type LoginQuery, type Logins, summaryOf } from "./logins.ts";
+import * as store from "./own-logins-store.ts";
+
+export interface OwnLoginsDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  logins: Logins;
+}
+
+export class OwnLogins {
+  constructor(private readonly own: OwnLoginsDependencies) {}
+
+  /** @throws DomainError `logins.invalid` */
+  list(actor: Actor, query: Omit<LoginQuery, "userId" | "show">): LoginPage {
+    return this.own.logins.list({ ...query, userId: userIdOf(actor) });
+  }
+
+  /** @returns how many logins of the actor are in use */
+  count(actor: Actor): EndedLogins {
+    return store.countLive(this.own.db.read, userIdOf(actor), this.own.clock.nowMs());
+  }
+
+  /** @returns how many workstations in use each of these login sessions approved; none for those that are missing */
+  countApproved(loginSessionIds: readonly string[]): ReadonlyMap<string, number> {
+    return store.countApproved(this.own.db.read, loginSessionIds, this.own.clock.nowMs());
+  }
+
+  /**
+   * Ends one login as `logins.revoke` does. Safe to repeat.
+   * @throws DomainError `login.not_found`, also for the login of another person
+   */
+  async end(actor: Actor, id: string): Promise<void> {
+    await this.own.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
+  }
+
+  /** Ends every login of the actor, the one that asks included. @returns how many were in use */
+  endAll(actor: Actor): Promise<EndedLogins> {
+    const { db, clock, audit } = this.own;
+    const userId = userIdOf(actor);
+    return db.write((tx) => {
+      const nowMs = clock.nowMs();
+      const ended = store.countLive(tx, userId, nowMs);
+      endLogins(tx, { userId, reason: "revoked_by_user", nowMs });
+      audit.record(tx, { actor, action: "user.revoke_logins", target: userId, after: summaryOf(ended) });
+      return ended;
+    }, "access");
+  }
+}
+
+function userIdOf({ kind, id }: Actor): string {
+  invariant(kind === "user" && id !== null, "a user asks for their own logins");
+  return id;
+}

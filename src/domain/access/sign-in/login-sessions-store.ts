@@ -1,0 +1,72 @@
+// SQL of browser sign-ins. When a session counts and when it is prolonged is for login-sessions.ts.
+import { and, eq, inArray, isNull, lte, notExists, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { moveRevision } from "../../../platform/database/moved-topics.ts";
+import { SWEEP_BATCH_ROWS } from "../model.ts";
+import { deviceLogins, grants, loginSessions } from "../tables.ts";
+
+export type LoginSessionRow = typeof loginSessions.$inferSelect;
+
+const selectByToken = statement((connection) =>
+  connection
+    .select()
+    .from(loginSessions)
+    .where(and(eq(loginSessions.tokenHash, sql.placeholder("tokenHash")), isNull(loginSessions.endedAtMs)))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the session of a token that nobody ended; it may have expired */
+export const findOpen = (connection: Connection, tokenHash: string): LoginSessionRow | undefined =>
+  selectByToken(connection).get({ tokenHash });
+
+/** Inserts a new session. */
+export const add = (tx: Tx, row: LoginSessionRow): void => void tx.insert(loginSessions).values(row).run();
+
+/** Moves the expiry of a session in use. */
+export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
+  tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
+}
+
+/** @returns whether the session was open */
+export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
+  moveRevision(tx, "access");
+  const replaced = tx
+    .update(loginSessions)
+    .set({ tokenHash })
+    .where(and(eq(loginSessions.id, id), isNull(loginSessions.endedAtMs)))
+    .returning({ id: loginSessions.id })
+    .get();
+  return replaced !== undefined;
+}
+
+/** @returns the session that this ended, if one was open */
+export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined {
+  moveRevision(tx, "access");
+  return tx
+    .update(loginSessions)
+    .set({ endedAtMs: nowMs })
+    .where(and(eq(loginSessions.tokenHash, tokenHash), isNull(loginSessions.endedAtMs)))
+    .returning()
+    .get();
+}
+
+/** Removes a batch of sessions that expired by then and that no grant or device login names. @returns how many */
+export function removeExpired(tx: Tx, expiredByMs: number): number {
+  moveRevision(tx, "access");
+  const ofGrant = tx.select().from(grants).where(eq(grants.loginSessionId, loginSessions.id));
+  const ofDeviceLogin = tx
+    .select()
+    .from(deviceLogins)
+    .where(eq(deviceLogins.loginSessionId, loginSessions.id));
+  const dead = tx
+    .select({ id: loginSessions.id })
+    .from(loginSessions)
+    .where(and(lte(loginSessions.expiresAtMs, expiredByMs), notExists(ofGrant), notExists(ofDeviceLogin)))
+    .limit(SWEEP_BATCH_ROWS);
+  return tx
+    .delete(loginSessions)
+    .where(inArray(loginSessions.id, dead))
+    .returning({ id: loginSessions.id })
+    .all().length;
+}

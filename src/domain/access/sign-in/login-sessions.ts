@@ -1,0 +1,234 @@
+// Browser sign-in with a password, and the login session it opens: 12 hours by default, prolonged by use. The session of
+// a cookie is looked up here; who its caller is, and whether that user is active, is for authenticate.ts.
+import { type Clock, HOUR_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { Audit } from "../../audit/service.ts";
+import { emailKey, type Identity, type SignInUser, type User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { ENDED_LOGIN_KEPT_MS } from "../model.ts";
+import type { AccessSettings } from "../settings.ts";
+import { DeviceCookies } from "./device-cookie.ts";
+import type { LoginSessionRow } from "./login-sessions-store.ts";
+import * as store from "./login-sessions-store.ts";
+import type { PasswordGuessesDependencies } from "./password-guesses.ts";
+import {
+  type CountedGuess,
+  PasswordGuesses,
+  recordCorrectPassword,
+  requesterOf,
+} from "./password-guesses.ts";
+
+export type { LoginSessionRow } from "./login-sessions-store.ts";
+
+export interface LoginSessionsDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  identity: Pick<Identity, "findOrganization" | "findUserByEmail" | "findUserById" | "isPasswordOf">;
+  settings: Pick<AccessSettings, "browserSessionTtlSeconds" | "identityMode">;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+  limits: PasswordGuessesDependencies["limits"];
+}
+
+/** Where a browser is. */
+export interface Origin {
+  /** network address; null over a local socket, which is then not counted */
+  address: string | null;
+  userAgent: string | null;
+}
+
+export interface OpenedSession {
+  id: string;
+  /** 43 characters, for the cookie; kept nowhere but there */
+  token: string;
+  expiresAtMs: number;
+}
+
+export interface SignInRequest extends Origin {
+  email: string;
+  password: Secret;
+  /** the device cookie of the browser, ours or not */
+  deviceCookie?: string | undefined;
+  requestId?: string;
+}
+
+/** Who tried to sign in, as the log may show it. */
+export type SignInName = { userId: string; hash?: never } | { userId?: never; hash: string };
+
+export interface SignedIn {
+  session: OpenedSession;
+  user: User;
+  /** a new device cookie for the browser */
+  deviceCookie: string;
+}
+
+/** Use prolongs a session at most this often (client-and-auth.md section 4.5). */
+export const RENEWAL_INTERVAL_MS = HOUR_MS;
+/** Characters of a session token: 32 bytes in base64url. Anything else is refused unhashed. */
+export const SESSION_TOKEN_LENGTH = 43;
+/** Characters that the log shows of the keyed hash of an unknown address. */
+export const ACCOUNT_HASH_LENGTH = 16;
+/** A longer user agent is cut. */
+export const USER_AGENT_LENGTH_MAX = 256;
+
+/** Login sessions; made once, in service.ts. */
+export class LoginSessions {
+  /** sessions whose prolongation is on its way to the disk */
+  readonly #renewing = new Set<string>();
+
+  readonly #guesses: PasswordGuesses;
+  readonly #deviceCookies: DeviceCookies;
+
+  constructor(private readonly own: LoginSessionsDependencies) {
+    this.#guesses = new PasswordGuesses(own);
+    this.#deviceCookies = new DeviceCookies(own);
+  }
+
+  /**
+   * Checks e-mail and password and opens a session.
+   * @returns the session with its token, the user, and a device cookie for the next sign-in
+   * @throws DomainError `access.sign_in_failed` alike for an unknown account, a wrong password and a suspended user;
+   *   `access.password_sign_in_off`, `access.too_many_attempts`, `passwords.busy`
+   */
+  async signIn(request: SignInRequest): Promise<SignedIn> {
+    const { db, identity } = this.own;
+    const organization = identity.findOrganization(db.read);
+    const user = organization && identity.findUserByEmail(db.read, organization.id, request.email);
+    const deviceNonce = this.#deviceCookies.nonceOf(request.deviceCookie, user);
+    const tried = { ...request, deviceNonce };
+    const guess = await this.#guesses.count(tried);
+    const matches = await identity
+      .isPasswordOf(user, request.password, requesterOf(tried))
+      .catch(async (error: unknown) => {
+        await this.#guesses.refund(guess);
+        throw error;
+      });
+    if (!user || !matches || user.status !== "active") throw signInFailed();
+    if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
+    const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");
+    return { session, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
+  }
+
+  /**
+   * Names in the log whoever tried to sign in.
+   * @returns the user id, or a keyed hash of an address that belongs to nobody: people type passwords there, too
+   */
+  nameForLog(email: string): SignInName {
+    const { db, identity, sealing } = this.own;
+    const hash = sealing.mac(emailKey(email), "account in log").slice(0, ACCOUNT_HASH_LENGTH);
+    const organization = identity.findOrganization(db.read);
+    const user = organization && identity.findUserByEmail(db.read, organization.id, email);
+    return user ? { userId: user.id } : { hash };
+  }
+
+  /** Opens a session for a user who proved who he is, as part of the caller's transaction. */
+  open(tx: Tx, userId: string, { address, userAgent }: Origin): OpenedSession {
+    const { clock, ids, settings } = this.own;
+    const nowMs = clock.nowMs();
+    const session = { id: ids.uuid(), expiresAtMs: nowMs + settings.browserSessionTtlSeconds * SECOND_MS };
+    const token = randomToken(ids);
+    store.add(tx, {
+      ...session,
+      userId,
+      tokenHash: sha256Hex(token),
+      address,
+      userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+      createdAtMs: nowMs,
+      renewedAtMs: nowMs,
+      endedAtMs: null,
+    });
+    return { ...session, token };
+  }
+
+  /** @returns the session of a cookie's token, unless it is unknown, ended or expired; one prepared query */
+  find(token: string): LoginSessionRow | undefined {
+    if (token.length !== SESSION_TOKEN_LENGTH) return undefined;
+    const row = store.findOpen(this.own.db.read, sha256Hex(token));
+    return row && this.own.clock.nowMs() < row.expiresAtMs ? row : undefined;
+  }
+
+  /**
+   * Prolongs a session in use, at most once an hour. Nobody waits for the write.
+   * @returns the new expiry when it was time, else undefined
+   */
+  renew(session: LoginSessionRow): number | undefined {
+    const nowMs = this.own.clock.nowMs();
+    if (nowMs - session.renewedAtMs < RENEWAL_INTERVAL_MS || this.#renewing.has(session.id)) return undefined;
+    const expiresAtMs = nowMs + this.own.settings.browserSessionTtlSeconds * SECOND_MS;
+    this.#renewing.add(session.id);
+    this.own.db
+      .write((tx) => store.prolong(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
+      .catch(() => {
+        // The session keeps its old expiry, which is correct, and the next use tries again.
+      })
+      .finally(() => this.#renewing.delete(session.id));
+    return expiresAtMs;
+  }
+
+  /**
+   * Gives an open session another token, in the caller's transaction: the one before opens nothing from then on.
+   * @returns the new token; nothing when the session has ended
+   */
+  rotate(tx: Tx, sessionId: string): string | undefined {
+    const token = randomToken(this.own.ids);
+    return store.replaceToken(tx, sessionId, sha256Hex(token)) ? token : undefined;
+  }
+
+  /** Signs a browser out: ends its session, never the grants that it approved (client-and-auth.md section 3.2). */
+  async end(token: string, actor: Actor): Promise<void> {
+    const { db, clock, audit } = this.own;
+    if (!this.find(token)) return;
+    await db.write((tx) => {
+      const ended = store.endByToken(tx, sha256Hex(token), clock.nowMs());
+      if (ended) audit.record(tx, { actor, action: "login_session.end", target: ended.id });
+    }, "access");
+  }
+
+  /** Removes sessions that were over long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
+  sweep(tx: Tx): number {
+    return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
+  }
+
+  /** Hashing takes a tenth of a second: whoever was suspended or got a new password meanwhile is not let in. */
+  #admit(tx: Tx, user: SignInUser, { request, guess }: { request: SignInRequest; guess: CountedGuess }) {
+    const { identity, audit } = this.own;
+    if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
+    recordCorrectPassword(tx, guess);
+    const session = this.open(tx, user.id, request);
+    audit.record(tx, { actor: actorOf(user, request), action: "login_session.open", target: session.id });
+    return session;
+  }
+}
+
+const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
+
+const actorOf = (user: User, { address, requestId }: SignInRequest): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  organizationId: user.organizationId,
+  ...(address !== null && { address }),
+  ...(requestId !== undefined && { requestId }),
+});
+
+const signInFailed = () =>
+  new DomainError(
+    "unauthenticated",
+    "access.sign_in_failed",
+    "e-mail or password is wrong, or the account cannot sign in",
+    {
+      hint: "try again, or ask an administrator",
+    },
+  );
+
+const passwordSignInOff = () =>
+  new DomainError(
+    "forbidden",
+    "access.password_sign_in_off",
+    "sign-in is managed by the identity provider; use it to sign in",
+  );

@@ -1,0 +1,136 @@
+// People change their own password: the current one proves who asks, every other browser is signed out. What a new password
+// must be is in identity.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Ids } from "../../../platform/ids.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { Audit } from "../../audit/service.ts";
+import { type Identity, passwordManagedElsewhere, type SignInUser } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { endOtherSessions } from "../logins/end-logins.ts";
+import { sessionInvalid } from "../tokens/access-tokens.ts";
+import { DeviceCookies } from "./device-cookie.ts";
+import type { LoginSessions } from "./login-sessions.ts";
+import {
+  type CountedGuess,
+  PasswordGuesses,
+  type PasswordGuessesDependencies,
+  recordCorrectPassword,
+  requesterOf,
+} from "./password-guesses.ts";
+
+export interface PasswordChangesDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  audit: Audit;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+  identity: Pick<Identity, "findUserByEmail" | "isPasswordOf" | "ownPasswords">;
+  sessions: Pick<LoginSessions, "rotate">;
+  limits: PasswordGuessesDependencies["limits"];
+}
+
+export interface PasswordChange {
+  current: Secret;
+  next: Secret;
+  /** of the browser that asks; it stays signed in */
+  sessionId: string;
+}
+
+export interface ChangedPassword {
+  /** takes the place of the token in the cookie, which opens nothing any more */
+  sessionToken: string;
+  /** takes the place of the browser's device cookie, which ended with the old password */
+  deviceCookie: string;
+  /** other browsers that this signed out */
+  sessionsEnded: number;
+}
+
+interface Hashing extends Pick<PasswordChange, "current" | "next"> {
+  asker: ReturnType<typeof requesterOf>;
+}
+
+interface Replacement {
+  actor: Actor;
+  user: SignInUser;
+  passwordHash: string;
+  sessionId: string;
+  guess: CountedGuess;
+}
+
+export class PasswordChanges {
+  readonly #guesses: PasswordGuesses;
+  readonly #deviceCookies: DeviceCookies;
+
+  constructor(private readonly own: PasswordChangesDependencies) {
+    this.#guesses = new PasswordGuesses(own);
+    this.#deviceCookies = new DeviceCookies(own);
+  }
+
+  /** @returns whether the actor has a password to change */
+  hasPassword(actor: Actor): boolean {
+    const user = this.#userOf(actor);
+    return user !== undefined && this.own.identity.ownPasswords.has(user);
+  }
+
+  /**
+   * Replaces the password, gives the browser that asks a new session token and signs every other browser out. Workstations
+   * stay signed in; device logins that another browser has approved end.
+   * @throws DomainError `user.password_managed`, `identity.invalid`, `access.password_wrong`, `access.too_many_attempts`,
+   *   `access.session_invalid`, `passwords.busy`
+   * @source console.md N-28
+   */
+  async change(actor: Actor, { current, next, sessionId }: PasswordChange): Promise<ChangedPassword> {
+    const { db, identity } = this.own;
+    const user = this.#userOf(actor);
+    if (!user || !identity.ownPasswords.has(user)) throw passwordManagedElsewhere();
+    identity.ownPasswords.check({ current, next });
+    const address = actor.address ?? null;
+    // The session is counted as a known browser is: whoever guesses in a stolen one locks nobody out of signing in.
+    const tried = { email: user.email, address, deviceNonce: sessionId };
+    const guess = await this.#guesses.count(tried);
+    const passwordHash = await this.#hash(user, { current, next, asker: requesterOf(tried) }).catch(
+      async (error: unknown) => {
+        await this.#guesses.refund(guess);
+        throw error;
+      },
+    );
+    if (passwordHash === undefined) throw passwordWrong();
+    const replacement = { actor, user, passwordHash, sessionId, guess };
+    const changed = await db.write((tx) => this.#replace(tx, replacement), "access");
+    return { ...changed, deviceCookie: this.#deviceCookies.issue({ ...user, passwordHash }) };
+  }
+
+  /** @returns the hash of the new password; nothing when the current one is wrong */
+  async #hash(user: SignInUser, { current, next, asker }: Hashing) {
+    const { identity } = this.own;
+    if (!(await identity.isPasswordOf(user, current, asker))) return undefined;
+    return await identity.ownPasswords.hash(next);
+  }
+
+  /** Hashing takes a while: whoever was signed out or got a new password meanwhile changes nothing. */
+  #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
+    const { clock, audit, identity, sessions } = this.own;
+    const now = identity.findUserByEmail(tx, user.organizationId, user.email);
+    const isUnchanged = now?.id === user.id && now.passwordHash === user.passwordHash;
+    const sessionToken = isUnchanged ? sessions.rotate(tx, sessionId) : undefined;
+    if (sessionToken === undefined) throw sessionInvalid();
+    recordCorrectPassword(tx, guess);
+    identity.ownPasswords.replace(tx, user, passwordHash);
+    const sessionsEnded = endOtherSessions(tx, { userId: user.id, sessionId, nowMs: clock.nowMs() });
+    const after = { login_sessions_ended: sessionsEnded };
+    audit.record(tx, { actor, action: "user.change_password", target: user.id, after });
+    return { sessionToken, sessionsEnded };
+  }
+
+  #userOf({ organizationId, label, id }: Actor): SignInUser | undefined {
+    const { db, identity } = this.own;
+    const user = identity.findUserByEmail(db.read, organizationId, label);
+    return user?.id === id ? user : undefined;
+  }
+}
+
+const passwordWrong = () =>
+  new DomainError("forbidden", "access.password_wrong", "the current password is wrong");

@@ -1,0 +1,107 @@
+// How many wrong passwords are allowed: for one account from one address, for one account from everywhere, and from one
+// address. A browser that has signed in to the account before is counted by itself instead of with the account, so that
+// nobody can lock its user out from elsewhere.
+import type { Clock } from "../../../platform/clock.ts";
+import type { HashRequester } from "../../../platform/crypto/passwords.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+import { emailKey } from "../../identity/service.ts";
+import * as budgets from "../budgets/budgets.ts";
+import { countedAddress } from "../budgets/counted-address.ts";
+import type { LimitSettings } from "../settings.ts";
+
+/** One try of a password. */
+export interface Guess {
+  /** as typed; the account is counted whether it exists or not */
+  email: string;
+  /** network address; null over a local socket, whose callers count together */
+  address: string | null;
+  /** from `DeviceCookies.nonceOf`; undefined for a browser that is new to this account */
+  deviceNonce: string | undefined;
+}
+
+/** A guess that has been counted, until its outcome is known. */
+export interface CountedGuess {
+  /** counts this caller on this account: forgotten after a right password */
+  own: budgets.Budget;
+  /** count others as well: a right password gives back only its own attempt */
+  shared: readonly budgets.Budget[];
+}
+
+export interface PasswordGuessesDependencies {
+  db: Db;
+  clock: Clock;
+  limits: Pick<
+    LimitSettings,
+    | "passwordGuessesPerAccountAndAddress"
+    | "passwordGuessesPerAccount"
+    | "passwordGuessesPerAddress"
+    | "windowSeconds"
+  >;
+}
+
+const FROM_ADDRESS = "password.account_address";
+const FROM_DEVICE = "password.device";
+const ACCOUNT = "password.account";
+const ADDRESS = "password.address";
+
+/** Counts the tries of passwords; every place that checks a password uses it. */
+export class PasswordGuesses {
+  constructor(private readonly own: PasswordGuessesDependencies) {}
+
+  /**
+   * Counts a guess before the password is checked. A flood only reads.
+   * @throws DomainError `access.too_many_attempts`
+   */
+  async count(guess: Guess): Promise<CountedGuess> {
+    const { db } = this.own;
+    const counted = this.#budgetsOf(guess);
+    const all = [counted.own, ...counted.shared];
+    for (const budget of all) budgets.check(db.read, budget);
+    await db.write((tx) => budgets.spend(tx, ...all), "access");
+    return counted;
+  }
+
+  /** Takes a guess back whose password was not checked. */
+  async refund({ own, shared }: CountedGuess): Promise<void> {
+    await this.own.db.write((tx) => budgets.refund(tx, own, ...shared), "access");
+  }
+
+  #budgetsOf({ email, address, deviceNonce }: Guess): CountedGuess {
+    const { clock, limits } = this.own;
+    const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
+    const account = { subject: emailKey(email), ...window };
+    const ofCaller = { ...account, limit: limits.passwordGuessesPerAccountAndAddress };
+    const from = countedAddress(address);
+    const ofAddress = { name: ADDRESS, subject: from, limit: limits.passwordGuessesPerAddress, ...window };
+    const shared = [ofAddress];
+    if (deviceNonce !== undefined)
+      return { own: { ...ofCaller, name: FROM_DEVICE, part: deviceNonce }, shared };
+    const ofAccount = { ...account, name: ACCOUNT, limit: limits.passwordGuessesPerAccount };
+    return { own: { ...ofCaller, name: FROM_ADDRESS, part: from }, shared: [ofAccount, ...shared] };
+  }
+}
+
+/** @returns for whom the password is checked: a browser that has signed in before does not wait for guesses from elsewhere */
+export const requesterOf = ({ email, address, deviceNonce }: Guess): HashRequester => ({
+  account: emailKey(email),
+  address: countedAddress(address),
+  isKnown: deviceNonce !== undefined,
+});
+
+/** The password was right: part of the transaction that acts on it. */
+export function recordCorrectPassword(tx: Tx, { own, shared }: CountedGuess): void {
+  budgets.clear(tx, own);
+  budgets.refund(tx, ...shared);
+}
+
+/**
+ * Forgets every guess at an account. Guesses of an address stay: they are at other accounts too.
+ * @returns how many counters were open
+ */
+export function forgetGuesses(tx: Tx, { email, nowMs }: { email: string; nowMs: number }): number {
+  const subject = emailKey(email);
+  const forgotten = [FROM_ADDRESS, FROM_DEVICE, ACCOUNT].map((name) =>
+    budgets.clearAll(tx, { name, subject }, nowMs),
+  );
+  return forgotten.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,153 @@
+// SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is three or four. When a token may
+// be exchanged is decided by refreshVerdict in refresh-token.ts.
+import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { moveRevision } from "../../../platform/database/moved-topics.ts";
+import { SWEEP_BATCH_ROWS } from "../model.ts";
+import { grants, refreshTokens } from "../tables.ts";
+import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
+
+export type GrantRow = typeof grants.$inferSelect;
+export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason" | "rotations">;
+export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
+/** A grant and one of its refresh tokens; no token when that one is forgotten. */
+export interface Family {
+  grant: GrantRow;
+  token: RefreshTokenRow | null;
+}
+
+const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
+
+export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
+
+const selectFamily = statement((connection) => {
+  const isPresented = and(
+    eq(refreshTokens.grantId, grants.id),
+    eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
+  );
+  return connection
+    .select({ grant: grants, token: refreshTokens })
+    .from(grants)
+    .leftJoin(refreshTokens, isPresented)
+    .where(eq(grants.familyHash, sql.placeholder("familyHash")))
+    .limit(1)
+    .prepare();
+});
+
+/** @returns the grant of a family, with the row of one of its refresh tokens while there is one */
+export const findFamily = (
+  connection: Connection,
+  { familyHash, tokenHash }: { familyHash: string; tokenHash: string },
+): Family | undefined => selectFamily(connection).get({ familyHash, tokenHash });
+
+/** Adds the first token of a family. */
+export const addToken = (tx: Tx, token: typeof refreshTokens.$inferInsert): void =>
+  void tx.insert(refreshTokens).values(token).run();
+
+const selectToken = statement((connection) =>
+  connection
+    .select()
+    .from(refreshTokens)
+    .where(
+      and(
+        eq(refreshTokens.grantId, sql.placeholder("grantId")),
+        eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+export const findToken = (
+  tx: Tx,
+  token: { grantId: string; tokenHash: string },
+): RefreshTokenRow | undefined => selectToken(tx).get(token);
+
+/** What a rotation changes. */
+export interface Rotation {
+  grantId: string;
+  usedHash: string;
+  nextHash: string;
+  nowMs: number;
+  expiresAtMs: number;
+}
+
+// The used token's row is there, so its values only mark it as rotated.
+const rotateToken = statement((connection) => {
+  const ofGrant = {
+    grantId: sql.placeholder("grantId"),
+    createdAtMs: sql.placeholder("nowMs"),
+    expiresAtMs: sql.placeholder("expiresAtMs"),
+  };
+  return connection
+    .insert(refreshTokens)
+    .values([
+      { ...ofGrant, tokenHash: sql.placeholder("usedHash"), rotatedAtMs: sql.placeholder("nowMs") },
+      { ...ofGrant, tokenHash: sql.placeholder("nextHash"), rotatedAtMs: null },
+    ])
+    .onConflictDoUpdate({
+      target: [refreshTokens.grantId, refreshTokens.tokenHash],
+      set: { rotatedAtMs: sql`coalesce(${refreshTokens.rotatedAtMs}, excluded.rotated_at_ms)` },
+    })
+    .prepare();
+});
+
+const deleteFormer = statement((connection) => {
+  const isOfGrant = eq(refreshTokens.grantId, sql.placeholder("grantId"));
+  const newest = connection
+    .select({ tokenHash: refreshTokens.tokenHash })
+    .from(refreshTokens)
+    .where(isOfGrant)
+    .orderBy(desc(eq(refreshTokens.tokenHash, sql.placeholder("nextHash"))), desc(refreshTokens.createdAtMs))
+    .limit(FAMILY_TOKENS_MAX);
+  const isFormer = or(
+    lt(refreshTokens.rotatedAtMs, sql.placeholder("graceStartMs")),
+    notInArray(refreshTokens.tokenHash, newest),
+  );
+  return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
+});
+
+/** Adds the next token and marks the used one as rotated; one that is already rotated keeps its time. */
+export const rotate = (tx: Tx, change: Rotation): void => void rotateToken(tx).run({ ...change });
+
+/** Forgets former tokens: their reuse shows without rows. */
+export const removeFormerTokens = (tx: Tx, { grantId, nextHash, nowMs }: Rotation): void =>
+  void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
+
+const prolongGrant = statement((connection) =>
+  connection
+    .update(grants)
+    .set({
+      refreshedAtMs: named("refreshedAtMs"),
+      expiresAtMs: named("expiresAtMs"),
+      rotations: sql`${grants.rotations} + 1`,
+    })
+    .where(and(eq(grants.id, sql.placeholder("id")), isNull(grants.revokedAtMs)))
+    .prepare(),
+);
+
+export const prolong = (tx: Tx, change: Pick<GrantRow, "id" | "refreshedAtMs" | "expiresAtMs">): void =>
+  void prolongGrant(tx).run(change);
+
+/** Removes at most SWEEP_BATCH_ROWS refresh tokens that were rotated before that time. @returns how many */
+export function removeRotatedTokens(tx: Tx, beforeMs: number): number {
+  const rotated = tx
+    .select({ grantId: refreshTokens.grantId, tokenHash: refreshTokens.tokenHash })
+    .from(refreshTokens)
+    .where(lt(refreshTokens.rotatedAtMs, beforeMs))
+    .limit(SWEEP_BATCH_ROWS);
+  const key = sql`(${refreshTokens.grantId}, ${refreshTokens.tokenHash})`;
+  const removed = tx.delete(refreshTokens).where(inArray(key, rotated));
+  return removed.returning({ tokenHash: refreshTokens.tokenHash }).all().length;
+}
+
+/** Removes at most SWEEP_BATCH_ROWS grants that expired by then, with their tokens, FAMILY_TOKENS_MAX each. @returns how many */
+export function removeExpired(tx: Tx, untilMs: number): number {
+  moveRevision(tx, "access");
+  const dead = tx
+    .select({ id: grants.id })
+    .from(grants)
+    .where(lte(grants.expiresAtMs, untilMs))
+    .limit(SWEEP_BATCH_ROWS);
+  return tx.delete(grants).where(inArray(grants.id, dead)).returning({ id: grants.id }).all().length;
+}

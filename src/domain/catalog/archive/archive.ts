@@ -1,0 +1,88 @@
+// The rule for a published archive: what every client accepts, checked before it is offered to any of them.
+// It reads a stream once and keeps no file bytes; where the bytes come from and go to is the caller's affair.
+import { ByteSource, gunzip, metered } from "./bytes.ts";
+import { ImportRules, type OnBroken } from "./import-rules.ts";
+import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./limits.ts";
+import { ArchivePaths, type RequiredPath } from "./paths.ts";
+import { readTar } from "./tar.ts";
+
+export { ARCHIVE_LIMITS, type ArchiveLimits } from "./limits.ts";
+export type { RequiredPath } from "./paths.ts";
+
+export interface InspectOptions {
+  /** tighter or wider than `ARCHIVE_LIMITS` */
+  limits?: Partial<ArchiveLimits>;
+  /** what the package's adapters name: all of it must be in the archive */
+  requiredPaths?: readonly RequiredPath[];
+  /**
+   * told of each broken rule that clients do not have (archive/import-rules.ts), for an archive stored before there were
+   * these rules; without it the first one is thrown
+   */
+  onOutdated?: OnBroken | undefined;
+  /** told the path of each entry that has passed, in their order; a folder's ends without a slash */
+  onEntry?: (path: string) => void;
+  /** told the path and the bytes of each file that has passed and has at most `fileBytesMax` bytes */
+  onFile?: { fileBytesMax: number; look(path: string, bytes: Uint8Array): void };
+}
+
+export interface ArchiveContents {
+  /** files and folders, without metadata records */
+  entries: number;
+  /** length of the unpacked tar stream */
+  expandedBytes: number;
+}
+
+/**
+ * Reads a whole `.tar.gz` and refuses it at the first broken rule; only missing required paths are all named.
+ * @param stream the compressed bytes; what it throws is passed on
+ * @throws DomainError of kind `unverified` with a reason `archive.<what>`
+ * @source control-api.md section 8.7; client-and-auth.md sections 6.4 and 9
+ */
+export async function inspectArchive(
+  stream: AsyncIterable<Uint8Array>,
+  { limits: changed = {}, requiredPaths = [], onOutdated = raise, onEntry, onFile }: InspectOptions = {},
+): Promise<ArchiveContents> {
+  const limits = { ...ARCHIVE_LIMITS, ...changed };
+  const compressed = compressedMeter(limits);
+  const expanded = expandedMeter(limits);
+  const source = new ByteSource(metered(gunzip(metered(stream, compressed)), expanded));
+  const paths = new ArchivePaths();
+  const rules = new ImportRules(onOutdated);
+  let entries = 0;
+  try {
+    for await (const entry of readTar(source, limits)) {
+      entries += 1;
+      if (entries > limits.entriesMax) throw tooManyEntries(limits);
+      const path = paths.add(entry, limits);
+      rules.check({ path, mode: entry.mode });
+      onEntry?.(path);
+      if (onFile && entry.kind === "file" && entry.sizeBytes <= onFile.fileBytesMax)
+        onFile.look(path, await entry.read());
+    }
+  } finally {
+    await source.close();
+  }
+  paths.require(requiredPaths);
+  return { entries, expandedBytes: expanded.bytes };
+}
+
+const raise = (broken: Error): never => {
+  throw broken;
+};
+
+const compressedMeter = ({ compressedBytesMax: max }: ArchiveLimits) => ({
+  bytes: 0,
+  max,
+  refuse: () => refusal("too_large", `the archive has more than ${max} bytes`, SMALLER),
+});
+
+const expandedMeter = ({ expandedBytesMax: max }: ArchiveLimits) => ({
+  bytes: 0,
+  max,
+  refuse: () => refusal("expands_too_large", `the archive unpacks to more than ${max} bytes`, SMALLER),
+});
+
+const tooManyEntries = ({ entriesMax }: ArchiveLimits) =>
+  refusal("too_many_entries", `the archive has more than ${entriesMax} files and folders`, SMALLER);
+
+const SMALLER = "leave out what the package does not need, or split it into several packages";

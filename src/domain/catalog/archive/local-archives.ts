@@ -1,0 +1,173 @@
+// The archives that a catalog file names by a local path: read once, checked against digest and archive rules, and
+// later stored by digest. Clients get them from us, so a broken one must not get in.
+import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
+import type { OpenedFile } from "../../../platform/files/files.ts";
+import type { ManagedPackage, PackageSource } from "../model.ts";
+import { type ArchiveOfPackage, requiredPathsOf } from "../packages/required-paths.ts";
+import type { ArtifactRow } from "../store.ts";
+import { ARCHIVE_LIMITS, inspectArchive } from "./archive.ts";
+
+/** Reads what a local source names; the face knows which folder a relative path starts from. */
+export interface LocalFiles {
+  /** @returns an absolute path */
+  resolve(sourceRef: string): string;
+  /** @throws DomainError `file.*` */
+  open(path: string): Promise<OpenedFile>;
+}
+
+/** Told of every piece of an archive that was read; each archive is read once for its digest and once to unpack it. */
+export type ReportProgress = (progress: { name: string; bytes: number }) => void;
+
+/** A source that workstations fetch. */
+export interface FetchedSource extends ArchiveOfPackage {
+  source: PackageSource;
+  /** pointer to the source's members */
+  at: readonly (string | number)[];
+}
+
+/** An archive that passed every check. */
+export interface CheckedArchive {
+  digest: Digest;
+  sizeBytes: number;
+  /** where to read it; undefined when it is stored already */
+  path: string | undefined;
+  entries: number;
+  expandedBytes: number;
+}
+
+export interface CheckOptions {
+  files: LocalFiles;
+  blobs: Blobs;
+  /** @returns the artifact of a digest that the organisation has already */
+  findArtifact(digest: string): ArtifactRow | undefined;
+  onProgress?: ReportProgress | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const LOCAL_SUFFIX = ".tar.gz";
+const isLocal = ({ source_ref }: PackageSource): boolean => !source_ref.startsWith("https://");
+
+/**
+ * Checks every local archive of a list. Reads them one after the other, so memory does not grow with their number.
+ * @returns archives by digest, and everything that is wrong, with pointers into the list
+ */
+export async function checkLocalArchives(
+  packages: readonly ManagedPackage[],
+  options: CheckOptions,
+): Promise<{ archives: Map<string, CheckedArchive>; problems: Problem[]; unverified: boolean }> {
+  const archives = new Map<string, CheckedArchive>();
+  const problems: Problem[] = [];
+  let unverified = false;
+  for (const local of packages.flatMap(fetchedSourcesOf)) {
+    if (!isLocal(local.source)) continue;
+    options.signal?.throwIfAborted();
+    try {
+      const checked = await checkArchive(local, options);
+      archives.set(checked.digest, checked);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      unverified ||= error.kind === "unverified";
+      problems.push(...problemsOf(error, local));
+    }
+  }
+  return { archives, problems, unverified };
+}
+
+/** @returns the package's own source, or those of its platforms: with them clients never look at its own */
+export function fetchedSourcesOf(managed: ManagedPackage, index: number): FetchedSource[] {
+  const platforms = Object.entries(managed.platform_sources ?? {});
+  const own = { source: managed, managed, index, platform: undefined, at: [index] };
+  const others = platforms.map(([platform, source]) => ({
+    source,
+    managed,
+    index,
+    platform,
+    at: [index, "platform_sources", platform],
+  }));
+  return platforms.length === 0 ? [own] : others;
+}
+
+function problemsOf(error: DomainError, { at }: FetchedSource): Problem[] {
+  if (error.problems.length > 0) return [...error.problems];
+  const member = error.reason === "artifact.digest_mismatch" ? "sha256" : "source_ref";
+  const detail = error.hint ? `${error.message}; ${error.hint}` : error.message;
+  return [{ pointer: pointerOf([...at, member]), detail }];
+}
+
+async function checkArchive(local: FetchedSource, options: CheckOptions): Promise<CheckedArchive> {
+  const digest = parseDigest(local.source.sha256);
+  const known = (await options.blobs.has(digest)) ? options.findArtifact(digest) : undefined;
+  const path = options.files.resolve(local.source.source_ref);
+  if (!path.endsWith(LOCAL_SUFFIX)) {
+    throw new DomainError(
+      "invalid",
+      "catalog.not_an_archive",
+      `a local source must be a ${LOCAL_SUFFIX} archive`,
+    );
+  }
+  const sizeBytes = await sizeIfMatching({ path, digest, isStored: known !== undefined }, options);
+  if (known) return { digest, path: undefined, ...known };
+  const { bytes } = await options.files.open(path);
+  const contents = await inspectArchive(watched(bytes, path, options), {
+    requiredPaths: requiredPathsOf(local),
+  });
+  return { digest, path, sizeBytes, ...contents };
+}
+
+interface Expected {
+  path: string;
+  digest: Digest;
+  isStored: boolean;
+}
+
+/**
+ * The digest is compared before the archive is unpacked: bytes that are not the ones meant explain every other fault.
+ * What is stored needs no file, so an exported catalog can be seeded again where its archives are.
+ */
+async function sizeIfMatching({ path, digest, isStored }: Expected, options: CheckOptions): Promise<number> {
+  try {
+    const { sizeBytes, bytes } = await options.files.open(path);
+    if (sizeBytes > ARCHIVE_LIMITS.compressedBytesMax) throw tooLarge(path);
+    const found = await digestOf(watched(bytes, path, options));
+    if (found !== digest) throw mismatch(path, { found, digest });
+    return sizeBytes;
+  } catch (error) {
+    if (isStored && error instanceof DomainError && error.reason === "file.missing") return 0;
+    throw error;
+  }
+}
+
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const chunk of bytes) hasher.update(chunk);
+  return hasher.digest("hex");
+}
+
+/** The same bytes, reported as they are read; ends with the signal's reason when it is aborted. */
+async function* watched(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  { onProgress, signal }: Pick<CheckOptions, "onProgress" | "signal">,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    signal?.throwIfAborted();
+    onProgress?.({ name, bytes: chunk.length });
+    yield chunk;
+  }
+}
+
+const tooLarge = (path: string) =>
+  new DomainError(
+    "unverified",
+    "archive.too_large",
+    `${path} has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes`,
+  );
+
+const mismatch = (path: string, { found, digest }: { found: string; digest: string }) =>
+  new DomainError(
+    "unverified",
+    "artifact.digest_mismatch",
+    `${path} has sha256 ${found}, but ${digest} is written here`,
+  );

@@ -1,0 +1,61 @@
+// The file on which a catalog travels: a tar of manifest.json, the signature over its very bytes, and one member for each
+// archive that the manifest names by digest. Any tar lists it and openssl checks it; what is believed of it is bundle-read.ts.
+import { type Static, Type } from "@sinclair/typebox";
+import type { TrustedKey } from "../../../platform/crypto/file-signatures.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { ARCHIVE_LIMITS } from "../archive/archive.ts";
+import { CATALOG_FILE_BYTES_MAX } from "../model.ts";
+
+export const BUNDLE_FORMAT = "quartermaster-catalog-bundle";
+export const BUNDLE_VERSION = 1;
+export const MANIFEST_NAME = "manifest.json";
+export const SIGNATURE_NAME = "manifest.json.sig";
+
+export interface BundleLimits {
+  manifestBytesMax: number;
+  archivesMax: number;
+  archiveBytesMax: number;
+}
+
+/** A whole catalog as JSON, and a line for each of its archives. */
+export const BUNDLE_LIMITS: BundleLimits = {
+  manifestBytesMax: 2 * CATALOG_FILE_BYTES_MAX,
+  archivesMax: 10_000,
+  archiveBytesMax: ARCHIVE_LIMITS.compressedBytesMax,
+};
+
+const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
+
+/** A newer version may add members; one that changes a meaning changes `format_version`. */
+export const BundleManifest = Type.Object({
+  format: Type.Literal(BUNDLE_FORMAT),
+  format_version: Type.Literal(BUNDLE_VERSION),
+  exported_at: Type.String({ maxLength: 64, description: "RFC 3339" }),
+  /** id of the key that signed */
+  signer: Digest,
+  archives: Type.Array(Type.Object({ sha256: Digest, size_bytes: Type.Integer({ minimum: 1 }) })),
+  package_catalog: Type.Object({ packages: Type.Unknown() }),
+});
+export type BundleManifest = Static<typeof BundleManifest>;
+
+/** @returns the name of an archive in the bundle */
+export const archiveName = (sha256: string): string => `archives/${sha256}.tar.gz`;
+
+/** A bundle on disk, which is read several times. */
+export interface BundleFile {
+  /** how the person who reads an error knows it */
+  name: string;
+  sizeBytes: number;
+  /** @returns all bytes, or `length` of them from `offset` on */
+  read(range?: { offset: number; length: number }): AsyncIterable<Uint8Array>;
+}
+
+/** The keys by which a signature counts, and how the operator knows them. */
+export interface TrustedSigners {
+  name: string;
+  keys: readonly TrustedKey[];
+}
+
+/** @returns the refusal of a bundle; its reason is `bundle.<what>` */
+export const bundleRefusal = (what: string, message: string, hint?: string): DomainError =>
+  new DomainError("unverified", `bundle.${what}`, message, hint === undefined ? {} : { hint });

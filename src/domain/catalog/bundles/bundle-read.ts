@@ -1,0 +1,244 @@
+// Reads a bundle from front to back and believes nothing that a trusted key has not signed: first the signature, then the
+// manifest, then that the members are exactly those the manifest names, byte for byte, headers and padding included. Nothing
+// is kept but where they lie.
+import { Value } from "@sinclair/typebox/value";
+import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { TAR_BLOCK_BYTES, tarHeader } from "../../../platform/files/tar-writer.ts";
+import { ByteSource } from "../archive/bytes.ts";
+import { isZeros, readHeader } from "../archive/header.ts";
+import type { ReportProgress } from "../archive/local-archives.ts";
+import {
+  archiveName,
+  BUNDLE_LIMITS,
+  BUNDLE_VERSION,
+  type BundleFile,
+  type BundleLimits,
+  BundleManifest,
+  bundleRefusal,
+  MANIFEST_NAME,
+  SIGNATURE_NAME,
+  type TrustedSigners,
+} from "./bundle-model.ts";
+
+/** Where an archive lies in the bundle; its bytes have the digest. */
+export interface BundledArchive {
+  sha256: string;
+  offset: number;
+  length: number;
+}
+
+export interface ReadBundle {
+  manifest: BundleManifest;
+  /** id of the key that signed it, whatever it says of itself */
+  signer: string;
+  /** by digest */
+  archives: Map<string, BundledArchive>;
+}
+
+export interface ReadBundleOptions {
+  trusted: TrustedSigners;
+  limits?: Partial<BundleLimits>;
+  onProgress?: ReportProgress | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const PIECE_BYTES = 65_536;
+
+/**
+ * @throws DomainError of kind `unverified` with a reason `bundle.<what>`; the signal's reason
+ * @source operator-experience.md AIR-4
+ */
+export async function readBundle(file: BundleFile, options: ReadBundleOptions): Promise<ReadBundle> {
+  const reader = new BundleReader(file, options);
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw inBundle(error, file.name);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The reader of archives reads tar headers here, too; what it refuses is the bundle then. */
+function inBundle(error: unknown, name: string): unknown {
+  if (!(error instanceof DomainError) || !error.reason.startsWith("archive.")) return error;
+  const what = error.reason.slice("archive.".length);
+  return bundleRefusal(
+    what,
+    `${name} is no whole bundle: ${error.message}`,
+    "name the file that catalog export --bundle wrote; if it is that one, copy it again",
+  );
+}
+
+class BundleReader {
+  readonly #source: ByteSource;
+  readonly #limits: BundleLimits;
+  #offset = 0;
+
+  constructor(
+    private readonly file: BundleFile,
+    private readonly options: ReadBundleOptions,
+  ) {
+    this.#source = new ByteSource(file.read());
+    this.#limits = { ...BUNDLE_LIMITS, ...options.limits };
+  }
+
+  async read(): Promise<ReadBundle> {
+    const { manifest, signer } = await this.#manifest();
+    this.#refuseTooMuch(manifest);
+    const archives = new Map<string, BundledArchive>();
+    for (const { sha256, size_bytes: length } of manifest.archives) {
+      await this.#member(archiveName(sha256), { exactly: length });
+      archives.set(sha256, { sha256, offset: this.#offset, length });
+      if ((await this.#digest(length)) !== sha256) throw this.#tampered(archiveName(sha256));
+    }
+    await this.#end();
+    return { manifest, signer, archives };
+  }
+
+  close(): Promise<void> {
+    return this.#source.close();
+  }
+
+  /** The signature is looked at before anything that it covers. */
+  async #manifest(): Promise<Pick<ReadBundle, "manifest" | "signer">> {
+    const bytes = await this.#body(
+      await this.#member(MANIFEST_NAME, { most: this.#limits.manifestBytesMax }),
+    );
+    const signature = await this.#body(await this.#member(SIGNATURE_NAME, { exactly: SIGNATURE_BYTES }));
+    const key = this.options.trusted.keys.find(({ isSigned }) => isSigned(bytes, signature));
+    if (!key) throw this.#untrusted(bytes);
+    const manifest = jsonOf(bytes);
+    if (Value.Check(BundleManifest, manifest)) return { manifest, signer: key.keyId };
+    throw this.#misshapen(manifest);
+  }
+
+  #untrusted(manifest: Uint8Array): DomainError {
+    const { keys, name: trust } = this.options.trusted;
+    const claimed: unknown = Object(jsonOf(manifest)).signer;
+    if (keys.some(({ keyId }) => keyId === claimed)) return this.#tampered(MANIFEST_NAME);
+    const signer = typeof claimed === "string" && /^[0-9a-f]{64}$/.test(claimed) ? ` (${claimed})` : "";
+    return bundleRefusal(
+      "untrusted",
+      `${this.file.name} is signed by a key${signer} that is not in ${trust}`,
+      "have the signer tell you the key by another way than the bundle's: there, `quartermaster catalog bundle-key` prints it",
+    );
+  }
+
+  #misshapen(manifest: unknown): DomainError {
+    const version: unknown = Object(manifest).format_version;
+    if (typeof version === "number" && version > BUNDLE_VERSION)
+      return bundleRefusal(
+        "newer",
+        `${this.file.name} is of format ${version}; this program reads ${BUNDLE_VERSION}`,
+        "update Quartermaster here, or export with the version that runs here",
+      );
+    const problems: Problem[] = [...Value.Errors(BundleManifest, manifest)]
+      .slice(0, PROBLEMS_MAX)
+      .map(({ path, message }) => ({ pointer: path, detail: message }));
+    return new DomainError("unverified", "bundle.manifest", `the manifest of ${this.file.name} is wrong`, {
+      problems,
+    });
+  }
+
+  #refuseTooMuch({ archives }: BundleManifest): void {
+    const { archivesMax, archiveBytesMax } = this.#limits;
+    if (archives.length > archivesMax)
+      throw bundleRefusal(
+        "too_many",
+        `the bundle holds ${archives.length} archives; at most ${archivesMax} are read`,
+      );
+    for (const { sha256, size_bytes: size } of archives) {
+      if (size > archiveBytesMax)
+        throw bundleRefusal(
+          "too_large",
+          `${archiveName(sha256)} has ${size} bytes; at most ${archiveBytesMax} are allowed`,
+        );
+    }
+  }
+
+  /** Members come in one order and under one name each, so no path of the bundle is ever followed. @returns its size */
+  async #member(name: string, bounds: { exactly: number } | { most: number }): Promise<number> {
+    this.options.signal?.throwIfAborted();
+    const block = await this.#take(TAR_BLOCK_BYTES);
+    const header = readHeader(block);
+    const found = Buffer.from(header.path).toString();
+    if (header.type !== "0" || found !== name)
+      throw bundleRefusal(
+        "unexpected",
+        `${this.file.name} holds ${JSON.stringify(found)} in the place of ${name}`,
+      );
+    const isRight =
+      "exactly" in bounds ? header.sizeBytes === bounds.exactly : header.sizeBytes <= bounds.most;
+    if (!isRight) {
+      throw bundleRefusal(
+        "wrong_size",
+        `${name} in ${this.file.name} has ${header.sizeBytes} bytes, which is not its size`,
+      );
+    }
+    // The signature does not cover headers, so each must be the one that the exporting side writes.
+    if (!tarHeader({ name, sizeBytes: header.sizeBytes }).every((byte, at) => byte === block[at]))
+      throw this.#tampered(`the header of ${name}`);
+    return header.sizeBytes;
+  }
+
+  async #body(length: number): Promise<Uint8Array> {
+    const bytes = await this.#take(length);
+    await this.#padding(length);
+    return bytes;
+  }
+
+  async #digest(length: number): Promise<string> {
+    const { onProgress, signal } = this.options;
+    const hasher = new Bun.CryptoHasher("sha256");
+    for (let left = length; left > 0; ) {
+      signal?.throwIfAborted();
+      const piece = await this.#take(Math.min(left, PIECE_BYTES));
+      hasher.update(piece);
+      left -= piece.byteLength;
+      onProgress?.({ name: this.file.name, bytes: piece.byteLength });
+    }
+    await this.#padding(length);
+    return hasher.digest("hex");
+  }
+
+  /** Passes over the zeros that fill the last block of a member. */
+  async #padding(length: number): Promise<void> {
+    if (!isZeros(await this.#take(paddingOf(length)))) throw this.#tampered("the padding of a member");
+  }
+
+  async #end(): Promise<void> {
+    const zeros = await this.#take(2 * TAR_BLOCK_BYTES);
+    const more = await this.#source.some(1);
+    if (isZeros(zeros) && more.byteLength === 0) return;
+    throw bundleRefusal("unexpected", `${this.file.name} holds more than its manifest names`);
+  }
+
+  async #take(length: number): Promise<Uint8Array> {
+    const bytes = await this.#source.take(length);
+    this.#offset += length;
+    return bytes;
+  }
+
+  #tampered(member: string): DomainError {
+    return bundleRefusal(
+      "tampered",
+      `${member} in ${this.file.name} is not what was signed`,
+      "copy the bundle again; if it stays so, somebody has changed it",
+    );
+  }
+}
+
+const PROBLEMS_MAX = 10;
+
+const paddingOf = (length: number): number =>
+  (TAR_BLOCK_BYTES - (length % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}

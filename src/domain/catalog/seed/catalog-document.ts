@@ -1,0 +1,97 @@
+// Reads a catalog from the text of a file: a plain list of packages, or a deployment file with the list in its section
+// package_catalog. Finds the list and the line of each place in it; what a package must be is package-rules.ts.
+
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
+import { ProblemList } from "../../../platform/text/problem-list.ts";
+import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
+import { CATALOG_FILE_BYTES_MAX, CATALOG_TOKENS_MAX, type ManagedPackage } from "../model.ts";
+import { checkPackages } from "../packages/package-rules.ts";
+
+const SECTION = "package_catalog";
+const LIST = "packages";
+const BOUNDS = { bytesMax: CATALOG_FILE_BYTES_MAX, tokensMax: CATALOG_TOKENS_MAX };
+
+/** The package list of a file, not yet judged. */
+export interface CatalogText {
+  /** what the file holds in the place of the list; an empty list when the file could not be read */
+  packages: unknown;
+  /** where the list stands in the file: empty for the whole of it, else /package_catalog/packages */
+  root: string;
+  /** what is wrong with the file itself; pointers start at the root of the file */
+  problems: Problem[];
+  /** of all problems, also those that `problems` leaves out */
+  problemCount: number;
+  /** @returns the 1-based line of a place, or of the nearest place around it that exists; pointers start at the list */
+  lineOf(pointer: string): number | undefined;
+}
+
+const NO_LIST = { packages: [], root: "" };
+
+/**
+ * Finds the package list in the bytes of a YAML or JSON file.
+ * @source control-api.md sections 8.1 and 16
+ */
+export const readCatalogText = (bytes: Uint8Array): CatalogText => {
+  const problems = new ProblemList();
+  const { content, lineOf } = readYamlText(bytes, problems, BOUNDS);
+  const { packages, root } = listOf(content, problems);
+  return {
+    packages,
+    root,
+    problems: problems.list(),
+    problemCount: problems.count,
+    lineOf: (pointer) => lineOf(root + pointer),
+  };
+};
+
+const listOf = (content: unknown, problems: ProblemList): { packages: unknown; root: string } => {
+  if (Array.isArray(content)) return { packages: content, root: "" };
+  if (content === undefined) return NO_LIST;
+  if (content === null) problems.add("", "is empty; write [] for a catalog without packages");
+  else if (typeof content !== "object")
+    problems.add("", `must be a list of packages, not ${jsonTypeOf(content)}`);
+  else if (!Object.hasOwn(content, SECTION))
+    problems.add("", `has no section ${SECTION}; a catalog is a list, or a file with ${SECTION}.${LIST}`);
+  else return sectionOf(Reflect.get(content, SECTION), problems);
+  return NO_LIST;
+};
+
+const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown; root: string } => {
+  const root = `/${SECTION}/${LIST}`;
+  if (section === null) return { packages: [], root };
+  const members = ObjectReader.read({ value: section, pointer: `/${SECTION}` }, problems, [LIST]);
+  return { packages: members?.value(LIST) ?? [], root };
+};
+
+/**
+ * Reads and judges a whole catalog file.
+ * @param fileName how the person who reads the error knows the file
+ * @returns every package in its order and in the shape of the answer
+ * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
+ */
+export const parseCatalog = (bytes: Uint8Array, fileName: string): ManagedPackage[] =>
+  parseCatalogText(bytes, fileName).packages;
+
+/** As parseCatalog. @returns also the text, in which later findings can be located */
+export const parseCatalogText = (
+  bytes: Uint8Array,
+  fileName: string,
+): { packages: ManagedPackage[]; text: CatalogText } => {
+  const text = readCatalogText(bytes);
+  if (text.problemCount > 0) throw invalidCatalog(fileName, text.problemCount, text.problems);
+  const { packages, problems, problemCount } = checkPackages(text.packages);
+  if (problemCount === 0) return { packages, text };
+  throw invalidCatalog(fileName, problemCount, locate(text, problems));
+};
+
+const invalidCatalog = (fileName: string, count: number, problems: readonly Problem[]): DomainError =>
+  new DomainError(
+    "invalid",
+    "catalog.invalid",
+    `${fileName} has ${count === 1 ? "1 problem" : `${count} problems`}`,
+    {
+      hint: "Correct the places named and try again; nothing was changed.",
+      problems,
+    },
+  );

@@ -1,0 +1,49 @@
+// Removals that would leave the policy in force naming a package that the catalog no longer has. An operator may insist.
+import type { Connection } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { PackageVersion } from "./plan.ts";
+
+/** How to find what is in use, and whether that matters. */
+export interface RemovalCheck {
+  /**
+   * @returns packages that the policy in force names, with the number of its revision; asked again inside the transaction,
+   *   because a policy may be published while archives are read and stored
+   */
+  inUse(connection: Connection): ReadonlyMap<string, number>;
+  /** removes those, too */
+  allowDangling: boolean;
+}
+
+/** A package that is to go and that the policy names. */
+export type BlockedRemoval = PackageVersion & { revision: number };
+
+/** @returns those of the removals that the policy in force forbids */
+export function findBlockedRemovals(
+  removed: readonly PackageVersion[],
+  { inUse, allowDangling }: RemovalCheck,
+  connection: Connection,
+): BlockedRemoval[] {
+  if (allowDangling || removed.length === 0) return [];
+  const revisions = inUse(connection);
+  return removed.flatMap((entry) => {
+    const revision = revisions.get(entry.id);
+    return revision === undefined ? [] : [{ ...entry, revision }];
+  });
+}
+
+/** @throws DomainError `catalog.dangling` for removals that the policy in force forbids */
+export function refuseDangling(
+  removed: readonly PackageVersion[],
+  check: RemovalCheck,
+  { connection, hint }: { connection: Connection; hint: string },
+): void {
+  const blocked = findBlockedRemovals(removed, check, connection);
+  if (blocked.length === 0) return;
+  const names = blocked.map(({ id }) => id).join(", ");
+  throw new DomainError(
+    "conflict",
+    "catalog.dangling",
+    `revision ${blocked[0]?.revision} of the policy names ${names}; nothing was changed`,
+    { hint },
+  );
+}

@@ -1,0 +1,206 @@
+// Makes the catalog what a file says: checks everything first, stores the archives, then changes all entries at once.
+import type { Blobs } from "../../../platform/blobs/blobs.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { ARCHIVE_LIMITS } from "../archive/archive.ts";
+import {
+  type CheckedArchive,
+  checkLocalArchives,
+  type LocalFiles,
+  type ReportProgress,
+} from "../archive/local-archives.ts";
+import type { ManagedPackage, PackageSource } from "../model.ts";
+import { sourceWarnings } from "../sources/source-warnings.ts";
+import * as store from "../store.ts";
+import { runCatalogAtOnce } from "../tasks.ts";
+import {
+  type ArtifactIds,
+  artifactIds,
+  type CatalogChange,
+  type ChangeDependencies,
+  commit,
+  named,
+  planCatalog,
+} from "./changes.ts";
+import { isUnchanged, type SeedPlan } from "./plan.ts";
+import { type RemovalCheck, refuseDangling } from "./removal-check.ts";
+
+/** What may be removed is only checked for an operator: the service never prunes. */
+export interface SeedRequest extends Partial<RemovalCheck> {
+  /** the file's bytes, YAML or JSON */
+  bytes: Uint8Array;
+  /** how the person who reads an error knows the file */
+  fileName: string;
+  files: LocalFiles;
+  /** removes the entries that the file does not have */
+  prune: boolean;
+  onProgress?: ReportProgress | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What seeding changed, or would. */
+export interface Seeded extends SeedPlan {
+  /** what keeps workstations from an archive, with the lines of the file */
+  warnings: Problem[];
+}
+
+export type Seed = ReturnType<typeof createSeed>;
+
+/** @returns the two operations on a catalog file: see what it would do, and do it */
+export function createSeed(dependencies: ChangeDependencies) {
+  return {
+    /**
+     * Checks everything that `apply` checks and changes nothing.
+     * @throws as `apply`
+     */
+    async plan(actor: Actor, request: SeedRequest): Promise<Seeded> {
+      const { change, warnings } = await changeFor(dependencies, actor, request);
+      const { plan } = planCatalog(dependencies.db.read, actor.organizationId, change);
+      change.refuse?.(plan, dependencies.db.read);
+      return { ...plan, warnings };
+    },
+
+    /**
+     * Stores the archives and makes the entries, all or nothing; the same file again changes nothing.
+     * @throws DomainError `catalog.invalid` with every problem of the file, `catalog.unverified` when an archive is not
+     *   what the file says or breaks the archive rules, `storage.*`
+     * @source control-api.md sections 8.1, 8.2 and 8.7
+     */
+    async apply(actor: Actor, request: SeedRequest): Promise<Seeded> {
+      const { change, warnings } = await changeFor(dependencies, actor, request);
+      await storeArchives(dependencies.blobs, change.archives, request.signal);
+      const { plan } = planCatalog(dependencies.db.read, actor.organizationId, change);
+      if (isUnchanged(plan)) return { ...plan, warnings };
+      const done = await dependencies.db.writeInSteps((tx) => commit(tx, dependencies, change), "catalog");
+      return { ...done, warnings };
+    },
+  };
+}
+
+async function changeFor(
+  dependencies: ChangeDependencies,
+  actor: Actor,
+  request: SeedRequest,
+): Promise<{ change: CatalogChange; warnings: Problem[] }> {
+  const { packages, archives, warnings } = await readSeed(dependencies, actor.organizationId, request);
+  const ids = artifactIds(dependencies, actor.organizationId, archives.keys());
+  const { prune, signal, fileName: target } = request;
+  const change: CatalogChange = {
+    ...{ actor, archives, ids, prune, signal, target, action: "catalog.seed" },
+    wanted: named(packages, asFileProblem(ids)),
+    refuse: ({ removed }, connection) => {
+      const { inUse, allowDangling = false } = request;
+      if (inUse) refuseDangling(removed, { inUse, allowDangling }, { connection, hint: DANGLING_HINT });
+    },
+  };
+  return { change, warnings };
+}
+
+const DANGLING_HINT = "change the policy first, seed without --prune, or add --allow-dangling";
+
+interface ReadSeed {
+  packages: ManagedPackage[];
+  archives: ReadonlyMap<string, CheckedArchive>;
+  warnings: Problem[];
+}
+
+async function readSeed(
+  { db, blobs, runCatalogTask: runTask = runCatalogAtOnce }: ChangeDependencies,
+  organizationId: string,
+  request: SeedRequest,
+): Promise<ReadSeed> {
+  const { bytes, fileName } = request;
+  const { parts, root } = await runTask("readCatalog", { bytes, fileName });
+  const packages = await runInTurns(packagesIn(parts));
+  const located = async (problems: readonly Problem[]) => {
+    if (problems.length === 0) return [];
+    const lines = await runTask("catalogLines", { bytes, pointers: problems.map(({ pointer }) => pointer) });
+    return problems.map((problem, at) => placed(problem, { root, line: lines[at] }));
+  };
+  const findArtifact = (digest: string) => store.findArtifactByDigest(db.read, organizationId, digest);
+  const { files, onProgress, signal } = request;
+  const checked = await checkLocalArchives(packages, { files, blobs, findArtifact, onProgress, signal });
+  const problems = [...checked.problems, ...unknownArtifacts(packages, findArtifact)];
+  if (problems.length > 0)
+    throw refused(await located(problems), { request, unverified: checked.unverified });
+  const warnings = await located(sourceWarnings(packages));
+  return { packages, archives: checked.archives, warnings };
+}
+
+function* packagesIn(parts: readonly string[]): Steps<ManagedPackage[]> {
+  const packages: ManagedPackage[] = [];
+  for (const part of parts) {
+    const some: ManagedPackage[] = JSON.parse(part);
+    packages.push(...some);
+    yield;
+  }
+  return packages;
+}
+
+const placed = (
+  { pointer, detail }: Problem,
+  { root, line }: { root: string; line: number | undefined },
+): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
+
+/** An artifact_id must name bytes that we hold under that digest (control-api.md section 8.5). */
+function unknownArtifacts(
+  packages: readonly ManagedPackage[],
+  findArtifact: (digest: string) => store.ArtifactRow | undefined,
+): Problem[] {
+  return packages.flatMap((managed, index) => [
+    ...unknownArtifact(managed, `/${index}`, findArtifact),
+    ...Object.entries(managed.platform_sources ?? {}).flatMap(([platform, source]) =>
+      unknownArtifact(source, `/${index}/platform_sources/${platform}`, findArtifact),
+    ),
+  ]);
+}
+
+function unknownArtifact(
+  { artifact_id, sha256, source_ref }: PackageSource,
+  pointer: string,
+  findArtifact: (digest: string) => store.ArtifactRow | undefined,
+): Problem[] {
+  if (artifact_id === undefined || findArtifact(sha256)?.id === artifact_id) return [];
+  if (!source_ref.startsWith("https://")) return []; // the archive is at hand: its artifact gets an id of its own
+  return [
+    { pointer: `${pointer}/artifact_id`, detail: "names no stored artifact with this sha256; leave it out" },
+  ];
+}
+
+interface Refusal {
+  request: SeedRequest;
+  unverified: boolean;
+}
+
+function refused(problems: readonly Problem[], { request, unverified }: Refusal): DomainError {
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  return new DomainError(
+    unverified ? "unverified" : "invalid",
+    unverified ? "catalog.unverified" : "catalog.invalid",
+    `${request.fileName} has ${count}; nothing was changed`,
+    { problems },
+  );
+}
+
+async function storeArchives(
+  blobs: Blobs,
+  archives: ReadonlyMap<string, CheckedArchive>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await blobs.sweepTemporary(); // what a seed that was killed has left half written
+  for (const { digest, path } of archives.values()) {
+    if (path === undefined) continue;
+    await blobs.put(path, {
+      expectedDigest: digest,
+      maxBytes: ARCHIVE_LIMITS.compressedBytesMax,
+      ...(signal && { signal }),
+    });
+  }
+}
+
+/** What is fetched from elsewhere keeps the id it was given; what we hold has ours. */
+const asFileProblem =
+  (ids: ArtifactIds) =>
+  ({ source_ref, artifact_id: authored, sha256 }: PackageSource): string | undefined =>
+    source_ref.startsWith("https://") ? authored : (ids.get(sha256) ?? authored);

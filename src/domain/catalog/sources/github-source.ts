@@ -1,0 +1,64 @@
+// Public repositories as package sources: the grammar of `github:owner/repository@ref`, and the URLs it stands for.
+// Fetching them is for package-sources.ts.
+import { DomainError } from "../../../platform/errors.ts";
+
+/** Where the provider answers; both are fixed, and arguments only for tests. */
+export interface GithubOrigins {
+  api: string;
+  archives: string;
+}
+
+export const GITHUB: GithubOrigins = {
+  api: "https://api.github.com",
+  archives: "https://codeload.github.com",
+};
+
+export interface GithubSource {
+  owner: string;
+  repository: string;
+  /** branch, tag or commit */
+  ref: string;
+}
+
+const PREFIX = "github:";
+export const GITHUB_NAME_CHARACTERS_MAX = 100;
+export const GITHUB_REF_CHARACTERS_MAX = 255;
+const SEGMENT = "(?!\\.{1,2}(?:[/@]|$))[A-Za-z0-9._-]+";
+const COORDINATES = new RegExp(`^(${SEGMENT})/(${SEGMENT})@(${SEGMENT}(?:/${SEGMENT})*)$`);
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/**
+ * @param text trimmed
+ * @returns undefined for what does not begin as a repository
+ * @throws DomainError `package_source.bad_repository`
+ * @source control-api.md sections 9.1 and 20.1.12: no segment leads to another path of the provider
+ */
+export function readGithubSource(text: string): GithubSource | undefined {
+  if (!text.startsWith(PREFIX)) return undefined;
+  const [, owner = "", repository = "", ref = ""] = COORDINATES.exec(text.slice(PREFIX.length)) ?? [];
+  const isName = (name: string) => name !== "" && name.length <= GITHUB_NAME_CHARACTERS_MAX;
+  if (isName(owner) && isName(repository) && ref.length <= GITHUB_REF_CHARACTERS_MAX) {
+    return { owner, repository, ref };
+  }
+  throw new DomainError(
+    "invalid",
+    "package_source.bad_repository",
+    "a public repository is written github:owner/repository@ref, the ref being a branch, a tag or a commit",
+  );
+}
+
+/** @returns where the provider tells the commit of the ref, as text when asked for COMMIT_MEDIA_TYPE */
+export const commitUrl = ({ owner, repository, ref }: GithubSource, { api }: GithubOrigins): string =>
+  `${api}/repos/${owner}/${repository}/commits/${encodeURIComponent(ref)}`;
+
+export const COMMIT_MEDIA_TYPE = "application/vnd.github.sha";
+
+/** @throws DomainError `package_source.no_commit` unless `commit` is what commitUrl has to answer */
+export function archiveUrl(
+  { owner, repository }: GithubSource,
+  commit: string,
+  { archives }: GithubOrigins,
+): string {
+  if (COMMIT.test(commit)) return `${archives}/${owner}/${repository}/tar.gz/${commit}`;
+  throw new DomainError("invalid", "package_source.no_commit", "the provider knows no commit of that ref");
+}

@@ -1,0 +1,70 @@
+// What in a package list is allowed and still keeps workstations from an archive: places that clients refuse to fetch
+// from, files that must lie on every workstation, and platforms that no client asks for.
+// Source: client-and-auth.md section 9; control-api.md section 8.2.
+import { isIP } from "node:net";
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { isLocalName, isPublicAddress } from "../../../platform/outbound/public-hosts.ts";
+import { fetchedSourcesOf } from "../archive/local-archives.ts";
+import type { ManagedPackage, PackageLayout, PackageSource } from "../model.ts";
+
+/** `<os>-<arch>` as clients name the machine they run on. */
+export const CLIENT_PLATFORMS = ["linux", "macos", "windows"].flatMap((os) =>
+  ["x86_64", "aarch64"].map((architecture) => `${os}-${architecture}`),
+);
+
+/**
+ * @param local what is said of a source that is a file; nothing where its archive is stored here
+ * @returns one warning for each place, with pointers into the list; never the URL, which may hold credentials
+ */
+export const sourceWarnings = (
+  packages: readonly ManagedPackage[],
+  { local }: { local?: string } = {},
+): Problem[] =>
+  packages.flatMap((managed, index) => [
+    ...fetchedSourcesOf(managed, index).flatMap(({ source, at }) =>
+      sourceProblems(source, local).map((detail) => ({ pointer: pointerOf([...at, "source_ref"]), detail })),
+    ),
+    ...platformWarnings(managed, index),
+  ]);
+
+/** Clients look at the location only where there is no artifact of ours. */
+function sourceProblems({ artifact_id, source_ref }: PackageSource, local: string | undefined): string[] {
+  if (artifact_id !== undefined) return [];
+  if (!source_ref.startsWith("https://")) return local === undefined ? [] : [local];
+  const url = URL.parse(source_ref);
+  if (!url) return [];
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const isPrivate = isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host));
+  return [
+    ...(url.username || url.password ? ["holds a user name or password, which workstations refuse"] : []),
+    ...(source_ref.includes("#") ? ["has a fragment, which workstations refuse"] : []),
+    ...(isPrivate ? ["names a host that is not public, which workstations refuse"] : []),
+  ];
+}
+
+const platformWarnings = ({ platform_sources, adapters }: ManagedPackage, index: number): Problem[] => [
+  ...unrequestedPlatforms(platform_sources ?? {}, [index, "platform_sources"]),
+  ...Object.entries(adapters).flatMap(([harness, adapter]) => [
+    ...helperWarnings(adapter, [index, "adapters", harness]),
+    ...(adapter.variants ?? []).flatMap((variant, at) =>
+      helperWarnings(variant, [index, "adapters", harness, "variants", at]),
+    ),
+  ]),
+];
+
+const helperWarnings = ({ helpers }: PackageLayout, at: readonly (string | number)[]): Problem[] =>
+  Object.entries(helpers).flatMap(([command, { paths }]) =>
+    unrequestedPlatforms(paths, [...at, "helpers", command, "paths"], ["default"]),
+  );
+
+const unrequestedPlatforms = (
+  byPlatform: Readonly<Record<string, unknown>>,
+  at: readonly (string | number)[],
+  known: readonly string[] = [],
+): Problem[] =>
+  Object.keys(byPlatform)
+    .filter((platform) => !CLIENT_PLATFORMS.includes(platform) && !known.includes(platform))
+    .map((platform) => ({
+      pointer: pointerOf([...at, platform]),
+      detail: `is a platform that no workstation asks for; known are ${CLIENT_PLATFORMS.join(", ")}`,
+    }));

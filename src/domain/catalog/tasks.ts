@@ -1,0 +1,65 @@
+// What reading a catalog file costs in processor time: a service has it done by a thread, so that it goes on answering; a
+// command does it at once. Pure functions of plain values.
+import { parseCatalogText, readCatalogText } from "./seed/catalog-document.ts";
+
+/** A catalog file's packages; each text is a JSON array of some of them, in their order. */
+export interface CatalogParts {
+  parts: string[];
+  /** where the list stands in the file */
+  root: string;
+}
+
+/** Characters of one part at least, but for the last: parsing one must not keep others waiting. */
+const PART_CHARACTERS = 128 * 1024;
+
+/** @throws DomainError `catalog.invalid` with all problems */
+export function readCatalog({ bytes, fileName }: { bytes: Uint8Array; fileName: string }): CatalogParts {
+  const { packages, text } = parseCatalogText(bytes, fileName);
+  const parts: string[] = [];
+  let entries: string[] = [];
+  let characters = 0;
+  for (const managed of packages) {
+    const entry = JSON.stringify(managed);
+    entries.push(entry);
+    characters += entry.length;
+    if (characters < PART_CHARACTERS) continue;
+    parts.push(`[${entries.join(",")}]`);
+    entries = [];
+    characters = 0;
+  }
+  parts.push(`[${entries.join(",")}]`);
+  return { parts, root: text.root };
+}
+
+/** @param pointers into the list @returns the line of each */
+export function catalogLines({
+  bytes,
+  pointers,
+}: {
+  bytes: Uint8Array;
+  pointers: readonly string[];
+}): (number | undefined)[] {
+  const { lineOf } = readCatalogText(bytes);
+  return pointers.map(lineOf);
+}
+
+export interface CatalogTasks {
+  readCatalog: typeof readCatalog;
+  catalogLines: typeof catalogLines;
+}
+
+/** The functions themselves. */
+export const CATALOG_TASKS: {
+  [Name in keyof CatalogTasks]: (
+    request: Parameters<CatalogTasks[Name]>[0],
+  ) => ReturnType<CatalogTasks[Name]>;
+} = { readCatalog, catalogLines };
+
+/** Does one task, at once or elsewhere. */
+export type RunCatalogTask = <Name extends keyof CatalogTasks>(
+  name: Name,
+  request: Parameters<CatalogTasks[Name]>[0],
+) => Promise<ReturnType<CatalogTasks[Name]>>;
+
+/** For commands, which nobody waits for meanwhile. */
+export const runCatalogAtOnce: RunCatalogTask = async (name, request) => CATALOG_TASKS[name](request);

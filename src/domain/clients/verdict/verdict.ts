@@ -1,0 +1,145 @@
+// Compares a report with the revision that it names (control-api.md section 10.2). Pure: which revision that is, and what it
+// demands, is handed in. What follows for health is inventory-store.ts's. Loops that push instead of lists made of lists:
+// nearly every report gives no reason at all, and there are tens of thousands a second.
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
+import type { Judgement, Reported } from "../model.ts";
+import { harnessNameOf } from "../report.ts";
+import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
+
+/** The one error text that is no fault: clients send it while a new revision is still to be applied. */
+const NOT_YET_CURRENT = "configuration is not current";
+const APPLIED = "applied";
+
+/** @returns the revision that a report is about; nothing when it names none */
+export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
+  attempt?.revision ?? configRevision ?? undefined;
+
+/** @param expectations of the target; undefined when the organization has no such revision */
+export function judge(reported: Reported, expectations: Expectations | undefined): Judgement {
+  const target = targetOf(reported);
+  if (target === undefined) return unknown("no revision of the policy was applied yet");
+  if (!expectations) return unknown(`the revision ${target} is not one of this organization`);
+  const reasons = generalReasons(reported, target);
+  for (const scope of scopeOf(reported, expectations))
+    reasons.push(...versionReasons(reported, scope), ...packageReasons(reported, scope));
+  return reasons.length === 0 ? MATCHES : { verdict: "differs", reasons: presentable(reasons) };
+}
+
+const MATCHES: Judgement = { verdict: "matches", reasons: [] };
+
+const unknown = (reason: string): Judgement => ({ verdict: "unknown", reasons: [reason] });
+
+function generalReasons({ applied, configRevision, filesOk, error }: Reported, target: string): string[] {
+  const reasons: string[] = [];
+  if (!applied || configRevision !== target) reasons.push(`the revision ${target} is not applied`);
+  if (!filesOk) reasons.push("managed files are missing or were changed");
+  const fault = error?.trim() ?? "";
+  if (fault !== "" && fault !== NOT_YET_CURRENT) reasons.push(fault);
+  return reasons;
+}
+
+interface Scope {
+  harness: string;
+  expected: HarnessExpectations;
+}
+
+/** The harnesses that the report vouches for: the one of the attempt, and those reconciled to the target. */
+function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
+  const { attempt, configRevision, harnesses } = reported;
+  const names = new Set(attempt ? [attempt.harness] : []);
+  if (configRevision === targetOf(reported)) {
+    for (const entry of harnesses) {
+      const name = harnessNameOf(entry);
+      const isReconciled = !isJsonObject(entry) || entry.reconciled === true;
+      if (name !== undefined && isReconciled) names.add(name);
+    }
+  }
+  const scopes: Scope[] = [];
+  for (const harness of names) {
+    const expected = expectations.get(harness);
+    if (expected) scopes.push({ harness, expected });
+  }
+  return scopes;
+}
+
+/** Clients that report names only are taken at their word. */
+function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): string[] {
+  const reasons: string[] = [];
+  for (const entry of harnesses) {
+    if (!isJsonObject(entry) || entry.name !== harness) continue;
+    const fault = versionProblem(entry, expected);
+    if (fault !== undefined) reasons.push(`${harness}: ${fault}`);
+  }
+  return reasons;
+}
+
+function versionProblem(
+  { client_supported: isSupported, version, raw_version: raw }: Readonly<Record<string, unknown>>,
+  expected: HarnessExpectations,
+): string | undefined {
+  if (isSupported === false) return "the client does not support it";
+  const text = textOf(version) || textOf(raw);
+  return text === "" ? "no version was reported" : expected.versionFault(text);
+}
+
+/** No version is longer, and only so much is looked through. */
+const VERSION_TEXT_MAX = 256;
+
+const textOf = (given: unknown): string =>
+  typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";
+
+function packageReasons(reported: Reported, { harness, expected }: Scope): string[] {
+  const { packages, userId } = reported;
+  const reasons: string[] = [];
+  const seen = new Set<string>();
+  const isWanted = ({ users }: ExpectedPackage): boolean => users?.has(userId) ?? true;
+  for (const members of packages) {
+    if (!isJsonObject(members) || members.harness !== harness || typeof members.id !== "string") continue;
+    const { id } = members;
+    const wanted = expected.packages.get(id);
+    const faults = seen.has(id)
+      ? ["is reported twice"]
+      : packageProblems(members, wanted && isWanted(wanted) ? wanted : undefined, reported);
+    seen.add(id);
+    for (const fault of faults) reasons.push(`${id} (${harness}): ${fault}`);
+  }
+  for (const [id, entry] of expected.packages) {
+    if (seen.has(id) || !isWanted(entry)) continue;
+    reasons.push(`${id} (${harness}): ${missingArchive(entry, reported) ?? "is missing"}`);
+  }
+  return reasons;
+}
+
+function missingArchive(expected: ExpectedPackage, { platform, architecture }: Reported): string | undefined {
+  if (expected.digestsFor(platform, architecture).size > 0) return undefined;
+  return `has no archive for ${architecture === null ? platform : `${platform}-${architecture}`}`;
+}
+
+function packageProblems(
+  { version, sha256, state, error }: Readonly<Record<string, unknown>>,
+  expected: ExpectedPackage | undefined,
+  reported: Reported,
+): string[] {
+  if (!expected) return ["is not expected"];
+  const archive = missingArchive(expected, reported);
+  if (archive !== undefined) return [archive];
+  const faults: string[] = [];
+  if (state !== APPLIED) faults.push(packageStateProblem(state, error));
+  if (version !== expected.version) faults.push(`has another version than ${expected.version}`);
+  const digests = expected.digestsFor(reported.platform, reported.architecture);
+  if (typeof sha256 !== "string" || !digests.has(sha256.toLowerCase()))
+    faults.push("has another digest than the policy names");
+  return faults;
+}
+
+function packageStateProblem(state: unknown, error: unknown): string {
+  const why = typeof error === "string" && error.trim() !== "" ? `: ${error.trim()}` : "";
+  return `is ${typeof state === "string" ? state : "in no known state"}${why}`;
+}
+
+function presentable(reasons: readonly string[]): string[] {
+  const distinct = [...new Set(reasons.map((reason) => reason.slice(0, REASON_LENGTH_MAX)))].sort();
+  const left = distinct.length - REASONS_MAX;
+  return left > 0 ? [...distinct.slice(0, REASONS_MAX), `and ${left} more`] : distinct;
+}

@@ -1,0 +1,82 @@
+// SQL of the operator's view of gateway keys, and of making all of them due. What is done with a due key is in store.ts and
+// attempts.ts.
+import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { likePattern, type PageSlice } from "../../shared/page.ts";
+import type { KeyRow } from "../model.ts";
+import { gatewayKeys, gatewayRevocations } from "../tables.ts";
+
+/** A key without its secret, and without what the secret is wrapped in. */
+export type ShownKey = Omit<
+  KeyRow,
+  "sealedCredential" | "credentialVersion" | "metadata" | "configurationDigest"
+>;
+
+export interface KeyFilter {
+  state?: KeyRow["state"] | undefined;
+  /** only keys whose last attempt failed, and those that were disowned */
+  withProblem?: boolean | undefined;
+  /** part of the address */
+  q?: string | undefined;
+}
+
+const { sealedCredential, credentialVersion, metadata, configurationDigest, ...shown } =
+  getTableColumns(gatewayKeys);
+
+/** Ordered by address. */
+export function listKeys(
+  connection: Connection,
+  organizationId: string,
+  { filter, offset, limit, known }: PageSlice & { filter: KeyFilter },
+): { items: ShownKey[]; total: number } {
+  const { state, withProblem, q } = filter;
+  const matching = and(
+    eq(gatewayKeys.organizationId, organizationId),
+    state && eq(gatewayKeys.state, state),
+    withProblem === true
+      ? or(isNotNull(gatewayKeys.problem), isNotNull(gatewayKeys.invalidationReason))
+      : undefined,
+    q === undefined ? undefined : sql`${gatewayKeys.email} LIKE ${likePattern(q)} ESCAPE '\\'`,
+  );
+  const total =
+    known ?? connection.select({ total: count() }).from(gatewayKeys).where(matching).get()?.total ?? 0;
+  const items = connection
+    .select(shown)
+    .from(gatewayKeys)
+    .where(matching)
+    .orderBy(asc(gatewayKeys.email), asc(gatewayKeys.userId))
+    .limit(limit)
+    .offset(offset)
+    .all();
+  return { items, total };
+}
+
+/** @returns how many revocations of this user's keys wait */
+export const countRevocationsOf = (connection: Connection, userId: string): number =>
+  connection
+    .select({ total: count() })
+    .from(gatewayRevocations)
+    .where(eq(gatewayRevocations.userId, userId))
+    .get()?.total ?? 0;
+
+/** Makes keys due that no attempt is under way for, and revocations with them. @returns how many of each */
+export function makeAllDue(
+  tx: Tx,
+  { organizationId, nowMs }: { organizationId: string; nowMs: number },
+): { keys: number; revocations: number } {
+  const due = { nextAttemptAtMs: nowMs };
+  const isIdle = or(isNull(gatewayKeys.recoveringUntilMs), lte(gatewayKeys.recoveringUntilMs, nowMs));
+  const keys = tx
+    .update(gatewayKeys)
+    .set(due)
+    .where(and(eq(gatewayKeys.organizationId, organizationId), isIdle))
+    .returning({ userId: gatewayKeys.userId })
+    .all();
+  const revocations = tx
+    .update(gatewayRevocations)
+    .set(due)
+    .where(eq(gatewayRevocations.organizationId, organizationId))
+    .returning({ id: gatewayRevocations.id })
+    .all();
+  return { keys: keys.length, revocations: revocations.length };
+}

@@ -1,0 +1,128 @@
+// Gateway keys as operators look at them: pages of keys, one user's key, what waits to be revoked. Nothing of a secret is in it,
+// and nobody is contacted.
+import type { Db } from "../../../platform/database/database.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import type { User } from "../../identity/service.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import * as store from "../keys/store.ts";
+import { type KeyState, stateOf } from "../model.ts";
+import { PROVISIONER_CODES, type ProvisionerCode } from "../provisioners/provisioner.ts";
+import * as directoryStore from "./key-directory-store.ts";
+
+export interface KeyView {
+  userId: string;
+  email: string;
+  state: KeyState;
+  alias: string | null;
+  /** identifier at the gateway, never the credential */
+  externalId: string | null;
+  /** what went wrong last, in an operator's words; beside a ready key it stops nobody */
+  problem: string | null;
+  problemCode: string | null;
+  /** in a row */
+  failures: number;
+  /** when the service looks at it by itself; null where nobody does before somebody asks */
+  nextAttemptAtMs: number | null;
+  /** until then an attempt is under way, in whichever process */
+  attemptUntilMs: number | null;
+  expiresAtMs: number | null;
+  reconciledAtMs: number | null;
+  validatedAtMs: number | null;
+  invalidatedAtMs: number | null;
+  invalidationReason: string | null;
+  /** id of the key that the credential is sealed under */
+  sealingKeyId: string | null;
+}
+
+export interface KeyQuery extends PageQuery, Omit<directoryStore.KeyFilter, "q"> {}
+
+export class KeyDirectory {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * @returns keys that are stored, by address; users without one are not among them
+   * @throws DomainError `gateway_key.invalid`
+   */
+  list(organizationId: string, { state, withProblem, ...query }: KeyQuery): Page<KeyView> {
+    const problems: Problem[] = [];
+    const request = readPageQuery(query, problems);
+    if (problems.length > 0) throw invalidQuery(problems);
+    const { page, perPage, q } = request;
+    const slice = {
+      filter: { state, withProblem, q },
+      offset: offsetOf(request),
+      limit: perPage,
+      known: query.known,
+    };
+    const { items, total } = directoryStore.listKeys(this.db.read, organizationId, slice);
+    return { page, perPage, total, items: items.map(viewOf) };
+  }
+
+  /** @returns the user's key, `missing` where there is none */
+  show({ id, email }: Pick<User, "id" | "email">): KeyView {
+    const row = store.findKey(this.db.read, id);
+    return row ? viewOf(row) : { ...NO_KEY, userId: id, email };
+  }
+
+  /** @returns how many keys of the user are yet to be revoked at the gateway */
+  revocationsOf({ id }: Pick<User, "id">): number {
+    return directoryStore.countRevocationsOf(this.db.read, id);
+  }
+}
+
+const viewOf = (row: directoryStore.ShownKey): KeyView => ({
+  userId: row.userId,
+  email: row.email,
+  state: row.state,
+  alias: row.alias,
+  externalId: row.externalId,
+  problem: problemOf(row),
+  problemCode: row.problemCode,
+  failures: row.failures,
+  nextAttemptAtMs: row.nextAttemptAtMs,
+  attemptUntilMs: row.recoveringUntilMs,
+  expiresAtMs: row.expiresAtMs,
+  reconciledAtMs: row.reconciledAtMs,
+  validatedAtMs: row.validatedAtMs,
+  invalidatedAtMs: row.invalidatedAtMs,
+  invalidationReason: row.invalidationReason,
+  sealingKeyId: row.sealingKeyId,
+});
+
+const NO_KEY: Omit<KeyView, "userId" | "email"> = {
+  state: stateOf(undefined),
+  alias: null,
+  externalId: null,
+  problem: null,
+  problemCode: null,
+  failures: 0,
+  nextAttemptAtMs: null,
+  attemptUntilMs: null,
+  expiresAtMs: null,
+  reconciledAtMs: null,
+  validatedAtMs: null,
+  invalidatedAtMs: null,
+  invalidationReason: null,
+  sealingKeyId: null,
+};
+
+/** What people at workstations read (provisioner.ts) sends them to their administrator. */
+const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
+  invalid_config: "the gateway or its provisioner is not configured as it must be",
+  account_missing: "the gateway has no account of this address",
+  conflict: "the gateway has conflicting entries for this address",
+  credential_invalid: "the gateway accepts neither the key nor another in its place",
+  unavailable: "the gateway is unavailable",
+  rejected: "the gateway refused to make a key",
+};
+
+/** A key that was disowned is a problem also before the first attempt to replace it. */
+function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
+  const code = PROVISIONER_CODES.find((known) => known === problemCode);
+  return problem !== null && code ? PROBLEMS[code] : (problem ?? invalidationReason);
+}
+
+function invalidQuery(problems: readonly Problem[]): DomainError {
+  const message = problems.map(({ detail }) => detail).join("; ");
+  return new DomainError("invalid", "gateway_key.invalid", message, { problems });
+}

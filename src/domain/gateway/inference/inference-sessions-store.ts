@@ -1,0 +1,45 @@
+// SQL of gateway sessions: what one grant may use the gateway with. Whether one counts is for inference.ts.
+import { and, eq, ne, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { gatewaySessions } from "../tables.ts";
+
+export type GatewaySessionRow = typeof gatewaySessions.$inferSelect;
+
+const selectByGrant = statement((connection) =>
+  connection
+    .select()
+    .from(gatewaySessions)
+    .where(eq(gatewaySessions.grantId, sql.placeholder("grantId")))
+    .limit(1)
+    .prepare(),
+);
+
+export const findByGrant = (connection: Connection, grantId: string): GatewaySessionRow | undefined =>
+  selectByGrant(connection).get({ grantId });
+
+const selectOne = statement((connection) =>
+  connection
+    .select()
+    .from(gatewaySessions)
+    .where(eq(gatewaySessions.id, sql.placeholder("id")))
+    .limit(1)
+    .prepare(),
+);
+
+export const find = (connection: Connection, id: string): GatewaySessionRow | undefined =>
+  selectOne(connection).get({ id });
+
+export const add = (tx: Tx, row: GatewaySessionRow): void =>
+  void tx.insert(gatewaySessions).values(row).run();
+
+export function revoke(tx: Tx, { id, revokedAtMs }: { id: string; revokedAtMs: number }): void {
+  tx.update(gatewaySessions).set({ revokedAtMs }).where(eq(gatewaySessions.id, id)).run();
+}
+
+/** Removes those that other grants of the login session have. @returns how many */
+export const removeSiblings = (tx: Tx, { loginSessionId, grantId }: GatewaySessionRow): number =>
+  tx
+    .delete(gatewaySessions)
+    .where(and(eq(gatewaySessions.loginSessionId, loginSessionId), ne(gatewaySessions.grantId, grantId)))
+    .returning({ id: gatewaySessions.id })
+    .all().length;

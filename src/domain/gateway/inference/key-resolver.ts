@@ -1,0 +1,84 @@
+// What the inference proxy gets for a token it has verified: the user's key at the gateway, as long as everything behind the
+// token stands. The only way on which a key leaves the service.
+// Source: gateway-keys.md section 9.4, with the gaps 3, 23 and 26 of section 11 mended.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { ActiveLogin, FindActiveLogin } from "../../access/service.ts";
+import type { Identity, User } from "../../identity/service.ts";
+import {
+  keyExpired,
+  keyMissing,
+  keyUnreadable,
+  loginEnded,
+  sessionRevoked,
+  sessionUnknown,
+  userInactive,
+} from "../errors.ts";
+import { systemActor } from "../keys/key-changes.ts";
+import type { GatewayKeys } from "../keys/keys.ts";
+import { findKey } from "../keys/store.ts";
+import { isExpired, type KeyRow, stateOf } from "../model.ts";
+import { openCredential } from "../sealing/sealed-credential.ts";
+import * as sessionStore from "./inference-sessions-store.ts";
+
+export interface ResolverDependencies {
+  db: Db;
+  clock: Clock;
+  sealing: Sealing;
+  identity: Pick<Identity, "findUserById">;
+  loginOf: FindActiveLogin;
+  keys: Pick<GatewayKeys, "attempts">;
+}
+
+/** What an inference token says. */
+export interface ResolveRequest {
+  userId: string;
+  gatewaySessionId: string;
+}
+
+export interface ResolvedKey {
+  credential: Secret;
+  user: User;
+  key: KeyRow;
+  /** when the proxy must ask again at the latest */
+  sessionExpiresAtMs: number;
+}
+
+export type Resolve = (request: ResolveRequest) => ResolvedKey;
+
+/**
+ * @returns the look-up, four prepared queries each
+ * @throws (the look-up) DomainError unauthenticated: `gateway.session_unknown`, `gateway.session_revoked`,
+ *   `gateway.user_inactive`, `gateway.login_ended`; conflict: `gateway.key_missing`, `gateway.key_expired`; unavailable:
+ *   `gateway.key_unreadable`
+ */
+export const createResolver =
+  (dependencies: ResolverDependencies): Resolve =>
+  (request) => {
+    const { db, clock, sealing, keys } = dependencies;
+    const { user, login } = holderOf(dependencies, request);
+    const key = findKey(db.read, user.id);
+    if (key?.state !== "ready") throw keyMissing(stateOf(key));
+    if (isExpired(key, clock.nowMs())) throw keyExpired();
+    const credential = openCredential(sealing, key);
+    if (credential) return { credential, user, key, sessionExpiresAtMs: login.expiresAtMs };
+    const wish = { actor: systemActor(user), manual: false, force: true, replace: true };
+    void keys.attempts?.run(user.id, wish).catch(() => {}); // whoever asks next learns how it went
+    throw keyUnreadable();
+  };
+
+function holderOf(
+  { db, identity, loginOf }: ResolverDependencies,
+  { userId, gatewaySessionId }: ResolveRequest,
+): { user: User; login: ActiveLogin } {
+  const session = sessionStore.find(db.read, gatewaySessionId);
+  if (session?.userId !== userId) throw sessionUnknown();
+  if (session.revokedAtMs !== null) throw sessionRevoked();
+  const user = identity.findUserById(db.read, userId);
+  if (user?.status !== "active") throw userInactive();
+  const login = loginOf(session.grantId);
+  if (!login) throw loginEnded();
+  return { user, login };
+}

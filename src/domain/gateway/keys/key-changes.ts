@@ -1,0 +1,128 @@
+// The changes of a key's row that more than one operation makes: taking a key away that is of no use any more, queueing what
+// is to be revoked upstream, and recording both. Always in the caller's transaction.
+import type { Tx } from "../../../platform/database/database.ts";
+import { invariant } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { GatewayDependencies } from "../dependencies.ts";
+import { EXPIRED_PROBLEM, isExpired, type KeyRow, nextReplacementMs, nextState } from "../model.ts";
+import { openCredential } from "../sealing/sealed-credential.ts";
+import type { RevocationReason } from "./retire.ts";
+import * as store from "./store.ts";
+
+interface Disowning {
+  actor: Actor;
+  /** for the person at the workstation */
+  reason: string;
+  /** why it is revoked upstream */
+  queueAs: RevocationReason;
+  nowMs: number;
+}
+
+/** Columns of a row without a key. */
+const NO_KEY = {
+  externalId: null,
+  alias: null,
+  metadata: null,
+  sealedCredential: null,
+  sealingKeyId: null,
+  expiresAtMs: null,
+  reconciledAtMs: null,
+  validatedAtMs: null,
+} as const;
+
+export class KeyChanges {
+  constructor(private readonly dependencies: GatewayDependencies) {}
+
+  /** Takes a key away that nobody can use any more, and makes the user due for another, within the budget. */
+  disown(tx: Tx, row: KeyRow, { actor, reason, queueAs, nowMs }: Disowning): KeyRow {
+    this.#revokeKeyOf(tx, row, { reason: queueAs, nowMs });
+    const after = this.update(tx, row, {
+      ...NO_KEY,
+      state: nextState(row.state, "disowned"),
+      credentialVersion: this.dependencies.ids.uuid(),
+      invalidatedAtMs: nowMs,
+      invalidationReason: reason,
+      problemCode: null,
+      problem: null,
+      failures: 0,
+      nextAttemptAtMs: nextReplacementMs(row, nowMs),
+      recoveringUntilMs: null,
+    });
+    this.record(tx, { actor, action: "gateway_key.invalidate", row: after });
+    return after;
+  }
+
+  /** An expired key is none; one that does not open is replaced (gateway-keys.md sections 11.3 and 11.23). */
+  usable(tx: Tx, row: KeyRow | undefined, nowMs: number): KeyRow | undefined {
+    if (row?.state !== "ready") return row;
+    const { ids, sealing } = this.dependencies;
+    if (isExpired(row, nowMs)) {
+      this.#revokeKeyOf(tx, row, { reason: "expired", nowMs });
+      return this.update(tx, row, {
+        ...NO_KEY,
+        state: nextState("ready", "expired"),
+        credentialVersion: ids.uuid(),
+        problem: EXPIRED_PROBLEM,
+        nextAttemptAtMs: nowMs,
+      });
+    }
+    if (openCredential(sealing, row)) return row;
+    const reason = "the stored key could not be opened";
+    return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable", nowMs });
+  }
+
+  #revokeKeyOf(tx: Tx, row: KeyRow, why: { reason: RevocationReason; nowMs: number }): void {
+    if (row.externalId !== null) this.revokeUpstream(tx, row, { ...why, externalId: row.externalId });
+  }
+
+  /** Queues an external id, to be revoked at once or later; a blank one names nothing. */
+  revokeUpstream(
+    tx: Tx,
+    { userId, email, organizationId }: Pick<KeyRow, "userId" | "email" | "organizationId">,
+    {
+      externalId,
+      reason,
+      nowMs,
+      atMs = nowMs,
+    }: { externalId: string; reason: RevocationReason; nowMs: number; atMs?: number },
+  ): void {
+    if (externalId.trim() === "") return;
+    store.queueRevocation(tx, {
+      id: this.dependencies.ids.uuid(),
+      organizationId,
+      userId,
+      email,
+      externalId,
+      reason,
+      attempts: 0,
+      nextAttemptAtMs: atMs,
+      problem: null,
+      createdAtMs: nowMs,
+    });
+  }
+
+  /** @returns the row after the change */
+  update(tx: Tx, row: KeyRow, changes: store.KeyChanges): KeyRow {
+    const after = store.updateKey(tx, row.userId, {
+      ...changes,
+      updatedAtMs: this.dependencies.clock.nowMs(),
+    });
+    invariant(after, "a key found in this transaction is still there");
+    return after;
+  }
+
+  /** Writes the audit entry of a change; what the gateway calls the key is no secret. */
+  record(tx: Tx, { actor, action, row }: { actor: Actor; action: string; row: KeyRow }): void {
+    const { state, externalId, alias, invalidationReason } = row;
+    const after = { state, external_id: externalId, alias, invalidation_reason: invalidationReason };
+    this.dependencies.audit.record(tx, { actor, action, target: row.userId, after });
+  }
+}
+
+/** Acts where nobody asked: the service itself. */
+export const systemActor = ({ organizationId }: { organizationId: string }): Actor => ({
+  kind: "system",
+  id: null,
+  label: "gateway",
+  organizationId,
+});

@@ -1,0 +1,202 @@
+// The operations on one user's gateway key, for the user and for administrators. What is healthy is answered from its row,
+// without a lock, a permit or a write; all else is an attempt (attempts.ts), for which the caller waits a bounded time.
+// Source: gateway-keys.md sections 2 and 4, with the gaps of section 11 mended.
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { GatewayDependencies } from "../dependencies.ts";
+import {
+  dueKeys,
+  type GatewayKeyStatus,
+  type KeyRow,
+  reasonToCall,
+  toKeyStatus,
+  VALIDATE_EVERY_MS,
+} from "../model.ts";
+import { ProvisionerError } from "../provisioners/provisioner.ts";
+import type { AttemptOptions, Outcome } from "./attempt-steps.ts";
+import { Attempts } from "./attempts.ts";
+import { KeyChanges } from "./key-changes.ts";
+import { KeyRows } from "./key-rows.ts";
+import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
+import * as store from "./store.ts";
+
+/** The client waits 15 s; after this time it is told how things stand while the work goes on. */
+export const ENSURE_WAIT_MS = 12 * SECOND_MS;
+/** When to ask again after an answer that came before the work was done. */
+const ASK_AGAIN_SECONDS = 2;
+
+export interface KeyAnswer {
+  status: GatewayKeyStatus;
+  /** when asking again makes sense, where there is no usable key */
+  retryAfterSeconds?: number;
+}
+
+/** What the inference proxy may report, and what the person at the workstation is told (gateway-keys.md section 9.4). */
+const DISOWNED_TEXTS = {
+  not_found: "the gateway does not know your key any more",
+  blocked: "the gateway has blocked your key",
+  revoked: "the gateway has revoked your key",
+} as const;
+export type DisownedReason = keyof typeof DISOWNED_TEXTS;
+
+export interface DisownedReport {
+  actor: Actor;
+  userId: string;
+  /** of the key that was refused */
+  credentialVersion: string;
+  reason: DisownedReason;
+}
+
+/** Whose key it is, as far as a request needs to know. */
+export type KeyHolder = Pick<User, "id" | "email">;
+
+/** Who caused it, and for whom. */
+export interface KeyRequest {
+  actor: Actor;
+  user: KeyHolder;
+}
+
+export class GatewayKeys {
+  readonly #attempts: Attempts | undefined;
+  readonly #changes: KeyChanges;
+  readonly #retire: RetireGatewayKey;
+  readonly #rows: KeyRows;
+
+  constructor(private readonly dependencies: GatewayDependencies) {
+    this.#attempts = dependencies.mode && new Attempts(dependencies, dependencies.mode);
+    this.#changes = new KeyChanges(dependencies);
+    this.#retire = createKeyRetirement(dependencies);
+    this.#rows = new KeyRows(dependencies.db);
+  }
+
+  /** The attempts of this process, for the reconciler; undefined where gateway mode is off. */
+  get attempts(): Attempts | undefined {
+    return this.#attempts;
+  }
+
+  /** @returns how the user's key stands; nobody is contacted */
+  status(user: KeyHolder): GatewayKeyStatus {
+    return this.#view(user, this.#rows.find(user.id));
+  }
+
+  /**
+   * Gives the user a working key where there is none, or looks after the one there is when that is due.
+   * @param manual passes over waits after failures
+   * @throws ProvisionerError when there is no usable key in the end; DomainError `storage.*`
+   */
+  ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyAnswer> {
+    return this.#fulfil(user, { actor, manual, force: false, replace: true });
+  }
+
+  /**
+   * Asks the gateway about a stored key, once a minute at most; one that it disowns is cleared and not replaced here.
+   * @throws as `ensure`
+   * @source gateway-keys.md section 4
+   */
+  async validate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
+    const row = this.#rows.find(user.id);
+    const nowMs = this.dependencies.clock.nowMs();
+    const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
+    if (row?.state !== "ready" || isRecent) return { status: this.#view(user, row) };
+    return await this.#fulfil(user, { actor, manual: false, force: true, replace: false });
+  }
+
+  /**
+   * Replaces a key by a new one; the old one is revoked upstream once the new one is stored.
+   * @throws as `ensure`; DomainError `gateway.off`
+   */
+  async rotate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
+    if (!this.dependencies.mode) throw gatewayOff();
+    return await this.#fulfil(user, { actor, manual: true, force: true, replace: true, rotate: true });
+  }
+
+  /**
+   * Takes a key away, and queues its revocation at the gateway. The user gets a new one by asking.
+   * @returns whether there was one
+   */
+  revoke({ actor, user }: KeyRequest): Promise<boolean> {
+    const { db, audit, clock } = this.dependencies;
+    return db.write((tx) => {
+      const row = store.findKey(tx, user.id);
+      if (!row) return false;
+      this.#retire(tx, { userId: user.id, reason: "revoked", nowMs: clock.nowMs() });
+      const before = { state: row.state, external_id: row.externalId, alias: row.alias };
+      audit.record(tx, { actor, action: "gateway_key.revoke", target: user.id, before });
+      return true;
+    }, "gateway");
+  }
+
+  /**
+   * The inference proxy saw the gateway refuse a key. Only the version it used counts, so a late report harms nothing; a new
+   * key is made at once.
+   * @returns whether that version was still the stored one
+   * @source gateway-keys.md section 1.4 (T8)
+   */
+  async reportDisowned({ actor, userId, credentialVersion, reason }: DisownedReport): Promise<boolean> {
+    const disowned = await this.dependencies.db.write((tx) => {
+      const row = store.findKey(tx, userId);
+      if (row?.state !== "ready" || row.credentialVersion !== credentialVersion) return false;
+      const nowMs = this.dependencies.clock.nowMs();
+      this.#changes.disown(tx, row, { actor, reason: DISOWNED_TEXTS[reason], queueAs: "disowned", nowMs });
+      return true;
+    }, "gateway");
+    if (disowned)
+      void this.#attempts?.run(userId, { actor, manual: false, force: false, replace: true }).catch(() => {});
+    return disowned;
+  }
+
+  async #fulfil(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {
+    const { clock, mode } = this.dependencies;
+    const row = this.#rows.find(user.id);
+    if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };
+    const nowMs = clock.nowMs();
+    const due = dueKeys(nowMs, mode.settings.provisioner.reconcileTtlSeconds);
+    const occasion = { ...wish, nowMs, due, configurationDigest: mode.configurationDigest };
+    const isRunning = this.#attempts.isRunning(user.id) && row?.state !== "ready";
+    if (!isRunning && reasonToCall(row, occasion) === undefined) return this.#answer(user, row);
+    const outcome = await within(ENSURE_WAIT_MS, this.#attempts.run(user.id, wish));
+    if (!outcome) {
+      return { status: this.status(user), retryAfterSeconds: ASK_AGAIN_SECONDS };
+    }
+    if (outcome.failure && outcome.row?.state !== "ready") throw this.#refusal(outcome.failure, outcome.row);
+    return this.#answer(user, outcome.row);
+  }
+
+  #refusal({ code, diagnosis }: ProvisionerError, row: KeyRow | undefined): ProvisionerError {
+    return new ProvisionerError(code, diagnosis, row && this.#retryOf(row));
+  }
+
+  #retryOf({ nextAttemptAtMs }: KeyRow): { retryAfterSeconds?: number } {
+    if (nextAttemptAtMs === null) return {};
+    const waitMs = Math.max(SECOND_MS, nextAttemptAtMs - this.dependencies.clock.nowMs());
+    return { retryAfterSeconds: Math.ceil(waitMs / SECOND_MS) };
+  }
+
+  #answer(user: KeyHolder, row: KeyRow | undefined): KeyAnswer {
+    const status = this.#view(user, row);
+    return row === undefined || row.state === "ready" ? { status } : { status, ...this.#retryOf(row) };
+  }
+
+  #view({ email }: KeyHolder, row: KeyRow | undefined): GatewayKeyStatus {
+    const { mode, clock } = this.dependencies;
+    return toKeyStatus(row, { email, enabled: mode !== undefined, nowMs: clock.nowMs() });
+  }
+}
+
+/** @returns the outcome, or undefined when it takes longer; the work goes on either way */
+async function within(limitMs: number, work: Promise<Outcome>): Promise<Outcome | undefined> {
+  const patience = Promise.withResolvers<undefined>();
+  const timer = setTimeout(patience.resolve, limitMs, undefined);
+  try {
+    return await Promise.race([work, patience.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const gatewayOff = (): DomainError =>
+  new DomainError("conflict", "gateway.off", "gateway mode is off", {
+    hint: "set gateway.type and the settings beside it, or name the configuration that has them with --config",
+  });

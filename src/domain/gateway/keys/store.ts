@@ -1,0 +1,197 @@
+// SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import type { DueTimes, KeyRow } from "../model.ts";
+import { gatewayKeys, gatewayRevocations } from "../tables.ts";
+
+export type NewKeyRow = typeof gatewayKeys.$inferInsert;
+export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
+export type Revocation = typeof gatewayRevocations.$inferSelect;
+
+/** kinds of problems that are counted; there are fewer */
+const PROBLEM_CODES_MAX = 50;
+
+const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
+  or(lte(column, untilMs), gt(column, fromMs));
+
+const keyOfUser = statement((connection) =>
+  connection
+    .select()
+    .from(gatewayKeys)
+    .where(eq(gatewayKeys.userId, sql.placeholder("userId")))
+    .limit(1)
+    .prepare(),
+);
+
+export const findKey = (connection: Connection, userId: string): KeyRow | undefined =>
+  keyOfUser(connection).get({ userId });
+
+export const insertKey = (tx: Tx, row: NewKeyRow): KeyRow =>
+  tx.insert(gatewayKeys).values(row).returning().get();
+
+const named = sql.placeholder;
+const {
+  userId: _user,
+  organizationId: _organization,
+  createdAtMs: _created,
+  ...changeable
+} = getTableColumns(gatewayKeys);
+
+const rewrite = statement((connection) =>
+  connection
+    .update(gatewayKeys)
+    .set(Object.fromEntries(Object.keys(changeable).map((name) => [name, sql`${named(name)}`])))
+    .where(eq(gatewayKeys.userId, named("userId")))
+    .prepare(),
+);
+
+/** Writes the whole row anew, so that one compiled statement does for all changes. @returns the row after the change */
+export function updateKey(tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined {
+  const row = findKey(tx, userId);
+  if (!row) return undefined;
+  const after = { ...row, ...changes };
+  rewrite(tx).run(after);
+  return after;
+}
+
+/** @returns the row that was there */
+export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>
+  tx.delete(gatewayKeys).where(eq(gatewayKeys.userId, userId)).returning().get();
+
+/** Users whose key is to be looked at, the longest due first. */
+export const dueUsers = (connection: Connection, due: DueTimes, limit: number): string[] =>
+  connection
+    .select({ userId: gatewayKeys.userId })
+    .from(gatewayKeys)
+    .where(and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(gatewayKeys.nextAttemptAtMs, due)))
+    .orderBy(asc(gatewayKeys.nextAttemptAtMs))
+    .limit(limit)
+    .all()
+    .map(({ userId }) => userId);
+
+/** Makes keys due that were made under another configuration, and forgets their failures. @returns how many */
+export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; nowMs: number }): number =>
+  tx
+    .update(gatewayKeys)
+    .set({ nextAttemptAtMs: nowMs, failures: 0 })
+    .where(sql`${gatewayKeys.configurationDigest} IS NOT ${digest}`)
+    .returning({ userId: gatewayKeys.userId })
+    .all().length;
+
+/** Ends the leases of attempts that a service before this one left behind, and makes their keys due. @returns how many */
+export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
+  tx
+    .update(gatewayKeys)
+    .set({ recoveringUntilMs: null, nextAttemptAtMs: nowMs })
+    .where(and(isNotNull(gatewayKeys.recoveringUntilMs), eq(gatewayKeys.recoveringBy, "service")))
+    .returning({ userId: gatewayKeys.userId })
+    .all().length;
+
+/** @returns how many keys are due, and how many have a problem, usable or not */
+export const countWaiting = (connection: Connection, due: DueTimes): { due: number; problems: number } => ({
+  due: countWhere(
+    connection,
+    and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(gatewayKeys.nextAttemptAtMs, due)),
+  ),
+  problems: countWhere(connection, isNotNull(gatewayKeys.problem)),
+});
+
+/** @returns how many keys have each problem, the most frequent first */
+export const countProblems = (connection: Connection): { code: string; total: number }[] =>
+  connection
+    .select({ code: sql<string>`coalesce(${gatewayKeys.problemCode}, 'other')`, total: count() })
+    .from(gatewayKeys)
+    .where(isNotNull(gatewayKeys.problem))
+    .groupBy(gatewayKeys.problemCode)
+    .orderBy(desc(count()))
+    .limit(PROBLEM_CODES_MAX)
+    .all();
+
+const countWhere = (connection: Connection, condition: SQL | undefined): number =>
+  connection.select({ total: count() }).from(gatewayKeys).where(condition).get()?.total ?? 0;
+
+/** Makes the keys of these users due: something the provisioner is told about them has changed. */
+export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]; nowMs: number }): void {
+  const theirs = sql`${gatewayKeys.userId} IN (SELECT value FROM json_each(${JSON.stringify(userIds)}))`;
+  tx.update(gatewayKeys)
+    .set({ nextAttemptAtMs: nowMs })
+    .where(and(theirs, eq(gatewayKeys.state, "ready")))
+    .run();
+}
+
+/** @returns how many keys there are in each stored state */
+export const countStates = (connection: Connection): { state: KeyRow["state"]; total: number }[] =>
+  connection
+    .select({ state: gatewayKeys.state, total: count() })
+    .from(gatewayKeys)
+    .groupBy(gatewayKeys.state)
+    .all();
+
+/** Adds what is to be revoked; a known external id is there once. */
+export function queueRevocation(tx: Tx, revocation: Revocation): void {
+  tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
+}
+
+/** Makes the revocation of keys due that still work beside the one that replaced them. The time finds them by its index. */
+export function endOverlaps(tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): void {
+  const isWaiting = and(eq(gatewayRevocations.reason, "superseded"), eq(gatewayRevocations.attempts, 0));
+  tx.update(gatewayRevocations)
+    .set({ nextAttemptAtMs: nowMs })
+    .where(
+      and(gt(gatewayRevocations.nextAttemptAtMs, nowMs), eq(gatewayRevocations.userId, userId), isWaiting),
+    )
+    .run();
+}
+
+export const dueRevocations = (connection: Connection, due: DueTimes, limit: number): Revocation[] =>
+  connection
+    .select()
+    .from(gatewayRevocations)
+    .where(isDue(gatewayRevocations.nextAttemptAtMs, due))
+    .orderBy(asc(gatewayRevocations.nextAttemptAtMs))
+    .limit(limit)
+    .all();
+
+/** @returns false where another process was faster */
+export const finishRevocation = (tx: Tx, id: string): boolean =>
+  tx
+    .delete(gatewayRevocations)
+    .where(eq(gatewayRevocations.id, id))
+    .returning({ id: gatewayRevocations.id })
+    .all().length === 1;
+
+export function postponeRevocation(
+  tx: Tx,
+  { id, ...changes }: { id: string; attempts: number; nextAttemptAtMs: number; problem: string },
+): void {
+  tx.update(gatewayRevocations).set(changes).where(eq(gatewayRevocations.id, id)).run();
+}
+
+/** A key that is stored again is not to be revoked. */
+const forget = statement((connection) =>
+  connection
+    .delete(gatewayRevocations)
+    .where(eq(gatewayRevocations.externalId, named("externalId")))
+    .prepare(),
+);
+
+export function forgetRevocation(tx: Tx, externalId: string): void {
+  forget(tx).run({ externalId });
+}
+
+export const countRevocations = (connection: Connection): number =>
+  connection.select({ total: count() }).from(gatewayRevocations).get()?.total ?? 0;

@@ -1,0 +1,151 @@
+// What is said to an executable provisioner on its standard input, and what it may say back on its standard output: one JSON
+// document each, protocol version 1. Running it and acting on what it says is for executable.ts.
+// Source: gateway-keys.md sections 5.3 to 5.5, with gaps 10, 19 and 21 of section 11 mended.
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { ProgramResult } from "../../../../platform/programs/program.ts";
+import { Secret } from "../../../../platform/secret.ts";
+import { parseTime, toDiagnosis } from "../diagnosis.ts";
+import {
+  type GatewayIdentity,
+  PROVISIONER_CODES,
+  type ProvisionedKey,
+  type ProvisionerCode,
+  ProvisionerError,
+  type ProvisionRequest,
+} from "../provisioner.ts";
+
+export const PROTOCOL_VERSION = 1;
+/** Bytes on standard output. */
+export const ANSWER_BYTES_MAX = 1024 * 1024;
+export const EXTERNAL_ID_CHARS_MAX = 512;
+export const ALIAS_CHARS_MAX = 512;
+export const CREDENTIAL_CHARS_MAX = 8_192;
+/** Bytes of JSON; it is stored with the key and sent with every call. */
+export const METADATA_BYTES_MAX = 64 * 1024;
+/** Places of a wrong answer that are named. */
+const PLACES_MAX = 3;
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+const text = (maxLength: number) => Type.String({ maxLength, pattern: "\\S" });
+
+const envelope = { protocol_version: Type.Literal(PROTOCOL_VERSION) };
+const Success = Type.Object(
+  { ...envelope, status: Type.Literal("success"), result: Type.Unknown() },
+  { additionalProperties: false },
+);
+const Failure = Type.Object(
+  {
+    ...envelope,
+    status: Type.Literal("error"),
+    error: Type.Object({ code: Type.String(), message: Type.String() }, { additionalProperties: false }),
+  },
+  { additionalProperties: false },
+);
+const Status = Type.Object({ status: Type.Union([Type.Literal("success"), Type.Literal("error")]) });
+
+const EnsureResult = Type.Object({
+  // It is sent in a header: printable, and without spaces.
+  credential: nullable(Type.String({ maxLength: CREDENTIAL_CHARS_MAX, pattern: "^[!-~]+$" })),
+  external_id: text(EXTERNAL_ID_CHARS_MAX),
+  alias: text(ALIAS_CHARS_MAX),
+  metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  expires_at: nullable(Type.String()),
+});
+const RevokeResult = Type.Object({ revoked: Type.Literal(true) });
+const Identified = Type.Pick(EnsureResult, ["external_id"]);
+
+/** @returns the document that asks for a key, or for a look at the previous one */
+export const ensureMessage = ({ identity, reason, previous }: ProvisionRequest): string =>
+  messageOf("ensure", {
+    identity: toWire(identity),
+    reason,
+    previous: previous && {
+      external_id: previous.externalId,
+      alias: previous.alias,
+      metadata: previous.metadata,
+    },
+  });
+
+/** @returns the document that asks for a key to be taken away */
+export const revokeMessage = (identity: GatewayIdentity, externalId: string): string =>
+  messageOf("revoke", { identity: toWire(identity), external_id: externalId });
+
+const messageOf = (operation: string, request: unknown): string =>
+  JSON.stringify({ protocol_version: PROTOCOL_VERSION, operation, request });
+
+const toWire = ({ id, email, organizationId, groups }: GatewayIdentity) => ({
+  id,
+  email,
+  organization_id: organizationId,
+  groups,
+});
+
+/**
+ * @returns the result of a success; what must be in it depends on the operation
+ * @throws ProvisionerError with the code of a failure, `unavailable` for everything that is not the protocol
+ */
+export function readResult(ran: ProgramResult): unknown {
+  const { exitCode, errorBytes } = ran;
+  const ending = `${exitCode === null ? "killed by a signal" : `exit status ${exitCode}`}, ${errorBytes} bytes on standard error`;
+  const answer = exitCode === null ? undefined : parseJson(ran.output);
+  if (answer === undefined) throw violation(`gave no answer in JSON (${ending})`);
+  if (expected(Status, answer).status === "success") {
+    if (exitCode !== 0) throw violation(`contradicts its success (${ending})`);
+    return expected(Success, answer).result;
+  }
+  const { error } = expected(Failure, answer);
+  if (exitCode === 0) throw violation(`contradicts its error (${ending})`);
+  const diagnosis = toDiagnosis(`${error.code}: ${error.message}`);
+  throw new ProvisionerError(isCode(error.code) ? error.code : "unavailable", diagnosis);
+}
+
+/** @throws ProvisionerError `unavailable` where something is missing, blank or too long */
+export function toProvisionedKey(result: unknown): ProvisionedKey {
+  const { credential, external_id, alias, metadata = null, expires_at } = expected(EnsureResult, result);
+  if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAX) {
+    throw violation(`gave more than ${METADATA_BYTES_MAX} bytes of metadata`);
+  }
+  return {
+    ...(credential != null && { credential: new Secret(credential) }),
+    externalId: external_id,
+    alias,
+    metadata,
+    expiresAtMs: expires_at == null ? null : toExpiry(expires_at),
+  };
+}
+
+/** @throws ProvisionerError `unavailable` unless the result says that the key is gone */
+export function checkRevoked(result: unknown): void {
+  expected(RevokeResult, result);
+}
+
+/** @returns the id of the key that a result is about, also where the rest of it is wrong */
+export const externalIdOf = (result: unknown): string | undefined =>
+  Value.Check(Identified, result) ? result.external_id : undefined;
+
+function toExpiry(text: string): number {
+  const ms = parseTime(text);
+  if (ms === undefined) throw violation("gave an expiry that is not a time of RFC 3339");
+  return ms;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names where an answer is wrong, never what is there: it may be a credential. */
+function expected<T extends TSchema>(schema: T, answer: unknown): Static<T> {
+  if (Value.Check(schema, answer)) return answer;
+  const places = new Set(Array.from(Value.Errors(schema, answer), ({ path }) => path || "/"));
+  throw violation(`gave a wrong answer at ${[...places].slice(0, PLACES_MAX).join(", ")}`);
+}
+
+const isCode = (code: string): code is ProvisionerCode => PROVISIONER_CODES.some((known) => known === code);
+
+const violation = (what: string): ProvisionerError =>
+  new ProvisionerError("unavailable", toDiagnosis(`the provisioner ${what}`));

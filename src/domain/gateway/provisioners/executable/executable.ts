@@ -1,0 +1,137 @@
+// The provisioner that is an executable of the operator's: what it is asked, and what becomes of its answers. The documents
+// are in executable-protocol.ts; how it is run, from which bytes and for how long, is given as `run`.
+// Source: gateway-keys.md section 5.
+
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { inspectExecutable } from "../../../../platform/programs/executable-checks.ts";
+import type { Invocation, ProgramResult } from "../../../../platform/programs/program.ts";
+import type { ProvisionerSettings } from "../../settings.ts";
+import {
+  type GatewayIdentity,
+  type ProvisionedKey,
+  type Provisioner,
+  ProvisionerError,
+  type ProvisionRequest,
+  type RevokeRequest,
+} from "../provisioner.ts";
+import {
+  ANSWER_BYTES_MAX,
+  checkRevoked,
+  ensureMessage,
+  externalIdOf,
+  readResult,
+  revokeMessage,
+  toProvisionedKey,
+} from "./executable-protocol.ts";
+
+/** Runs the executable once. @throws DomainError when it could not be run to its end */
+export type RunExecutable = (invocation: Invocation, signal: AbortSignal) => Promise<ProgramResult>;
+
+/** What an executable finds in its environment unless the operator says otherwise; of ours it gets nothing. */
+const BASE_ENVIRONMENT = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LANG: "C.UTF-8",
+};
+
+/** @returns the provisioner; whether the executable may be run was checked by checkExecutable */
+export function createExecutableProvisioner({
+  settings,
+  run,
+}: {
+  settings: ProvisionerSettings;
+  run: RunExecutable;
+}): Provisioner {
+  const environment = { ...BASE_ENVIRONMENT, ...settings.executable?.environment };
+  const ask: Ask = async (input, signal) => {
+    try {
+      return readResult(await run({ environment, input, outputBytesMax: ANSWER_BYTES_MAX }, signal));
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  };
+  return {
+    type: settings.type,
+    provision: (request, signal) => provision(ask, request, signal),
+    revoke: (request, signal) => revoke(ask, request, signal),
+  };
+}
+
+type Ask = (input: string, signal: AbortSignal) => Promise<unknown>;
+
+async function provision(ask: Ask, request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey> {
+  const result = await ask(ensureMessage(request), signal);
+  try {
+    return toProvisionedKey(result);
+  } catch (error) {
+    await undoProvisioning(ask, { request, result }, signal);
+    throw error;
+  }
+}
+
+/** A new key that cannot be stored is revoked at once, or each attempt would leave one more (gap 7 of section 11). */
+async function undoProvisioning(
+  ask: Ask,
+  { request, result }: { request: ProvisionRequest; result: unknown },
+  signal: AbortSignal,
+): Promise<void> {
+  const externalId = externalIdOf(result);
+  if (externalId === undefined || externalId === request.previous?.externalId) return;
+  // What cannot be taken back now is superseded by the next attempt without a key; the failure told is the first.
+  await ask(revokeMessage(request.identity, externalId), signal).catch(() => undefined);
+}
+
+async function revoke(ask: Ask, { identity, externalId }: RevokeRequest, signal: AbortSignal): Promise<void> {
+  const found = externalId ?? (await findOrphanedKey(ask, identity, signal));
+  if (found === undefined) return;
+  try {
+    checkRevoked(await ask(revokeMessage(identity, found), signal));
+  } catch (error) {
+    if (!hasCode(error, "credential_invalid")) throw error; // it is gone already
+  }
+}
+
+/** The protocol has no question for it: a key that is asked for anew supersedes what there is, and is all there is then. */
+async function findOrphanedKey(
+  ask: Ask,
+  identity: GatewayIdentity,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { externalId } = await provision(ask, { identity, reason: "missing", previous: null }, signal);
+    return externalId;
+  } catch (error) {
+    if (hasCode(error, "account_missing")) return undefined; // without an account there are no keys
+    throw error;
+  }
+}
+
+const hasCode = (error: unknown, code: ProvisionerError["code"]): boolean =>
+  error instanceof ProvisionerError && error.code === code;
+
+const asUnavailable = (error: unknown): unknown =>
+  error instanceof DomainError && !(error instanceof ProvisionerError)
+    ? new ProvisionerError("unavailable", `the provisioner failed: ${error.message}`, { cause: error })
+    : error;
+
+/**
+ * Checks before the service starts what an executable needs.
+ * @returns everything that is wrong, with pointers into the configuration; empty for the built-in provisioner
+ * @source gateway-keys.md section 5.1
+ */
+export function checkExecutable({
+  executable,
+  policyRevision,
+  timeoutSeconds,
+}: Pick<ProvisionerSettings, "executable" | "policyRevision" | "timeoutSeconds">): Problem[] {
+  if (!executable) return [];
+  return [
+    ...inspectExecutable(executable).map(({ about, detail }) => problem(`executable_${about}`, detail)),
+    ...(policyRevision?.trim() ? [] : [problem("policy_revision", "must not be blank for an executable")]),
+    ...(timeoutSeconds > 0 ? [] : [problem("timeout_seconds", "must be more than 0")]),
+  ];
+}
+
+const problem = (key: string, detail: string): Problem => ({
+  pointer: `/gateway/provisioner/${key}`,
+  detail,
+});

@@ -1,0 +1,71 @@
+// What is a user's at the gateway: the account with the user's address, and the keys in it that are ours, by name or by
+// what we noted on them.
+import type { JsonObject } from "../../../../platform/text/json-object.ts";
+import { ALIAS_PREFIX } from "../../wire.ts";
+import { ProvisionerError } from "../provisioner.ts";
+import type { ListedKey } from "./litellm-answers.ts";
+import type { LitellmApi } from "./litellm-api.ts";
+
+export const LITELLM_PROVISIONER = "builtin-litellm";
+/** Names that a user's key may have: the plain one, then `-2` up to this. */
+export const ALIASES_MAX = 100;
+const MANAGED_BY = "quartermaster";
+
+export interface Account {
+  userId: string;
+  teamIds: readonly string[];
+}
+
+/** @returns the address as it is compared and noted */
+export const foldEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+
+/** @returns the accounts that have exactly this address; a search finds more, and one may be on two pages */
+export async function findAccounts(api: LitellmApi, email: string): Promise<Account[]> {
+  const found = new Map<string, Account>();
+  for (const { user_id: userId, user_email, teams } of await api.users(email)) {
+    if (foldEmail(user_email ?? "") !== email) continue;
+    const ids = (teams ?? []).map((team) => (typeof team === "string" ? team : (team.team_id ?? team.id)));
+    found.set(userId, { userId, teamIds: ids.filter((id) => id != null) });
+  }
+  return [...found.values()];
+}
+
+/** @throws ProvisionerError `account_missing`, `conflict` */
+export function onlyAccount(accounts: readonly Account[]): Account {
+  const [account, ...others] = accounts;
+  if (!account) throw new ProvisionerError("account_missing", "no account has the user's address");
+  if (others.length === 0) return account;
+  throw new ProvisionerError("conflict", `${accounts.length} accounts have the user's address`);
+}
+
+/** @throws ProvisionerError `conflict` unless the account is in exactly one team */
+export function onlyTeam({ teamIds }: Account): string {
+  const [team, ...others] = teamIds;
+  if (team !== undefined && others.length === 0) return team;
+  throw new ProvisionerError(
+    "conflict",
+    `the account is in ${teamIds.length} teams, and a key is made in exactly one`,
+  );
+}
+
+/** What every key of ours carries at the gateway. */
+export const ownershipMetadata = (email: string): JsonObject => ({
+  managed_by: MANAGED_BY,
+  owner_email: email,
+  provisioner: LITELLM_PROVISIONER,
+});
+
+/** @returns every name that a key of this user may have, the plain one first */
+export function aliasesOf(email: string): string[] {
+  const plain = `${ALIAS_PREFIX}:${email}`;
+  return Array.from({ length: ALIASES_MAX }, (_, at) => (at === 0 ? plain : `${plain}-${at + 1}`));
+}
+
+/** @returns the keys that are ours: by name, or by what they carry */
+export function selectOwnKeys(listed: readonly ListedKey[], email: string): ListedKey[] {
+  const aliases = new Set(aliasesOf(email));
+  return listed.filter(
+    ({ key_alias: alias, metadata }) =>
+      aliases.has(alias ?? "") || (metadata?.managed_by === MANAGED_BY && metadata.owner_email === email),
+  );
+}

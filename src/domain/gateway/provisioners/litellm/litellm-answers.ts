@@ -1,0 +1,83 @@
+// What a LiteLLM-compatible gateway answers, as far as we read it: the shapes of successes, the sentence in a refusal, and
+// times. Members that are not here may be there; a member that is null counts as missing.
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { parseTime } from "../diagnosis.ts";
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+const Text = nullable(Type.String());
+const Id = Type.String({ minLength: 1 });
+const Metadata = nullable(Type.Record(Type.String(), Type.Unknown()));
+
+export const UserList = Type.Object({
+  users: Type.Array(
+    Type.Object({
+      user_id: Id,
+      user_email: Text,
+      teams: nullable(Type.Array(Type.Union([Type.String(), Type.Object({ team_id: Text, id: Text })]))),
+    }),
+  ),
+  total_pages: nullable(Type.Integer()),
+});
+export type UpstreamUser = Static<typeof UserList>["users"][number];
+
+export const KeyList = Type.Object({
+  keys: Type.Array(Type.Object({ token: Id, key_alias: Text, metadata: Metadata })),
+  total_pages: nullable(Type.Integer()),
+});
+export type ListedKey = Static<typeof KeyList>["keys"][number];
+
+export const KeyInfo = Type.Object({
+  blocked: nullable(Type.Boolean()),
+  info: Type.Object({
+    blocked: nullable(Type.Boolean()),
+    expires: Text,
+    created_at: Text,
+    metadata: Metadata,
+    /** since LiteLLM 1.103, which still answers for a deleted key */
+    status: Text,
+    deleted_at: Text,
+  }),
+});
+export type KeyInfo = Static<typeof KeyInfo>;
+
+export const UpdatedKey = Type.Object({ expires: Text });
+export type UpdatedKey = Static<typeof UpdatedKey>;
+
+export const MadeKey = Type.Object({ key: Id, token: Text, expires: Text });
+export type MadeKey = Static<typeof MadeKey>;
+
+/** @returns undefined for what is not JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Members that hold the sentence, or an object or list that does: FastAPI's, and the gateway's own. */
+const SENTENCES = ["detail", "error", "message", "msg"] as const;
+const NESTING_MAX = 4;
+
+/** @returns the sentence in the body of a refusal, as the gateway wrote it; undefined without one */
+export function sentenceOf(body: unknown, nesting = 0): string | undefined {
+  if (typeof body === "string") return body;
+  if (typeof body !== "object" || body === null || nesting === NESTING_MAX) return undefined;
+  const members: Readonly<Record<string, unknown>> = { ...(Array.isArray(body) ? body[0] : body) };
+  for (const name of SENTENCES) {
+    const sentence = sentenceOf(members[name], nesting + 1);
+    if (sentence !== undefined) return sentence;
+  }
+  return undefined;
+}
+
+/**
+ * @param text ISO 8601 with a T or a space; without a zone it is UTC
+ * @returns UTC milliseconds; null for no time, and for what cannot be read: a key is used until its gateway refuses it
+ * @source gateway-keys.md section 11.20
+ */
+export function parseUpstreamTime(text: string | null | undefined): number | null {
+  const written = (text ?? "").trim().replace(" ", "T");
+  const hasZone = /(?:z|[+-]\d\d:\d\d)$/i.test(written);
+  return parseTime(hasZone ? written : `${written}Z`) ?? null;
+}

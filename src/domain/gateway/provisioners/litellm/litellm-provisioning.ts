@@ -1,0 +1,170 @@
+// One provisioning of a key at a LiteLLM-compatible gateway: the account, what an earlier attempt left behind, then the key
+// that is there brought in line with policy, or a new one. The calls themselves are in litellm-api.ts.
+// Source: gateway-keys.md section 6, with gap 20 of section 11 mended.
+
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../../../platform/clock.ts";
+import { sha256Hex } from "../../../../platform/ids.ts";
+import { Secret } from "../../../../platform/secret.ts";
+import type { JsonObject } from "../../../../platform/text/json-object.ts";
+import { EXPIRY_AHEAD_MS } from "../../model.ts";
+import type { GatewayPolicy } from "../../settings.ts";
+import {
+  type PreviousKey,
+  type ProvisionedKey,
+  ProvisionerError,
+  type ProvisionRequest,
+} from "../provisioner.ts";
+import {
+  aliasesOf,
+  findAccounts,
+  foldEmail,
+  onlyAccount,
+  onlyTeam,
+  ownershipMetadata,
+  selectOwnKeys,
+} from "./litellm-account.ts";
+import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answers.ts";
+import type { LitellmApi } from "./litellm-api.ts";
+
+/** What a key is to be, but for its name and its life. */
+interface Wanted {
+  email: string;
+  members: JsonObject;
+  /** what the service keeps beside the key */
+  metadata: JsonObject;
+}
+
+/** What one call of the provisioner does, in its order. */
+export class Provisioning {
+  constructor(
+    private readonly api: LitellmApi,
+    private readonly given: { policy: GatewayPolicy; clock: Clock },
+  ) {}
+
+  /** @throws ProvisionerError */
+  async run(asked: ProvisionRequest): Promise<ProvisionedKey> {
+    const email = foldEmail(asked.identity.email);
+    const account = onlyAccount(await findAccounts(this.api, email));
+    const teamId = this.given.policy.teamScoped ? onlyTeam(account) : null;
+    const wanted = wantedMembers(this.given.policy, { email, userId: account.userId, teamId });
+    const listed = await this.api.keys(account.userId);
+    const ours = selectOwnKeys(listed, email);
+    const staying = ours.filter((key) => isKept(asked, key));
+    for (const key of ours) if (!staying.includes(key)) await this.api.remove(key.token);
+    const kept = asked.previous && (await this.#keep(asked.previous, { listed, wanted }));
+    return kept ?? (await this.#make(wanted, new Set(staying.map(({ key_alias }) => key_alias))));
+  }
+
+  /** @returns the key as it is after this, or null when it ends so soon that it needs a successor */
+  async #keep(
+    { externalId, alias }: PreviousKey,
+    { listed, wanted }: { listed: readonly ListedKey[]; wanted: Wanted },
+  ): Promise<ProvisionedKey | null> {
+    const found = await this.api.key(externalId);
+    refuseUnusable(found);
+    if (!listed.some(({ token }) => token === externalId))
+      throw new ProvisionerError("credential_invalid", "the gateway does not list the key for its user");
+    const expiresAtMs = parseUpstreamTime(found.info.expires);
+    if (expiresAtMs !== null && this.#isEnding(found, expiresAtMs)) return null;
+    const changes = this.#changes(found, { alias, wanted });
+    const isChanged = Object.keys(changes).length > 0;
+    const updated = isChanged ? await this.api.update(externalId, changes) : {};
+    return {
+      externalId,
+      alias,
+      metadata: wanted.metadata,
+      expiresAtMs: parseUpstreamTime(updated.expires) ?? expiresAtMs,
+    };
+  }
+
+  /** The service looks at a key again within this time before it expires (model.ts, `reconcileAtMs`). */
+  #isEnding({ info }: KeyInfo, expiresAtMs: number): boolean {
+    const leftMs = expiresAtMs - this.given.clock.nowMs();
+    if (leftMs <= 0) throw new ProvisionerError("credential_invalid", "the key has expired at the gateway");
+    const createdAtMs = parseUpstreamTime(info.created_at);
+    const halfLifeMs = createdAtMs === null ? EXPIRY_AHEAD_MS : (expiresAtMs - createdAtMs) / 2;
+    return leftMs <= Math.min(EXPIRY_AHEAD_MS, halfLifeMs);
+  }
+
+  /**
+   * Only what differs is sent: to name the period of a budget again would begin it anew, and to name a life would prolong
+   * it. What administrators noted on a key stays.
+   */
+  #changes({ info }: KeyInfo, { alias, wanted }: { alias: string; wanted: Wanted }): JsonObject {
+    const { duration } = this.given.policy;
+    const actual: JsonObject = { ...info };
+    const all = {
+      ...wanted.members,
+      key_alias: alias,
+      metadata: { ...info.metadata, ...ownershipMetadata(wanted.email) },
+      ...(duration !== undefined && info.expires == null && { duration }),
+    };
+    return Object.fromEntries(
+      Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(actual[name], value)),
+    );
+  }
+
+  async #make(wanted: Wanted, taken: ReadonlySet<string | null | undefined>): Promise<ProvisionedKey> {
+    const { duration } = this.given.policy;
+    for (const alias of aliasesOf(wanted.email).filter((name) => !taken.has(name))) {
+      const made = await this.api.make({
+        ...wanted.members,
+        key_alias: alias,
+        metadata: ownershipMetadata(wanted.email),
+        key_type: "llm_api",
+        ...(duration !== undefined && { duration }),
+      });
+      if (!made) continue;
+      const { key, token, expires } = made;
+      return {
+        credential: new Secret(key),
+        externalId: token && token !== key ? token : sha256Hex(key),
+        alias,
+        metadata: wanted.metadata,
+        expiresAtMs: parseUpstreamTime(expires),
+      };
+    }
+    throw new ProvisionerError("conflict", "every name that the user's key may have is taken");
+  }
+}
+
+/** @throws ProvisionerError `credential_invalid` for a key that the gateway has blocked or deleted */
+function refuseUnusable({ blocked, info }: KeyInfo): void {
+  if (blocked || info.blocked) {
+    throw new ProvisionerError("credential_invalid", "the gateway has blocked the key");
+  }
+  if (info.status?.toLowerCase() === "deleted" || info.deleted_at != null) {
+    throw new ProvisionerError("credential_invalid", "the gateway has deleted the key");
+  }
+}
+
+/**
+ * Whether a key of ours is not one that an attempt left behind: it is the one that the service knows, or the service
+ * replaces a healthy key and has it revoked once the new one is stored.
+ */
+const isKept = ({ reason, previous }: ProvisionRequest, { token }: ListedKey): boolean =>
+  previous
+    ? token === previous.externalId
+    : reason === "configuration_changed" || reason === "reconciliation_due";
+
+function wantedMembers(
+  policy: GatewayPolicy,
+  { email, userId, teamId }: { email: string; userId: string; teamId: string | null },
+): Wanted {
+  const limits = {
+    max_budget: policy.maxBudget,
+    budget_duration: policy.budgetDuration,
+    rpm_limit: policy.rpmLimit,
+    tpm_limit: policy.tpmLimit,
+    max_parallel_requests: policy.maxParallelRequests,
+    team_id: teamId ?? undefined,
+  };
+  const isSet = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const { models } = policy;
+  return {
+    email,
+    members: { user_id: userId, models, ...Object.fromEntries(isSet) },
+    metadata: { team_id: teamId, models },
+  };
+}

@@ -1,0 +1,49 @@
+// How the built-in provisioner reaches the gateway: through the one door for outgoing connections, with an answer of
+// bounded size, and with nothing but the caller's signal for a deadline. What is asked is litellm-api.ts's to say.
+import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../../platform/outbound/outbound.ts";
+import { ProvisionerError } from "../provisioner.ts";
+
+/** A page of a hundred keys with all that a gateway keeps of them has some hundred kilobytes. */
+export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
+export interface AdminMessage {
+  method: "GET" | "POST";
+  /** with its query */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface AdminAnswer {
+  status: number;
+  text: string;
+}
+
+/** Rejects with whatever went wrong on the way; a status of any sort is an answer. */
+export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promise<AdminAnswer>;
+
+/**
+ * @param destinationName as configuration put the gateway on the list of `outbound`
+ * @returns a function that follows no redirect
+ * @throws (the function) DomainError `outbound.*`; ProvisionerError `rejected` for more than ANSWER_BYTES_MAX
+ */
+export const createAdminRequest =
+  (outbound: Pick<Outbound, "fetch">, destinationName: string): AdminRequest =>
+  async ({ path, ...message }, signal) => {
+    const timeoutMs = OUTBOUND_TIMEOUT_MAX_MS; // the signal ends it sooner
+    const response = await outbound.fetch(destinationName, path, { ...message, signal, timeoutMs });
+    return { status: response.status, text: await boundedText(response) };
+  };
+
+async function boundedText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) {
+      throw new ProvisionerError("rejected", `the gateway's answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

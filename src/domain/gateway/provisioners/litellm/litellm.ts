@@ -1,0 +1,39 @@
+// The built-in provisioner, for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each
+// user. How a key is made or kept is in litellm-provisioning.ts.
+// Source: gateway-keys.md section 6.
+import type { Clock } from "../../../../platform/clock.ts";
+import { invariant } from "../../../../platform/errors.ts";
+import type { GatewaySettings } from "../../settings.ts";
+import type { Provisioner } from "../provisioner.ts";
+import { findAccounts, foldEmail, LITELLM_PROVISIONER, selectOwnKeys } from "./litellm-account.ts";
+import { LitellmApi } from "./litellm-api.ts";
+import { Provisioning } from "./litellm-provisioning.ts";
+import type { AdminRequest } from "./litellm-request.ts";
+
+export interface LitellmDependencies {
+  settings: Pick<GatewaySettings, "provisioner">;
+  request: AdminRequest;
+  clock: Clock;
+}
+
+/** @returns the provisioner of type LITELLM_PROVISIONER; configuration has seen to it that there is an admin key */
+export function createLitellmProvisioner({ settings, request, clock }: LitellmDependencies): Provisioner {
+  const { adminKey, policy } = settings.provisioner;
+  invariant(adminKey, "the built-in provisioner has an admin key");
+  const apiFor = (signal: AbortSignal) => new LitellmApi({ request, adminKey }, signal);
+  return {
+    type: LITELLM_PROVISIONER,
+    async provision(asked, signal) {
+      return await new Provisioning(apiFor(signal), { policy, clock }).run(asked);
+    },
+    async revoke({ identity, externalId }, signal) {
+      const api = apiFor(signal);
+      if (externalId !== null) return await api.remove(externalId);
+      const email = foldEmail(identity.email);
+      for (const account of await findAccounts(api, email)) {
+        const listed = await api.keys(account.userId);
+        for (const { token } of selectOwnKeys(listed, email)) await api.remove(token);
+      }
+    },
+  };
+}

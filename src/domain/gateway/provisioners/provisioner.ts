@@ -1,0 +1,108 @@
+// What makes and revokes keys at the organisation's inference gateway. Two kinds exist: the built-in one for a gateway
+// with LiteLLM's admin API, and an executable of the operator; both keep this promise and pass one test suite.
+
+import { DomainError } from "../../../platform/errors.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { JsonObject } from "../../../platform/text/json-object.ts";
+
+/** For whom; groups are display names, ordered without case. */
+export interface GatewayIdentity {
+  id: string;
+  email: string;
+  organizationId: string;
+  groups: readonly string[];
+}
+
+/** Why a key is wanted (gateway-keys.md section 5.3). */
+export const PROVISION_REASONS = [
+  "missing",
+  "configuration_changed",
+  "reconciliation_due",
+  "credential_invalidated",
+] as const;
+export type ProvisionReason = (typeof PROVISION_REASONS)[number];
+
+/** The key of the last success, without its secret. */
+export interface PreviousKey {
+  externalId: string;
+  alias: string;
+  metadata: JsonObject | null;
+}
+
+export interface ProvisionRequest {
+  identity: GatewayIdentity;
+  reason: ProvisionReason;
+  previous: PreviousKey | null;
+}
+
+export interface ProvisionedKey {
+  /** absent: the stored secret stays */
+  credential?: Secret;
+  externalId: string;
+  alias: string;
+  metadata: JsonObject | null;
+  /** UTC milliseconds; null when it does not expire */
+  expiresAtMs: number | null;
+}
+
+export interface RevokeRequest {
+  identity: GatewayIdentity;
+  /** null: whatever an attempt that was cut short may have left behind under this identity */
+  externalId: string | null;
+}
+
+export interface Provisioner {
+  /** `builtin-litellm` or the type the operator named */
+  readonly type: string;
+  /**
+   * Any key that an earlier attempt left behind for this identity is superseded; but with `previous: null` and a reason that tells
+   * of a healthy key, which is rotated, the new one is made beside it.
+   * @throws ProvisionerError
+   */
+  provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
+  /** A key that is gone already is a success. @throws ProvisionerError */
+  revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
+}
+
+/** Failure codes of gateway-keys.md section 5.5. */
+export const PROVISIONER_CODES = [
+  "invalid_config",
+  "account_missing",
+  "conflict",
+  "credential_invalid",
+  "unavailable",
+  "rejected",
+] as const;
+export type ProvisionerCode = (typeof PROVISIONER_CODES)[number];
+
+/** What each code says to the person at the workstation: fixed words, for the gateway's own are for the log. */
+const TEXTS: Readonly<Record<ProvisionerCode, string>> = {
+  invalid_config: "the gateway's configuration is not valid; tell your administrator",
+  account_missing: "the gateway has no account for you; ask your administrator for one",
+  conflict: "the gateway has conflicting entries for you; tell your administrator",
+  credential_invalid: "the gateway no longer accepts your key",
+  unavailable: "the gateway is unavailable; try again in a moment", // the client looks for "gateway is unavailable"
+  rejected: "the gateway refused to make a key; tell your administrator",
+};
+
+const KINDS = {
+  invalid_config: "invalid",
+  account_missing: "forbidden",
+  conflict: "conflict",
+  credential_invalid: "conflict",
+  unavailable: "upstream",
+  rejected: "upstream",
+} as const;
+
+/** A call that gave no key. `message` is for the caller, `diagnosis` for the log and the operator. */
+export class ProvisionerError extends DomainError {
+  constructor(
+    readonly code: ProvisionerCode,
+    /** what the gateway or the executable said, without secrets */
+    readonly diagnosis: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
+    super(KINDS[code], `gateway.${code}`, TEXTS[code], options);
+    this.name = "ProvisionerError";
+  }
+}

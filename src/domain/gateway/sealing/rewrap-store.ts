@@ -1,0 +1,47 @@
+// SQL of what the gateway area keeps sealed: how much of it lies under which sealing key, and the replacement of its wrapping.
+import { and, asc, count, eq, gt, isNotNull } from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { gatewayKeys } from "../tables.ts";
+
+/** The columns of a key that its wrapping needs. */
+export interface SealedKey {
+  userId: string;
+  credentialVersion: string;
+  sealedCredential: string | null;
+}
+
+/** @returns how many keys there are under each sealing key */
+export function countUnder(connection: Connection): Map<string, number> {
+  const rows = connection
+    .select({ id: gatewayKeys.sealingKeyId, total: count() })
+    .from(gatewayKeys)
+    .where(isNotNull(gatewayKeys.sealingKeyId))
+    .groupBy(gatewayKeys.sealingKeyId)
+    .all();
+  return new Map(rows.map(({ id, total }) => [id ?? "", total]));
+}
+
+/** @returns keys under one sealing key, by user id */
+export const listUnder = (
+  connection: Connection,
+  { from, after = "", limit }: { from: string; after: string | undefined; limit: number },
+): SealedKey[] =>
+  connection
+    .select({
+      userId: gatewayKeys.userId,
+      credentialVersion: gatewayKeys.credentialVersion,
+      sealedCredential: gatewayKeys.sealedCredential,
+    })
+    .from(gatewayKeys)
+    .where(and(eq(gatewayKeys.sealingKeyId, from), gt(gatewayKeys.userId, after)))
+    .orderBy(asc(gatewayKeys.userId))
+    .limit(limit)
+    .all();
+
+/** Replaces the wrapping of a credential, and nothing else. */
+export function resealKey(
+  tx: Tx,
+  { userId, ...wrapping }: { userId: string; sealedCredential: string; sealingKeyId: string },
+): void {
+  tx.update(gatewayKeys).set(wrapping).where(eq(gatewayKeys.userId, userId)).run();
+}

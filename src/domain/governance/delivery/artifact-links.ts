@@ -1,0 +1,134 @@
+// Archives for workstations: who may fetch which one, and the short-lived links under which they are fetched without a
+// login. The bytes and their digests are the catalog's; a link names a digest, so what it gives never changes.
+// Source: control-api.md sections 8.6, 9.4 and 20 item 54; client-and-auth.md section 9.
+import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "../model.ts";
+
+/** How long a download may begin after it was asked for. */
+export const LINK_TTL_SECONDS = 300;
+const PURPOSE = "artifact-link";
+
+/** What stands in a link. */
+export interface ArtifactLink {
+  /** SHA-256, lower case */
+  digest: string;
+  /** Unix seconds */
+  expires: number;
+  signature: string;
+}
+
+export interface ArtifactFile {
+  path: string;
+  digest: string;
+}
+
+export interface ArtifactLinksDependencies {
+  blobs: Pick<Blobs, "path" | "has">;
+  clock: Clock;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+  /** @returns the revision in force, the same object as long as it is */
+  inForce(organizationId: string): Revision;
+  /** @returns the newest revisions, the one in force first */
+  recent(organizationId: string, limit: number): Revision[];
+}
+
+export class ArtifactLinks {
+  #served: { revision: Revision; artifacts: ReadonlyMap<string, Served> } | undefined;
+
+  constructor(private readonly own: ArtifactLinksDependencies) {}
+
+  /**
+   * @returns a link to the archive for a user who sees a package with it in the revision in force or one of those before
+   * @throws DomainError `artifact.not_found` for everybody else, administrators too; `artifact.bytes_missing`
+   */
+  async offer(
+    { organizationId, userId }: { organizationId: string; userId: string },
+    artifactId: string,
+  ): Promise<ArtifactLink> {
+    const served = this.#artifactsOf(organizationId).get(artifactId.toLowerCase());
+    if (!served?.audiences.some((isIn) => isIn(userId))) throw notFound();
+    const digest = parseDigest(served.digest);
+    if (!(await this.own.blobs.has(digest))) throw bytesMissing();
+    const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + LINK_TTL_SECONDS;
+    return { digest, expires, signature: this.own.sealing.mac(textOf({ digest, expires }), PURPOSE) };
+  }
+
+  /**
+   * @returns where the bytes lie that the link is for
+   * @throws DomainError `artifact.link_refused` for a link that is over or not ours, `artifact.not_found`
+   */
+  async open({ signature, ...link }: ArtifactLink): Promise<ArtifactFile> {
+    const { blobs, clock, sealing } = this.own;
+    const isOver = clock.nowMs() >= link.expires * SECOND_MS;
+    if (isOver || !sealing.isMac(signature, textOf(link), PURPOSE)) throw linkRefused();
+    const digest = parseDigest(link.digest);
+    if (!(await blobs.has(digest))) throw notFound();
+    return { path: blobs.path(digest), digest };
+  }
+
+  #artifactsOf(organizationId: string): ReadonlyMap<string, Served> {
+    const revision = this.own.inForce(organizationId);
+    if (this.#served?.revision !== revision) {
+      const revisions = this.own.recent(organizationId, 1 + FORMER_REVISIONS_SERVED);
+      this.#served = { revision, artifacts: createServedArtifacts(revisions) };
+    }
+    return this.#served.artifacts;
+  }
+}
+
+interface Served {
+  digest: string;
+  /** of each package that has the archive, in each revision */
+  audiences: ((userId: string) => boolean)[];
+}
+
+/** @returns by id, every archive that a package of the revisions names */
+function createServedArtifacts(revisions: readonly Revision[]): Map<string, Served> {
+  const served = new Map<string, Served>();
+  for (const { id, digest, isIn } of revisions.flatMap(namedIn)) {
+    const known = served.get(id) ?? { digest, audiences: [] };
+    known.audiences.push(isIn);
+    served.set(id, known);
+  }
+  return served;
+}
+
+/** A package names one for itself, and one for each platform. */
+const namedIn = ({ document, audiences }: Revision) =>
+  document.packages.flatMap((managed) => {
+    const isIn = membership(audiences[managed.id]);
+    return [managed, ...Object.values(managed.platform_sources ?? {})].flatMap(
+      ({ artifact_id: id, sha256 }) => (id === undefined ? [] : { id, digest: sha256.toLowerCase(), isIn }),
+    );
+  });
+
+function membership(audience: PackageAudience | undefined): (userId: string) => boolean {
+  if (audience?.scope !== "users") return everybody;
+  const users = new Set(audience.user_ids);
+  return (userId) => users.has(userId);
+}
+
+const everybody = (): boolean => true;
+
+const textOf = ({ digest, expires }: Pick<ArtifactLink, "digest" | "expires">): string =>
+  `${digest} ${expires}`;
+
+const notFound = () =>
+  new DomainError("not_found", "artifact.not_found", "there is no such archive for you", {
+    hint: "fetch the policy again: it names the archives of today",
+  });
+
+const bytesMissing = () =>
+  new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are not here", {
+    hint: "an administrator finds it with `quartermaster catalog verify`, and can seed it again",
+  });
+
+const linkRefused = () =>
+  new DomainError(
+    "forbidden",
+    "artifact.link_refused",
+    "this download link is over or was changed; ask for a new one",
+  );

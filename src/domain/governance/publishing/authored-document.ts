@@ -1,0 +1,89 @@
+// A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
+// and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
+
+import { referenceIn } from "../../../platform/config/references.ts";
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import type { Catalog } from "../../catalog/service.ts";
+import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
+import { readDraft } from "../document/read.ts";
+import { readDocumentText } from "../document/text.ts";
+import type { GovernanceConfig } from "../model.ts";
+import { withoutRevisionFields } from "./finalize.ts";
+
+/** @returns the text of an environment variable */
+export type ReadVariable = (name: string) => string | undefined;
+
+export interface Authored {
+  /** without stamps */
+  document: GovernanceConfig;
+  /** as it would be published; only good without problems */
+  stamped: GovernanceConfig;
+  /** pointers from the root of the input */
+  problems: Problem[];
+}
+
+interface AuthoredReaders {
+  catalog: Catalog;
+  /** stamps and judges the whole */
+  finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
+}
+
+/** Reads a document that was parsed already; archives are looked for and the whole is judged where it has no problems. */
+export function readAuthored({
+  input,
+  variable,
+}: {
+  input: unknown;
+  variable: ReadVariable;
+}): Omit<Authored, "stamped"> & { references: ArtifactReference[] } {
+  const problems: Problem[] = ownGateway(input);
+  const draft = readDraft(withVariables(input, variable, { pointer: "", problems }));
+  problems.push(...draft.problems);
+  const document = withoutRevisionFields(draft.document);
+  return { document, problems, references: problems.length > 0 ? [] : artifactReferences(document) };
+}
+
+/** Reads and judges text in YAML or JSON, all at once; problems have lines. */
+export function readAuthoredText(
+  { catalog, finish }: AuthoredReaders,
+  organizationId: string,
+  { text, variable }: { text: string | Uint8Array; variable: ReadVariable },
+): Partial<Authored> & Pick<Authored, "problems"> {
+  const source = readDocumentText(text);
+  if (source.problems.length > 0) return { problems: source.problems };
+  const { document, problems, references } = readAuthored({ input: source.input, variable });
+  if (problems.length > 0) return { document, problems: source.locate(problems) };
+  problems.push(...runSynchronously(artifactProblems(catalog, organizationId, references)));
+  const stamped = finish(document, problems);
+  return { document, stamped, problems: source.locate(problems) };
+}
+
+/** control-api.md section 5.4 step 1 */
+function ownGateway(input: unknown): Problem[] {
+  if (!isJsonObject(input) || input.gateway === undefined) return [];
+  return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];
+}
+
+/** control-api.md section 16 */
+function withVariables(
+  value: unknown,
+  variable: ReadVariable,
+  { pointer, problems }: { pointer: string; problems: Problem[] },
+): unknown {
+  const within = (key: string | number) => ({ pointer: pointer + pointerOf([key]), problems });
+  if (Array.isArray(value)) return value.map((item, at) => withVariables(item, variable, within(at)));
+  if (isJsonObject(value)) {
+    const members = Object.entries(value).map(([key, item]) => [
+      key,
+      withVariables(item, variable, within(key)),
+    ]);
+    return Object.fromEntries(members);
+  }
+  const name = referenceIn(value);
+  if (name === undefined) return value;
+  const text = variable(name);
+  if (text === undefined) problems.push({ pointer, detail: `refers to ${name}, which is not set` });
+  return text ?? "";
+}

@@ -1,0 +1,133 @@
+// The deployment file as a second author: at every start, and when the operator has the file read again, its section
+// `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
+// place is kept and shown until they agree (control-api.md sections 5.4 and 20 item 33).
+import type { Tx } from "../../../platform/database/database.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { artifactProblems } from "../delivery/artifacts.ts";
+import { carryOverAudiences } from "../delivery/audiences.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceConfig, Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import * as store from "../store.ts";
+import type { FinalizeContext } from "./finalize.ts";
+import { atSection, type Joined } from "./validation.ts";
+
+/** The section as the file has it. */
+export interface DeploymentSection {
+  /** as JSON */
+  input: string;
+  /** of the environment: those that the file refers to */
+  variables: Readonly<Record<string, string>>;
+  /** @param pointers into the file @returns the line of each */
+  linesOf(pointers: readonly string[]): Promise<readonly (number | undefined)[]>;
+}
+
+/** How often a file is joined again because somebody published meanwhile. */
+const JOINS_MAX = 5;
+
+export interface DeploymentOutcome {
+  /**
+   * - `bootstrap`: the first revision was published
+   * - `deployed`: changes of the file, or of the gateway setting, were published
+   * - `unchanged`: there was nothing to publish
+   * - `kept`: file and dashboard are each sound but not together (see `problems`); what was in force still is
+   */
+  outcome: "bootstrap" | "deployed" | "unchanged" | "kept";
+  /** in force now */
+  revision: string;
+  /** every place where the file is not followed */
+  conflicts: readonly string[];
+  problems: readonly Problem[];
+  /** ranges that no certified version satisfies; told, not refused */
+  warnings: readonly Problem[];
+}
+
+export class Deployments {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /** @returns every place where the deployment file is not followed, until file and dashboard agree */
+  conflicts(organizationId: string): readonly string[] {
+    return store.conflictsOf(this.parts.db.read, organizationId);
+  }
+
+  /**
+   * Run at every start. Without a section the first start publishes a default that lets every harness run.
+   * @throws DomainError `governance.invalid` for a bad section, with lines; then nothing has changed
+   */
+  async apply(actor: Actor, section: DeploymentSection | undefined): Promise<DeploymentOutcome> {
+    const wanted = section && (await this.#read(actor.organizationId, section));
+    for (let attempt = 1; attempt <= JOINS_MAX; attempt += 1) {
+      const outcome = await this.#join(actor, wanted);
+      if (outcome) return outcome;
+    }
+    throw new DomainError("conflict", "governance.stale_revision", "the policy changes all the time", {
+      hint: "have the file read again when nobody publishes",
+    });
+  }
+
+  #frame(): FinalizeContext {
+    const { publisher, settings } = this.parts;
+    return publisher.frame({ gateway: settings.gatewayType !== undefined });
+  }
+
+  /** @returns the document without stamps, as JSON */
+  async #read(organizationId: string, { linesOf, ...section }: DeploymentSection): Promise<string> {
+    const { catalog, runTask } = this.parts;
+    const judged = await runTask("section", { ...section, frame: this.#frame() });
+    const archives = await runInTurns(artifactProblems(catalog, organizationId, judged.references));
+    const problems = [...judged.before, ...archives, ...judged.after].map(atSection);
+    if (problems.length === 0) return judged.document;
+    const lines = await linesOf(problems.map(({ pointer }) => pointer));
+    refuseProblems(
+      problems.map((problem, at) => ({ ...problem, ...(lines[at] !== undefined && { line: lines[at] }) })),
+    );
+    return judged.document;
+  }
+
+  /** @returns nothing where somebody published meanwhile */
+  async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
+    const { db, revisions, runTask } = this.parts;
+    const { organizationId } = actor;
+    const current = revisions.current(organizationId);
+    const known = store.findDeployment(db.read, organizationId);
+    const joined = await runTask("join", {
+      current: current && JSON.stringify(current.document),
+      known,
+      wanted,
+      frame: this.#frame(),
+    });
+    if (!current) refuseProblems(joined.problems);
+    const { conflicts, problems, warnings } = joined;
+    const told = { conflicts, problems, warnings };
+    if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
+    const document: GovernanceConfig = JSON.parse(joined.document);
+    await yieldToEventLoop();
+    return await db.write((tx): DeploymentOutcome | undefined => {
+      if (store.newestId(tx, organizationId) !== current?.id) return undefined;
+      const { document: text, changed } = joined;
+      const next = { ...authorship(current), document, text, changed, base: current };
+      const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
+      const isNew = !current || joined.isChanged;
+      const { id } = isNew ? this.parts.publisher.add(tx, actor, { ...next, audiences }) : current;
+      if (wanted !== undefined || !current) this.#remember(tx, actor, joined);
+      return { outcome: outcomeOf(current, joined), revision: id, ...told };
+    }, "governance");
+  }
+
+  #remember(tx: Tx, { organizationId }: Actor, what: Pick<store.Deployment, "baseline" | "conflicts">): void {
+    const { baseline, conflicts } = what;
+    store.putDeployment(tx, { baseline, conflicts, organizationId, updatedAtMs: this.parts.clock.nowMs() });
+  }
+}
+
+const authorship = (current: Revision | undefined) =>
+  current
+    ? ({ origin: "deployment", action: "policy.deploy" } as const)
+    : ({ origin: "bootstrap", action: "policy.bootstrap" } as const);
+
+function outcomeOf(current: Revision | undefined, { isChanged }: Joined): DeploymentOutcome["outcome"] {
+  if (!current) return "bootstrap";
+  return isChanged ? "deployed" : "unchanged";
+}

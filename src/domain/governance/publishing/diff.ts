@@ -1,0 +1,65 @@
+// What differs between two policies, place by place. Values are for administrators; logs and the audit log get the places
+// only.
+import type { Revision } from "../model.ts";
+import { displayPath, isSame, splitParts } from "./document-paths.ts";
+
+/** One place that differs; a side that has nothing there lacks its member. */
+export interface Change {
+  /** as of document-paths.ts */
+  path: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+/** @returns every place where the documents differ, as deep as it can be named; `revision` does not count */
+export function diffDocuments(before: object, after: object): Change[] {
+  const changes: Change[] = [];
+  compareAt([], withoutRevision(before), { after: withoutRevision(after), changes });
+  return changes;
+}
+
+/** @returns the same for revisions; who may see a package is a place below `/package_audiences` */
+export const diffRevisions = (before: Said, after: Said): Change[] => [
+  ...diffDocuments(before.document, after.document),
+  ...diffAudiences(before, after),
+];
+
+/** @returns the places where the audiences differ */
+export const changedAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): string[] =>
+  diffAudiences(before, after).map(({ path }) => path);
+
+const diffAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): Change[] =>
+  diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences });
+
+type Said = Pick<Revision, "document" | "audiences">;
+
+/** @returns the document without the id that each revision has of its own */
+export function withoutRevision(document: object): object {
+  const { revision: _, ...rest } = { revision: undefined, ...document };
+  return rest;
+}
+
+/** `undefined` stands for nothing. */
+function compareAt(
+  path: readonly string[],
+  before: unknown,
+  { after, changes }: { after: unknown; changes: Change[] },
+): void {
+  if (isSame(before, after)) return;
+  const [from, to] = [splitParts(path, before), splitParts(path, after)];
+  if (!from || !to || Array.isArray(before) !== Array.isArray(after) || isReordered(from, to)) {
+    changes.push({
+      path: displayPath(path),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    });
+    return;
+  }
+  for (const name of new Set([...from.keys(), ...to.keys()])) {
+    compareAt([...path, name], from.get(name), { after: to.get(name), changes });
+  }
+}
+
+/** Lists whose entries are the same, in another order. */
+const isReordered = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>): boolean =>
+  from.size === to.size && [...from].every(([name, value]) => isSame(value, to.get(name)));

@@ -1,0 +1,75 @@
+// Places in a policy document as people and merges name them: RFC 6901 pointers in which an entry of a list that has
+// names (packages by id, MCP servers by name) is named, not numbered. Other lists are one value.
+
+import { isDeepStrictEqual } from "node:util";
+import { pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+
+/** @returns whether two JSON values are the same; the order of members does not count */
+export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
+
+/**
+ * @param path where the value stands in the document
+ * @returns its parts by name, in their order; nothing for a value that has no named parts
+ */
+export function splitParts(path: readonly string[], value: unknown): Map<string, unknown> | undefined {
+  if (isJsonObject(value)) return new Map(Object.entries(value));
+  const nameMember = Array.isArray(value) ? nameMemberOf(path) : undefined;
+  if (nameMember === undefined || !Array.isArray(value)) return undefined;
+  const parts = new Map(value.map((entry: unknown) => [nameOf(entry, nameMember), entry]));
+  // Twice the same name, or none: nobody could say which entry is meant.
+  return parts.has(undefined) || parts.size < value.length ? undefined : named(parts);
+}
+
+/** Puts parts together again, as what they were taken from. */
+export const joinParts = (parts: ReadonlyMap<string, unknown>, like: unknown): unknown =>
+  Array.isArray(like) ? [...parts.values()] : Object.fromEntries(parts);
+
+/** What stands at a path; undefined where there is nothing. */
+export type ValueAt = (pointer: string) => unknown;
+
+/** @returns what stands where; a list is put in order once, however many of its entries are asked for */
+export function changedPlaces(document: unknown): ValueAt {
+  const known = new Map<unknown, ReturnType<typeof splitParts>>();
+  const partsAt = (above: readonly string[], value: unknown) => {
+    if (!known.has(value)) known.set(value, splitParts(above, value));
+    return known.get(value);
+  };
+  return (pointer) => {
+    let value = document;
+    const above: string[] = [];
+    for (const token of tokensOf(pointer)) {
+      value = partsAt(above, value)?.get(token);
+      above.push(token);
+    }
+    return value;
+  };
+}
+
+/** @returns what stands at one path */
+export const valueAt = (document: unknown, pointer: string): unknown => changedPlaces(document)(pointer);
+
+/** @returns the path as it is shown and stored */
+export const displayPath = (path: readonly string[]): string => pointerOf(path);
+
+const tokensOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+/** control-api.md section 5.4 step 5 */
+function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {
+  if (path.length === 1 && path[0] === "packages") return "id";
+  return path.length > 1 && path.at(-1) === "mcp" ? "name" : undefined;
+}
+
+/** Names are the same when they are after trimming (control-api.md section 4.2). */
+function nameOf(entry: unknown, member: string): string | undefined {
+  const name = isJsonObject(entry) ? entry[member] : undefined;
+  return typeof name === "string" ? name.trim() : undefined;
+}
+
+function named(parts: ReadonlyMap<string | undefined, unknown>): Map<string, unknown> {
+  return new Map([...parts].flatMap(([name, entry]) => (name === undefined ? [] : [[name, entry]])));
+}

@@ -1,0 +1,98 @@
+// Whole documents from files, as operators apply them: packages, MCP servers and overrides included. Audiences are not
+// part of a document and carry over.
+
+import type { Problem } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { sourceWarningsOf } from "../delivery/artifacts.ts";
+import { carryOverAudiences } from "../delivery/audiences.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceConfig, Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import { type ReadVariable, readAuthoredText } from "./authored-document.ts";
+import { type Change, diffDocuments, diffRevisions } from "./diff.ts";
+import { finalizeDocument, isSameDocument } from "./finalize.ts";
+
+export interface DocumentSource {
+  /** YAML or JSON: a document, or a file with a section `governance` */
+  text: string | Uint8Array;
+  /** for references to the environment */
+  variable: ReadVariable;
+}
+
+/** What publishing a document would do. */
+export interface DocumentPlan {
+  /** in force */
+  base: Revision;
+  /** stamped */
+  document: GovernanceConfig;
+  /** against what is in force; none where publishing would change nothing */
+  changes: Change[];
+  /** what may keep workstations from an archive, with pointers into the document */
+  warnings: Problem[];
+}
+
+export class Documents {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /** @returns everything that keeps the document from being published, with lines */
+  check(organizationId: string, source: DocumentSource): Problem[] {
+    return this.#read(organizationId, source).problems;
+  }
+
+  /** @throws DomainError `governance.invalid`, `governance.no_policy` */
+  plan(organizationId: string, source: DocumentSource): DocumentPlan {
+    const { document: written, stamped, problems } = this.#read(organizationId, source);
+    refuseProblems(problems);
+    const base = this.parts.revisions.inForce(organizationId);
+    if (!written || !stamped) return { base, document: base.document, changes: [], warnings: [] };
+    const document = withFormerMinimum(written, { stamped, base: base.document });
+    const warnings = sourceWarningsOf(document);
+    if (isSameDocument(base.document, document)) return { base, document, changes: [], warnings };
+    const audiences = carryOverAudiences(base.audiences, document.packages);
+    return { base, document, changes: diffRevisions(base, { document, audiences }), warnings };
+  }
+
+  /**
+   * Publishes what `plan` gave, unless somebody else has published since.
+   * @throws DomainError `governance.stale_revision`, `governance.invalid`
+   */
+  async apply(
+    actor: Actor,
+    { base, document }: Pick<DocumentPlan, "base" | "document">,
+    { comment }: { comment: string | undefined },
+  ): Promise<Revision> {
+    const audiences = carryOverAudiences(base.audiences, document.packages);
+    const { publisher } = this.parts;
+    if (isSameDocument(base.document, document)) return publisher.unchanged(base, { comment });
+    const changed = diffDocuments(base.document, document).map(({ path }) => path);
+    const action = "policy.apply";
+    return await publisher.publish(actor, base, {
+      document,
+      text: JSON.stringify(document),
+      changed,
+      audiences,
+      comment,
+      action,
+    });
+  }
+
+  /** Only operators have files. */
+  #read(organizationId: string, source: DocumentSource) {
+    const { catalog, publisher, revisions } = this.parts;
+    const base = revisions.current(organizationId);
+    const gateway = publisher.hasGateway({ kind: "operator" }, base);
+    const judge = (document: GovernanceConfig, problems: Problem[]) =>
+      finalizeDocument(document, { ...publisher.frame({ gateway }), base: base?.document, problems });
+    return readAuthoredText({ catalog, finish: judge }, organizationId, source);
+  }
+}
+
+/** Where the file says none, the version of this program may have gone up since: the same file stays the same policy. */
+const withFormerMinimum = (
+  written: GovernanceConfig,
+  { stamped, base }: { stamped: GovernanceConfig; base: GovernanceConfig },
+): GovernanceConfig => {
+  const { minimum_client_version: former } = base;
+  const isOurs = written.minimum_client_version === undefined && stamped.minimum_client_version !== undefined;
+  return isOurs && former !== undefined ? { ...stamped, minimum_client_version: former } : stamped;
+};

@@ -1,0 +1,55 @@
+// Who owns which part of a document: the policy operation all but packages, MCP servers and package overrides, which are
+// the extensions operation's; the gateway block is the deployment's (control-api.md section 5.3).
+
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import type { GovernanceConfig, HarnessPolicy } from "../model.ts";
+
+const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
+/** of a harness, and set elsewhere in a document */
+const FOREIGN_MEMBERS = ["session_upload", "gateway"] as const;
+
+export interface Extensions {
+  packages: GovernanceConfig["packages"];
+  harnesses: GovernanceConfig["harnesses"];
+}
+
+/** @returns the members of a policy text that belong to another operation */
+export function findForeignMembers(input: unknown): Problem[] {
+  if (!isJsonObject(input)) return [];
+  const { gateway, harnesses } = input;
+  return [
+    ...present(input, ["packages"]).map(belongsElsewhere([])),
+    ...(isJsonObject(gateway) ? present(gateway, ["model"]).map(belongsElsewhere(["gateway"])) : []),
+    ...Object.entries(isJsonObject(harnesses) ? harnesses : {}).flatMap(([key, policy]) =>
+      isJsonObject(policy)
+        ? present(policy, [...EXTENSION_MEMBERS, ...FOREIGN_MEMBERS]).map(
+            belongsElsewhere(["harnesses", key]),
+          )
+        : [],
+    ),
+  ];
+}
+
+/** @returns the document with packages, MCP servers and overrides of another; its harnesses stay, and those that have either come back */
+export function withExtensions(document: GovernanceConfig, extensions: Extensions): GovernanceConfig {
+  const entries = HARNESS_KEYS.flatMap((key): [HarnessKey, HarnessPolicy][] => {
+    const own = document.harnesses[key];
+    const { mcp = [], package_overrides = {} } = extensions.harnesses[key] ?? {};
+    const isEmpty = mcp.length === 0 && Object.keys(package_overrides).length === 0;
+    if (!own && isEmpty) return [];
+    return [[key, { ...(own ?? { managed_config: {} }), mcp, package_overrides }]];
+  });
+  return { ...document, packages: extensions.packages, harnesses: Object.fromEntries(entries) };
+}
+
+const present = (mapping: object, names: readonly string[]): string[] =>
+  names.filter((name) => Object.hasOwn(mapping, name));
+
+const belongsElsewhere =
+  (above: readonly string[]) =>
+  (name: string): Problem => ({
+    pointer: pointerOf([...above, name]),
+    detail: "is not part of this text; it is published by another operation",
+  });

@@ -1,0 +1,122 @@
+// What administrators send to be published, and where a place of the document stands in what they sent: problems name
+// what the author wrote. What is published, and in which order it is checked, is publishing.ts's.
+
+import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import { readYamlText } from "../../../platform/text/yaml-text.ts";
+import { HARNESS_KEYS, isHarnessKey } from "../../harnesses/harnesses.ts";
+import type { AudienceInput } from "../delivery/audiences.ts";
+import { DOCUMENT_BYTES_MAX } from "../model.ts";
+
+export interface Publication {
+  /** id of the revision that the author began from */
+  baseRevision: string;
+  /** why, at most COMMENT_LENGTH_MAX characters */
+  comment?: string | undefined;
+}
+
+export interface PolicyPublication extends Publication {
+  /** YAML or JSON without packages, MCP servers and overrides */
+  managedYaml: string;
+}
+
+/** Not yet judged, but for the audiences' shape. */
+export interface ExtensionsPublication extends Publication {
+  packages: readonly unknown[];
+  packageAudiences?: Readonly<Record<string, AudienceInput>> | undefined;
+  packageOverrides?: Readonly<Record<string, unknown>> | undefined;
+  mcp?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface HarnessPublication extends Publication {
+  harness: string;
+  /** a mapping; blank for no settings */
+  managedConfigYaml: string;
+  /** blank and null for none */
+  versionRequirement?: string | null | undefined;
+  allowUnverifiedVersions?: boolean | undefined;
+}
+
+/** words and marks of YAML in the settings of one harness */
+const SETTINGS_TOKENS_MAX = 200_000;
+
+/**
+ * @returns the canonical key
+ * @throws DomainError `governance.unknown_harness`; aliases are unknown, too
+ */
+export function readHarnessKey(harness: string) {
+  if (isHarnessKey(harness)) return harness;
+  throw new DomainError(
+    "invalid",
+    "governance.unknown_harness",
+    `there is no harness ${quoted(harness)}; it is one of ${HARNESS_KEYS.join(", ")}`,
+  );
+}
+
+/** @returns the settings of one harness, and what is wrong with the text */
+export function readSettings(
+  text: string,
+  isOver?: () => boolean,
+): {
+  settings: Readonly<Record<string, unknown>>;
+  problems: Problem[];
+} {
+  const problems = new ProblemList();
+  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver };
+  const { content } = readYamlText(Buffer.from(text), problems, bounds);
+  const value = content ?? {};
+  if (problems.count === 0 && !isJsonObject(value)) problems.add("", "must be a mapping of settings");
+  return {
+    settings: isJsonObject(value) ? value : {},
+    problems: problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })),
+  };
+}
+
+/** A document that has the extensions and nothing else: no harness is allowed, so nothing has to be covered. */
+export function extensionsDocument({
+  packages,
+  packageOverrides = {},
+  mcp = {},
+}: ExtensionsPublication): object {
+  const keys = new Set([...Object.keys(mcp), ...Object.keys(packageOverrides)]);
+  const harnesses = [...keys].map((key) => [
+    key,
+    {
+      ...(Object.hasOwn(mcp, key) && { mcp: mcp[key] }),
+      ...(Object.hasOwn(packageOverrides, key) && { package_overrides: packageOverrides[key] }),
+    },
+  ]);
+  return { revision: "", packages, harnesses: Object.fromEntries(harnesses) };
+}
+
+const EXTENSION_PLACE = /^\/harnesses\/([^/]+)\/(mcp|package_overrides)(.*)$/s;
+
+/** A document keeps by harness what a publication keeps by kind. */
+export const extensionsPointer =
+  (mcp: object, overrides: object) =>
+  (problem: Problem): Problem => {
+    const [, harness, kind, rest] = EXTENSION_PLACE.exec(problem.pointer) ?? [];
+    if (harness !== undefined) return { ...problem, pointer: `/${kind}/${harness}${rest}` };
+    const [, unknown] = /^\/harnesses\/([^/]+)$/.exec(problem.pointer) ?? [];
+    const holder = [["mcp", mcp] as const, ["package_overrides", overrides] as const].find(([, members]) =>
+      Object.keys(members).some((key) => pointerOf([key]) === `/${unknown}`),
+    );
+    return unknown !== undefined && holder ? { ...problem, pointer: `/${holder[0]}/${unknown}` } : problem;
+  };
+
+/** The publication has the harness's own members at its root. */
+export const harnessPointer =
+  (key: string) =>
+  (problem: Problem): Problem => {
+    const own = `/harnesses/${key}/`;
+    if (!problem.pointer.startsWith(own)) return problem;
+    const rest = problem.pointer.slice(own.length);
+    return rest.startsWith("managed_config")
+      ? {
+          ...problem,
+          pointer: "/managed_config_yaml",
+          detail: `${rest.replace("managed_config", "")} ${problem.detail}`.trim(),
+        }
+      : { ...problem, pointer: `/${rest}` };
+  };

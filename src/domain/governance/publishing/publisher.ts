@@ -1,0 +1,135 @@
+// The one way to a new revision, whoever its author: begun from the revision that is in force, and compared again
+// inside the transaction that adds it. What an author may change is publishing.ts's, what is judged is validation.ts's.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { GovernanceDependencies } from "../dependencies.ts";
+import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "../errors.ts";
+import { COMMENT_LENGTH_MAX, type GovernanceConfig, type PackageAudiences, type Revision } from "../model.ts";
+import type { Revisions } from "../reading/revisions.ts";
+import * as store from "../store.ts";
+import type { Origin } from "../wire.ts";
+import { changedAudiences } from "./diff.ts";
+import { type FinalizeContext, withoutRevisionFields } from "./finalize.ts";
+import { openConflicts } from "./merge.ts";
+
+/** A revision that somebody wants, stamped and judged. */
+export interface Proposal {
+  /** with the id that the revision is to have */
+  document: GovernanceConfig;
+  /** the same as JSON */
+  text: string;
+  /** places where the document differs from the one in force */
+  changed: readonly string[];
+  audiences: PackageAudiences;
+  comment?: string | undefined;
+  /** of the audit entry: `policy.publish` */
+  action: string;
+}
+
+export class Publisher {
+  constructor(private readonly dependencies: GovernanceDependencies & { revisions: Revisions }) {}
+
+  /**
+   * @returns the revision in force, from which the author began
+   * @throws DomainError `governance.no_policy`, `governance.stale_revision`
+   */
+  async begin({ organizationId }: Pick<Actor, "organizationId">, baseRevision: string): Promise<Revision> {
+    const { revisions } = this.dependencies;
+    const current = revisions.current(organizationId);
+    if (!current) throw noPolicy();
+    if (current.id !== baseRevision) throw await this.#stale(current, baseRevision);
+    return current;
+  }
+
+  /** @returns what the next document of an author is stamped and judged by */
+  frame({ gateway }: Pick<FinalizeContext, "gateway">): FinalizeContext {
+    const { settings, ids, harnesses } = this.dependencies;
+    const { extension } = harnesses.inForce();
+    return { gateway, serverVersion: settings.serverVersion, revision: ids.uuid(), extension };
+  }
+
+  /**
+   * The service knows whether it runs in gateway mode. A command may run without the service's configuration, so what an
+   * operator publishes stays in the mode that is in force.
+   */
+  hasGateway({ kind }: Pick<Actor, "kind">, base: Revision | undefined): boolean {
+    if (kind === "operator") return base?.document.gateway !== undefined;
+    return this.dependencies.settings.gatewayType !== undefined;
+  }
+
+  /**
+   * Publishes on top of a revision.
+   * @throws DomainError `governance.invalid`, `governance.stale_revision`
+   */
+  async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
+    refuseProblems(commentProblems(proposal.comment));
+    const { organizationId } = actor;
+    const added = await this.dependencies.db.write((tx) => {
+      if (store.newestId(tx, organizationId) !== base.id) return undefined;
+      return this.add(tx, actor, { ...proposal, base, origin: originOf(actor) });
+    }, "governance");
+    if (added) return this.dependencies.revisions.keep(added);
+    throw await this.#stale(this.dependencies.revisions.inForce(organizationId), base.id);
+  }
+
+  /** Refuses what is wrong with a comment where there is nothing to publish it with. */
+  unchanged(base: Revision, { comment }: Pick<Proposal, "comment">): Revision {
+    refuseProblems(commentProblems(comment));
+    return base;
+  }
+
+  /** Adds the revision and its audit entry; the caller has compared what it is based on in this transaction. */
+  add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
+    const { clock, audit } = this.dependencies;
+    const { base, document, text, audiences, origin, comment, action, changed } = next;
+    const id = document.revision;
+    const added = {
+      id,
+      organizationId: actor.organizationId,
+      document,
+      audiences,
+      origin,
+      authorId: actor.id,
+      authorLabel: actor.label,
+      comment: comment?.trim() || null,
+      createdAtMs: clock.nowMs(),
+    };
+    const revision = store.insertRevision(tx, added, text);
+    this.#settleConflicts(tx, revision);
+    const places = base ? [...changed, ...changedAudiences(base, revision)].slice(0, PATHS_NAMED_MAX) : [];
+    audit.record(tx, {
+      actor,
+      action,
+      target: id,
+      ...(base && { before: { revision: base.id } }),
+      after: { origin, comment: revision.comment, changed: places },
+    });
+    return revision;
+  }
+
+  /** A place where the authors have come to agree is no conflict any more, and none again when only one moves on. */
+  #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
+    if (store.conflictsOf(tx, organizationId).length === 0) return;
+    const deployment = store.findDeployment(tx, organizationId);
+    if (!deployment) return;
+    const sides = { current: withoutRevisionFields(document), wanted: JSON.parse(deployment.baseline) };
+    const conflicts = openConflicts(deployment.conflicts, sides);
+    if (conflicts.length < deployment.conflicts.length) store.putDeployment(tx, { ...deployment, conflicts });
+  }
+
+  async #stale(current: Revision, baseRevision: string) {
+    const base = this.dependencies.revisions.find(current.organizationId, baseRevision);
+    if (!base) return staleRevision(current.id, []);
+    const documents = { before: JSON.stringify(base.document), after: JSON.stringify(current.document) };
+    const changed = await this.dependencies.runTask("compare", documents);
+    return staleRevision(current.id, [...changed, ...changedAudiences(base, current)]);
+  }
+}
+
+const originOf = ({ kind }: Actor): Origin => (kind === "operator" ? "operator" : "dashboard");
+
+function commentProblems(comment: string | undefined): Problem[] {
+  if (comment === undefined || [...comment.trim()].length <= COMMENT_LENGTH_MAX) return [];
+  return [{ pointer: "/comment", detail: `may have at most ${COMMENT_LENGTH_MAX} characters` }];
+}

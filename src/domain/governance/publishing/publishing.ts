@@ -1,0 +1,174 @@
+// What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
+// Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
+
+import { invariant, type Problem } from "../../../platform/errors.ts";
+import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import { isHarnessKey } from "../../harnesses/harnesses.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { artifactProblems } from "../delivery/artifacts.ts";
+import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import { isSame } from "./document-paths.ts";
+import type { FinalizeContext } from "./finalize.ts";
+import {
+  type ExtensionsPublication,
+  type HarnessPublication,
+  type PolicyPublication,
+  type Publication,
+  readHarnessKey,
+} from "./publications.ts";
+import type { Validated } from "./validation.ts";
+
+/** What becomes of a judged document. */
+interface Outcome {
+  comment: string | undefined;
+  action: string;
+  audiencesFor(document: GovernanceConfig): PackageAudiences;
+}
+
+export class Publishing {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /**
+   * Replaces all that is not an extension; harnesses left out disappear, but for their MCP servers and overrides.
+   * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`, `governance.too_slow`
+   */
+  async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
+    const base = await this.parts.publisher.begin(actor, publication.baseRevision);
+    const request = { text: publication.managedYaml, ...this.#onBase(actor, base) };
+    const judged = await this.parts.runTask("policy", request);
+    return await this.#publish(actor, base, { judged, ...carryingOver(base, publication) });
+  }
+
+  /**
+   * Replaces packages, audiences, overrides and MCP servers; what is left out is gone.
+   * @throws DomainError as publishPolicy, with pointers into the publication
+   */
+  async publishExtensions(actor: Actor, publication: ExtensionsPublication): Promise<Revision> {
+    const { catalog, publisher, revisions, runTask } = this.parts;
+    const current = revisions.current(actor.organizationId);
+    const isCurrent = current?.id === publication.baseRevision;
+    const { packages, packageOverrides, mcp } = publication;
+    await yieldToEventLoop();
+    const extensions = JSON.stringify({ packages, packageOverrides, mcp });
+    const base = isCurrent ? JSON.stringify(current.document) : undefined;
+    const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
+    const archives = artifactProblems(catalog, actor.organizationId, judged.references);
+    refuseProblems([...judged.before, ...(await runInTurns(archives)), ...judged.after]);
+
+    const begun = await publisher.begin(actor, publication.baseRevision);
+    const read = await this.#readAudiences(actor, publication, { packages: judged.packages, base: begun });
+    refuseProblems([...read.problems, ...(judged.whole?.problems ?? [])]);
+    return await this.#publish(actor, begun, {
+      judged: judged.whole,
+      comment: publication.comment,
+      action: "policy.publish",
+      audiencesFor: () => read.audiences,
+    });
+  }
+
+  /**
+   * Replaces settings and range of one harness and nothing else.
+   * @throws DomainError as publishPolicy, with pointers into the publication
+   */
+  async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
+    const { harness, managedConfigYaml, versionRequirement, allowUnverifiedVersions } = publication;
+    const current = this.parts.revisions.current(actor.organizationId);
+    const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
+    const { unread, whole } = await this.parts.runTask("harness", {
+      harness: isHarnessKey(harness) ? harness : undefined,
+      publication: { managedConfigYaml, versionRequirement, allowUnverifiedVersions },
+      base,
+      frame: this.#frame(actor, current),
+    });
+    refuseProblems(unread);
+    const begun = await this.parts.publisher.begin(actor, publication.baseRevision);
+    readHarnessKey(harness);
+    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+  }
+
+  /**
+   * Publishes what a former revision said, its audiences included, stamped as of today.
+   * @param to id of that revision
+   * @throws DomainError `governance.not_found` beside those of publishPolicy
+   */
+  async rollback(
+    actor: Actor,
+    { to, baseRevision, comment }: { to: string } & Publication,
+  ): Promise<Revision> {
+    const { revisions, publisher, runTask } = this.parts;
+    const target = revisions.show(actor.organizationId, to);
+    const base = await publisher.begin(actor, baseRevision);
+    const former = JSON.stringify(target.document);
+    const judged = await runTask("former", { former, ...this.#onBase(actor, base) });
+    return await this.#publish(actor, base, {
+      judged,
+      comment: comment ?? `rollback to ${to}`,
+      action: "policy.rollback",
+      audiencesFor: () => target.audiences,
+    });
+  }
+
+  #frame(actor: Actor, base: Revision | undefined): FinalizeContext {
+    const { publisher } = this.parts;
+    return publisher.frame({ gateway: publisher.hasGateway(actor, base) });
+  }
+
+  #onBase(actor: Actor, base: Revision) {
+    return { base: JSON.stringify(base.document), frame: this.#frame(actor, base) };
+  }
+
+  /** The same again publishes nothing. */
+  async #publish(
+    actor: Actor,
+    base: Revision,
+    { judged, audiencesFor, comment, action }: Outcome & { judged: Validated | undefined },
+  ): Promise<Revision> {
+    const { publisher } = this.parts;
+    invariant(judged, "what is sound was judged against the revision that it began from");
+    refuseProblems(judged.problems);
+    const document: GovernanceConfig = JSON.parse(judged.document);
+    const audiences = audiencesFor(document);
+    if (judged.isUnchanged && isSame(base.audiences, audiences))
+      return publisher.unchanged(base, { comment });
+    await yieldToEventLoop();
+    return await publisher.publish(actor, base, {
+      document,
+      text: judged.document,
+      audiences,
+      comment,
+      action,
+      changed: judged.changed,
+    });
+  }
+
+  async #readAudiences(
+    { organizationId }: Actor,
+    { packageAudiences = {} }: ExtensionsPublication,
+    { packages, base }: { packages: readonly string[]; base: Revision },
+  ): Promise<{ audiences: PackageAudiences; problems: Problem[] }> {
+    const { identity, db } = this.parts;
+    const problems: Problem[] = [];
+    const check = {
+      organizationId,
+      packages,
+      former: base.audiences,
+      findUser: (id: string) => identity.findUserById(db.read, id),
+    };
+    return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
+  }
+}
+
+const carryingOver = (base: Revision, { comment }: Publication): Outcome => ({
+  comment,
+  action: "policy.publish",
+  audiencesFor: ({ packages }) => carryOverAudiences(base.audiences, packages),
+});
+
+const keeping = (base: Revision, { comment }: Publication): Outcome => ({
+  comment,
+  action: "policy.publish",
+  audiencesFor: () => base.audiences,
+});

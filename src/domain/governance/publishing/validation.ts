@@ -1,0 +1,281 @@
+// Judges what administrators send against the policy in force, and joins the deployment file with it, as functions of plain
+// values: a thread may do this work (tasks.ts). Documents are JSON texts here, which cross to a thread for the price of a
+// copy. What needs the database - artifacts, users, the transaction - is publishing.ts's and deployment.ts's.
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { extendHarnesses } from "../../harnesses/harness-extension.ts";
+import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
+import { checkRanges, readDraft } from "../document/read.ts";
+import { safeDefault } from "../document/safe-default.ts";
+import { unstamped } from "../document/stamp.ts";
+import { readDocumentText } from "../document/text.ts";
+import { PATHS_NAMED_MAX } from "../errors.ts";
+import type { GovernanceConfig } from "../model.ts";
+import { readAuthored } from "./authored-document.ts";
+import { diffDocuments } from "./diff.ts";
+import {
+  type FinalizeContext,
+  finalizeDocument,
+  finalizeUnchanged,
+  isSameDocument,
+  withoutRevisionFields,
+} from "./finalize.ts";
+import { mergeDocuments, openConflicts } from "./merge.ts";
+import { findForeignMembers, withExtensions } from "./ownership.ts";
+import {
+  type ExtensionsPublication,
+  extensionsDocument,
+  extensionsPointer,
+  type HarnessPublication,
+  harnessPointer,
+  readSettings,
+} from "./publications.ts";
+
+/** A document against the one that is in force. */
+export interface Validated {
+  /** with pointers into what the author sent; the rest means nothing where there are any */
+  problems: Problem[];
+  /** stamped, as JSON */
+  document: string;
+  /** whether it says what is in force already */
+  isUnchanged: boolean;
+  /** places that differ, at most PATHS_NAMED_MAX */
+  changed: string[];
+}
+
+/** Asked now and then while a text is read: whether it has taken too long. */
+export type TimeIsOver = () => boolean;
+
+/** What every author's work begins from. */
+export interface BaseRevisionText {
+  /** the document in force, as JSON */
+  base: string;
+  frame: FinalizeContext;
+}
+
+const parse = (text: string): GovernanceConfig => JSON.parse(text);
+
+const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {
+  const isUnchanged = isSameDocument(base, document);
+  const changed = isUnchanged ? [] : placesOf(base, document);
+  return { problems: [], document: JSON.stringify(document), isUnchanged, changed };
+};
+
+const refused = (problems: Problem[]): Validated => ({
+  problems,
+  document: "",
+  isUnchanged: false,
+  changed: [],
+});
+
+/** Places only: values may be secrets. */
+const placesOf = (before: GovernanceConfig, after: GovernanceConfig): string[] =>
+  diffDocuments(before, after)
+    .slice(0, PATHS_NAMED_MAX)
+    .map(({ path }) => path);
+
+/** Judges the text of a policy without its extensions. @throws DomainError `document.too_slow` */
+export function validatePolicy(
+  { text, base, frame }: BaseRevisionText & { text: string },
+  isOver?: TimeIsOver,
+): Validated {
+  const source = readDocumentText(text, isOver);
+  if (source.problems.length > 0) return refused(source.problems);
+  const draft = readDraft(source.input);
+  const found = [...findForeignMembers(source.input), ...draft.problems];
+  if (found.length > 0) return refused(source.locate(found));
+  const current = parse(base);
+  const problems: Problem[] = [];
+  const document = finalizeDocument(withExtensions(draft.document, current), {
+    ...frame,
+    base: current,
+    problems,
+  });
+  return problems.length > 0 ? refused(source.locate(problems)) : judged(document, current);
+}
+
+/** Extensions, by themselves and on top of what is in force. */
+export interface ValidatedExtensions {
+  /** of the extensions by themselves: before and after those of the archives in the order of telling */
+  before: Problem[];
+  after: Problem[];
+  /** archives that packages name; none where packages cannot be read */
+  references: ArtifactReference[];
+  /** undefined where the extensions are wrong, or nothing that is in force was given */
+  whole: Validated | undefined;
+  /** ids of the packages, in their order */
+  packages: string[];
+}
+
+/** @param extensions an ExtensionsPublication as JSON; @param base undefined where the author began from another */
+export function validateExtensions({
+  extensions,
+  base,
+  frame,
+}: {
+  extensions: string;
+  base: string | undefined;
+  frame: FinalizeContext;
+}): ValidatedExtensions {
+  const publication: ExtensionsPublication = JSON.parse(extensions);
+  const { packageOverrides = {}, mcp = {} } = publication;
+  const { document, problems } = readDraft(extensionsDocument(publication));
+  const placed = (found: readonly Problem[]) => found.map(extensionsPointer(mcp, packageOverrides));
+  // The draft lacks packages that cannot be read, so their neighbours would be named by the wrong number.
+  const areRead = !problems.some(({ pointer }) => pointer.startsWith("/packages"));
+  const after: Problem[] = [];
+  if (problems.length === 0)
+    finalizeDocument(document, { ...frame, gateway: false, base: undefined, problems: after });
+  const isSound = problems.length === 0 && after.length === 0;
+  return {
+    before: placed(problems),
+    after: placed(after),
+    references: areRead ? artifactReferences(document) : [],
+    whole: isSound && base !== undefined ? extended(document, { base, frame, placed }) : undefined,
+    packages: document.packages.map(({ id }) => id),
+  };
+}
+
+function extended(
+  extensions: GovernanceConfig,
+  { base, frame, placed }: BaseRevisionText & { placed: (found: readonly Problem[]) => Problem[] },
+): Validated {
+  const current = parse(base);
+  const problems: Problem[] = [];
+  const wanted = withExtensions(unstamped(current), extensions);
+  const document = finalizeDocument(wanted, { ...frame, base: current, problems });
+  return problems.length > 0 ? refused(placed(problems)) : judged(document, current);
+}
+
+/** @returns only problems where the settings cannot be read: that is told before whether the author is up to date */
+export function validateHarness(
+  {
+    harness,
+    publication,
+    base,
+    frame,
+  }: {
+    /** undefined for one that there is not: then only the settings are read */
+    harness: HarnessKey | undefined;
+    publication: Pick<
+      HarnessPublication,
+      "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions"
+    >;
+    base: string | undefined;
+    frame: FinalizeContext;
+  },
+  isOver?: TimeIsOver,
+): { unread: Problem[]; whole: Validated | undefined } {
+  const { settings, problems: unread } = readSettings(publication.managedConfigYaml, isOver);
+  if (unread.length > 0 || base === undefined || harness === undefined) return { unread, whole: undefined };
+  const current = parse(base);
+  const before = unstamped(current);
+  const { mcp = [], package_overrides = {} } = before.harnesses[harness] ?? {};
+  const requirement = publication.versionRequirement?.trim();
+  const policy = {
+    ...(requirement && { version_requirement: requirement }),
+    ...(publication.allowUnverifiedVersions && { allow_unverified_versions: true }),
+    managed_config: settings,
+    mcp,
+    package_overrides,
+  };
+  const draft = readDraft({ ...before, harnesses: { ...before.harnesses, [harness]: policy } });
+  const problems = draft.problems;
+  if (problems.length > 0) return { unread, whole: refused(problems.map(harnessPointer(harness))) };
+  const document = finalizeDocument(draft.document, { ...frame, base: current, problems });
+  const whole =
+    problems.length > 0 ? refused(problems.map(harnessPointer(harness))) : judged(document, current);
+  return { unread, whole };
+}
+
+/** @param former a document that was published once; its ranges are not judged again */
+export function validateFormerRevision({
+  former,
+  base,
+  frame,
+}: BaseRevisionText & { former: string }): Validated {
+  const problems: Problem[] = [];
+  const document = finalizeUnchanged(unstamped(parse(former)), { ...frame, problems });
+  return problems.length > 0 ? refused(problems) : judged(document, parse(base));
+}
+
+/** The section of a deployment file. */
+export interface WantedSection {
+  /** as JSON */
+  input: string;
+  /** of the environment, those that the file refers to */
+  variables: Readonly<Record<string, string>>;
+  frame: FinalizeContext;
+}
+
+/** @returns the document without stamps, as JSON, and what is wrong with it; archives are the caller's to look for */
+export function validateSection({ input, variables, frame }: WantedSection): {
+  before: Problem[];
+  after: Problem[];
+  references: ArtifactReference[];
+  document: string;
+} {
+  const variable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : undefined);
+  const { document, problems, references } = readAuthored({ input: JSON.parse(input), variable });
+  const after: Problem[] = [];
+  if (problems.length === 0) finalizeUnchanged(document, { ...frame, problems: after });
+  return { before: problems, after, references, document: JSON.stringify(document) };
+}
+
+/** A deployment file's document joined with what is in force. */
+export interface Joined {
+  conflicts: string[];
+  problems: Problem[];
+  /** what is published all the same and may keep workstations from a harness or an archive */
+  warnings: Problem[];
+  /** stamped, as JSON */
+  document: string;
+  /** what the file says from now on, as JSON */
+  baseline: string;
+  isChanged: boolean;
+  changed: string[];
+}
+
+export interface JoinRequest {
+  /** in force; undefined for the first start */
+  current: string | undefined;
+  /** what the file said last, and where it was not followed */
+  known: { baseline: string; conflicts: readonly string[] } | undefined;
+  /** what it says now; undefined where it has no section */
+  wanted: string | undefined;
+  frame: FinalizeContext;
+}
+
+/** @source control-api.md section 5.4 */
+export function joinSection({ current, known, wanted, frame }: JoinRequest): Joined {
+  const baseline = known ? parse(known.baseline) : withoutRevisionFields(safeDefault());
+  const says = wanted === undefined ? baseline : parse(wanted);
+  const inForce = current === undefined ? undefined : parse(current);
+  const { merged, conflicts: found } = inForce
+    ? mergeDocuments({ baseline, current: withoutRevisionFields(inForce), wanted: says })
+    : { merged: says, conflicts: [] };
+  const sides = { current: merged, wanted: says };
+  const conflicts = inForce ? openConflicts([...(known?.conflicts ?? []), ...found], sides) : [];
+  const problems: Problem[] = [];
+  const document = finalizeUnchanged(merged, { ...frame, problems });
+  const isChanged = inForce === undefined || !isSameDocument(inForce, document);
+  return {
+    conflicts,
+    problems,
+    warnings: [...checkRanges(document, extendHarnesses(frame.extension)), ...sourceWarningsOf(document)],
+    document: JSON.stringify(document),
+    baseline: JSON.stringify(says),
+    isChanged,
+    changed: isChanged && inForce ? placesOf(inForce, document) : [],
+  };
+}
+
+/** @returns places that differ between two documents, for a caller that began from the former */
+export const compare = ({ before, after }: { before: string; after: string }): string[] =>
+  placesOf(parse(before), parse(after));
+
+/** @returns the problem as it is told of a section of a file */
+export const atSection = (problem: Problem): Problem => ({
+  ...problem,
+  pointer: pointerOf(["governance"]) + problem.pointer,
+});

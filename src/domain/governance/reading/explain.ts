@@ -1,0 +1,113 @@
+// Why one user on one harness has what they have: which revision, whether the harness and the installed version may run,
+// each managed value with its line in the policy, and each package with what becomes of it (operator-experience.md USE-7).
+
+import { pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
+import { hiddenPackages } from "../delivery/audiences.ts";
+import { readDocumentText } from "../document/text.ts";
+import { documentYaml } from "../document/yaml.ts";
+import type { HarnessPolicy, Revision } from "../model.ts";
+import { layoutFor } from "../versions/layout-selection.ts";
+import { checkVersion } from "../versions/versions.ts";
+
+/** One value that the policy sets. Everything that is not set is the user's to choose. */
+export interface ExplainedValue {
+  /** RFC 6901 pointer into the document */
+  pointer: string;
+  value: unknown;
+  /** 1-based, in the canonical text of the revision */
+  line: number | undefined;
+}
+
+export interface ExplainedPackage {
+  id: string;
+  version: string;
+  /** installed, or why not */
+  state: "installed" | "hidden" | "disabled" | "other_harness" | "other_version";
+  line: number | undefined;
+}
+
+export interface Explanation {
+  revision: Pick<Revision, "id" | "sequence" | "origin" | "createdAtMs">;
+  harness: HarnessKey;
+  isAllowed: boolean;
+  /** whether workstations refuse to run on a stale policy */
+  isRequired: boolean;
+  /** why the version given may not run; nothing where it may, or none was given */
+  versionRefusal: string | undefined;
+  values: ExplainedValue[];
+  packages: ExplainedPackage[];
+}
+
+export interface Question {
+  userId: string;
+  harness: HarnessKey;
+  /** installed, full SemVer */
+  version?: string | undefined;
+}
+
+/** @param harnesses in force, asked for where a version is to be judged. @returns what the revision means for the user */
+export function explain(
+  revision: Revision,
+  question: Question,
+  harnesses: () => readonly Harness[],
+): Explanation {
+  const { document, id, sequence, origin, createdAtMs } = revision;
+  const { harness, version } = question;
+  const policy = document.harnesses[harness];
+  const lineOf = linesOf(revision);
+  return {
+    revision: { id, sequence, origin, createdAtMs },
+    harness,
+    isAllowed: document.allowed_harnesses.includes(harness),
+    isRequired: document.required,
+    versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
+    values: policy ? valuesOf(policy, ["harnesses", harness], lineOf) : [],
+    packages: packagesOf(revision, question, lineOf),
+  };
+}
+
+type LineOf = (pointer: string) => number | undefined;
+
+/** The text is what `policy show` prints. */
+function linesOf({ document }: Revision): LineOf {
+  const text = readDocumentText(documentYaml(document));
+  return (pointer) => text.locate([{ pointer, detail: "" }])[0]?.line;
+}
+
+function valuesOf(policy: HarnessPolicy, above: readonly string[], lineOf: LineOf): ExplainedValue[] {
+  const { package_overrides: _, ...rest } = policy;
+  return leavesOf(rest, above).map(({ path, value }) => {
+    const pointer = pointerOf(path);
+    return { pointer, value, line: lineOf(pointer) };
+  });
+}
+
+/** Lists are one value; empty mappings and lists set nothing. */
+function leavesOf(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
+  if (isJsonObject(value))
+    return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
+  return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
+}
+
+function packagesOf(revision: Revision, question: Question, lineOf: LineOf): ExplainedPackage[] {
+  const hidden = new Set(hiddenPackages(revision, question.userId));
+  return revision.document.packages.map((managed, at) => ({
+    id: managed.id,
+    version: managed.version,
+    state: hidden.has(managed.id) ? "hidden" : stateOf(revision, managed, question),
+    line: lineOf(pointerOf(["packages", at])),
+  }));
+}
+
+function stateOf(
+  { document }: Revision,
+  managed: Revision["document"]["packages"][number],
+  { harness, version }: Question,
+): ExplainedPackage["state"] {
+  const adapter = managed.adapters[harness];
+  if (!adapter) return "other_harness";
+  if (document.harnesses[harness]?.package_overrides[managed.id]?.enabled === false) return "disabled";
+  return version === undefined || layoutFor(adapter, version) ? "installed" : "other_version";
+}

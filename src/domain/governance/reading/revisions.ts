@@ -1,0 +1,114 @@
+// Reading revisions: the one in force, any other, the list. What a revision says never changes, so one that was read is kept;
+// which one is in force, and who is named as its author, is looked up whenever governance rows may have changed.
+import type { Connection, Db } from "../../../platform/database/database.ts";
+import { noPolicy, revisionNotFound } from "../errors.ts";
+import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
+import * as store from "../store.ts";
+
+/** Revisions kept in memory: workstations report on the current one and on few before it. */
+export const REVISIONS_KEPT_MAX = 8;
+
+interface Known {
+  /** of the cache's topic when it was looked up */
+  at: number;
+  revision: Revision | undefined;
+}
+
+interface Kept {
+  /** of the cache's topic when it was last compared with its row */
+  at: number;
+  revision: Revision;
+}
+
+export class Revisions {
+  readonly #kept = new Map<string, Kept>();
+  readonly #current = new Map<string, Known>();
+
+  constructor(private readonly db: Db) {}
+
+  /** @returns the revision in force, the same object as long as it is; nothing before the first start */
+  current(organizationId: string): Revision | undefined {
+    const at = this.db.revision("governance");
+    const known = this.#current.get(organizationId);
+    if (known?.at === at) return known.revision;
+    const id = store.newestId(this.db.read, organizationId);
+    const revision = id === undefined ? undefined : this.find(organizationId, id);
+    this.#current.set(organizationId, { at, revision });
+    return revision;
+  }
+
+  /**
+   * @param connection a transaction, where nothing may be published until it ends
+   * @returns the packages that the policy in force names, each with the number of the revision
+   */
+  packagesInUse(connection: Connection, organizationId: string): Map<string, number> {
+    const [newest] = store.newestRevisions(connection, organizationId, 1);
+    return new Map(newest?.document.packages.map(({ id }) => [id, newest.sequence]));
+  }
+
+  /** @returns the revision of that id in the organization, current or former */
+  find(organizationId: string, id: string): Revision | undefined {
+    const known = this.#upToDate(id) ?? store.findRevision(this.db.read, organizationId, id);
+    if (known?.organizationId !== organizationId) return undefined;
+    return this.keep(known);
+  }
+
+  /** An erasure takes the author's name off a revision. */
+  #upToDate(id: string): Revision | undefined {
+    const kept = this.#kept.get(id);
+    if (!kept || kept.at === this.db.revision("governance")) return kept?.revision;
+    const { revision } = kept;
+    const byline = store.bylineOf(this.db.read, id);
+    const isSame = byline?.authorLabel === revision.authorLabel && byline.comment === revision.comment;
+    return isSame ? revision : undefined;
+  }
+
+  /**
+   * @returns the revision of that id
+   * @throws DomainError `governance.not_found`
+   */
+  show(organizationId: string, id: string): Revision {
+    const revision = this.find(organizationId, id);
+    if (!revision) throw revisionNotFound(id);
+    return revision;
+  }
+
+  /**
+   * @param reference an id, or the number of a revision
+   * @throws DomainError `governance.not_found`
+   */
+  named(organizationId: string, reference: string): Revision {
+    const number = /^\d{1,15}$/.test(reference) ? Number(reference) : undefined;
+    const id = number === undefined ? reference : store.idOfSequence(this.db.read, organizationId, number);
+    return this.show(organizationId, id ?? reference);
+  }
+
+  /**
+   * @returns the revision in force
+   * @throws DomainError `governance.no_policy`
+   */
+  inForce(organizationId: string): Revision {
+    const revision = this.current(organizationId);
+    if (!revision) throw noPolicy();
+    return revision;
+  }
+
+  /** @returns at most REVISIONS_LISTED_MAX without their documents, the one in force first */
+  list(organizationId: string): store.RevisionSummary[] {
+    return store.listRevisions(this.db.read, organizationId, REVISIONS_LISTED_MAX);
+  }
+
+  /** @returns the newest revisions, the one in force first */
+  recent(organizationId: string, limit: number): Revision[] {
+    return store.newestRevisions(this.db.read, organizationId, limit);
+  }
+
+  /** The one used last is dropped last. @returns it */
+  keep(revision: Revision): Revision {
+    this.#kept.delete(revision.id);
+    this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    return revision;
+  }
+}

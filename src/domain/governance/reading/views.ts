@@ -1,0 +1,43 @@
+// A revision as administrators read it: whole answers as bytes, because writing a large document as YAML takes longer
+// than others should wait. Their shapes are admin-view.ts's and export.ts's.
+import { sha256Hex } from "../../../platform/ids.ts";
+import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import type { Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import * as store from "../store.ts";
+import { type JsonBytes, revisionText } from "./admin-view.ts";
+import type { Configuration } from "./export.ts";
+
+export class Views {
+  constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask">) {}
+
+  /**
+   * @returns names what `adminConfig` shows: the id of the revision, and behind a dot a mark of the conflicts with the
+   *   deployment file where there are any, for these change without a new revision
+   */
+  adminVersion({ id, organizationId }: Pick<Revision, "id" | "organizationId">): string {
+    const conflicts = store.conflictsOf(this.parts.db.read, organizationId);
+    return conflicts.length === 0 ? id : `${id}.${sha256Hex(JSON.stringify(conflicts)).slice(0, 8)}`;
+  }
+
+  /** @returns an AdminConfig as JSON */
+  adminConfig(revision: Revision): Promise<JsonBytes> {
+    const conflicts = store.conflictsOf(this.parts.db.read, revision.organizationId);
+    return this.parts.runTask("adminConfig", { ...revisionText(revision), conflicts });
+  }
+
+  /** @returns a HarnessManagedConfig as JSON */
+  harnessConfig(revision: Revision, harness: HarnessKey): Promise<JsonBytes> {
+    return this.parts.runTask("harnessConfig", { ...revisionText(revision), harness });
+  }
+
+  /** @returns HarnessManagedConfigs as JSON */
+  harnessConfigs(revision: Revision): Promise<JsonBytes> {
+    return this.parts.runTask("harnessConfigs", revisionText(revision));
+  }
+
+  /** @returns a DeploymentConfigExport as JSON */
+  exported({ document }: Revision, configuration: Configuration | undefined): Promise<JsonBytes> {
+    return this.parts.runTask("exported", { document: JSON.stringify(document), configuration });
+  }
+}

@@ -1,0 +1,59 @@
+// What reading, judging and showing a policy costs in processor time, by name: a service has it done by a thread where a
+// document is large, so that it goes on answering; a command does it at once. Each is a pure function of plain values.
+
+import {
+  compare,
+  joinSection,
+  type TimeIsOver,
+  validateExtensions,
+  validateFormerRevision,
+  validateHarness,
+  validatePolicy,
+  validateSection,
+} from "./publishing/validation.ts";
+import { adminConfigBytes, harnessConfigBytes, harnessConfigsBytes } from "./reading/admin-view.ts";
+import { exportedBytes } from "./reading/export.ts";
+
+export interface GovernanceTasks {
+  policy: typeof validatePolicy;
+  extensions: typeof validateExtensions;
+  harness: typeof validateHarness;
+  former: typeof validateFormerRevision;
+  section: typeof validateSection;
+  join: typeof joinSection;
+  compare: typeof compare;
+  adminConfig: typeof adminConfigBytes;
+  harnessConfig: typeof harnessConfigBytes;
+  harnessConfigs: typeof harnessConfigsBytes;
+  exported: typeof exportedBytes;
+}
+
+/** The functions themselves; those that read YAML ask whether the time is over. */
+export type TaskTable<
+  Tasks extends { [Name in keyof Tasks]: (request: never, read: TimeIsOver) => unknown },
+> = {
+  [Name in keyof Tasks]: (request: Parameters<Tasks[Name]>[0], read: TimeIsOver) => ReturnType<Tasks[Name]>;
+};
+
+export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
+  policy: validatePolicy,
+  extensions: validateExtensions,
+  harness: validateHarness,
+  former: validateFormerRevision,
+  section: validateSection,
+  join: joinSection,
+  compare,
+  adminConfig: adminConfigBytes,
+  harnessConfig: harnessConfigBytes,
+  harnessConfigs: harnessConfigsBytes,
+  exported: exportedBytes,
+};
+
+/** Does one task, at once or elsewhere. */
+export type RunTask = <Name extends keyof GovernanceTasks>(
+  name: Name,
+  request: Parameters<GovernanceTasks[Name]>[0],
+) => Promise<ReturnType<GovernanceTasks[Name]>>;
+
+/** For commands, which nobody waits for meanwhile. */
+export const runAtOnce: RunTask = async (name, request) => GOVERNANCE_TASKS[name](request, () => false);

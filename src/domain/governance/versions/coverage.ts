@@ -1,0 +1,165 @@
+// Whether the packages of a document serve every version of a harness that its policy lets run, and do not get into each
+// other's way (control-api.md section 8.4). Only allowed harnesses are judged (section 20 item 29).
+
+import { compare, type SemVer } from "semver";
+import { pointerOf } from "../../../platform/errors.ts";
+import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import type { ManagedPackage } from "../../catalog/model.ts";
+import { componentsOf } from "../../catalog/service.ts";
+import { getHarness, type Harness, type HarnessKey, refusalsOf } from "../../harnesses/harnesses.ts";
+import type { GovernanceConfig } from "../model.ts";
+import { type Allowed, allowedVersions } from "./allowed-versions.ts";
+import { generationsOf, type Interval } from "./generations.ts";
+import { type Stretch, stretchesOf } from "./layout-selection.ts";
+
+/** A package that takes part on a harness. */
+interface Part {
+  readonly managed: ManagedPackage;
+  readonly pointer: string;
+  readonly stretches: readonly Stretch[];
+}
+
+interface Served {
+  readonly harnesses: readonly Harness[];
+  readonly key: HarnessKey;
+  readonly allowed: Allowed;
+}
+
+const partsOf = ({ packages, harnesses }: GovernanceConfig, key: HarnessKey): Part[] =>
+  packages.flatMap((managed, index) => {
+    const adapter = managed.adapters[key];
+    const overrides = harnesses[key]?.package_overrides ?? {};
+    const isDisabled = Object.hasOwn(overrides, managed.id) && overrides[managed.id]?.enabled === false;
+    if (!adapter || isDisabled) return [];
+    return [
+      { managed, pointer: pointerOf(["packages", index, "adapters", key]), stretches: stretchesOf(adapter) },
+    ];
+  });
+
+/** @returns what both hold; nothing when that is nothing */
+const overlapOf = (one: Interval, other: Interval): Interval | undefined => {
+  const introduced = compare(one.introduced, other.introduced) < 0 ? other.introduced : one.introduced;
+  const ends = [one.before, other.before].flatMap((end) => end ?? []).toSorted(compare);
+  const before = ends[0] ?? null;
+  return before !== null && compare(before, introduced) <= 0 ? undefined : { introduced, before };
+};
+
+interface Finding {
+  readonly version: SemVer;
+  /** why the package cannot serve this version; nothing when it can */
+  readonly fault: string | undefined;
+}
+
+/** @returns a version that may run for every stretch and generation that has one, lowest first */
+const findingsOf = ({ stretches }: Part, { harnesses, key, allowed }: Served): Finding[] =>
+  stretches.flatMap((stretch) => {
+    const components = stretch.layout && componentsOf(stretch.layout);
+    return generationsOf(harnesses, key).flatMap((generation) => {
+      const interval = overlapOf(stretch, generation);
+      const version = interval && allowed.lowestIn(interval);
+      if (!version) return [];
+      const refusals = components
+        ? refusalsOf(generation.facts, components)
+        : ["it has no layout for this version"];
+      return [{ version, fault: refusals.length > 0 ? refusals.join(", ") : undefined }];
+    });
+  });
+
+/** Reports the lowest version that may run and is not served, once for each package. */
+const checkServed = (problems: ProblemList, part: Part, harness: Served): void => {
+  const findings = findingsOf(part, harness);
+  const unserved = findings.find(({ fault }) => fault !== undefined);
+  if (!unserved) return;
+  const served = findings[findings.findLastIndex(({ fault }) => fault !== undefined) + 1];
+  const example = served ? `, such as >=${served.version.raw}` : "";
+  problems.add(
+    part.pointer,
+    `${getHarness(harness.key).label} ${unserved.version.raw} may run, but package ${part.managed.id} cannot serve it: ` +
+      `${unserved.fault}; set harnesses.${harness.key}.version_requirement to what it serves${example}, or disable it there`,
+  );
+};
+
+interface Exposure extends Interval {
+  readonly part: Part;
+}
+
+const exposuresByName = (parts: readonly Part[]): Map<string, Exposure[]> => {
+  const byName = new Map<string, Exposure[]>();
+  for (const part of parts)
+    for (const { introduced, before, layout } of part.stretches)
+      for (const name of Object.keys(layout?.helpers ?? {})) {
+        const exposures = byName.get(name) ?? [];
+        exposures.push({ introduced, before, part });
+        byName.set(name, exposures);
+      }
+  return byName;
+};
+
+const reachesFurther = (one: Interval, other: Interval): boolean =>
+  one.before === null || (other.before !== null && compare(one.before, other.before) > 0);
+
+/**
+ * Reports commands that two packages bring for the same version.
+ * In order of their start it is enough to compare each with the one that reaches furthest: the others overlap it less.
+ */
+const checkHelpers = (problems: ProblemList, parts: readonly Part[], { key, allowed }: Served): void => {
+  for (const [name, exposures] of exposuresByName(parts)) {
+    let furthest: Exposure | undefined;
+    for (const exposure of exposures.toSorted((one, other) => compare(one.introduced, other.introduced))) {
+      const overlap = furthest && overlapOf(furthest, exposure);
+      const version = overlap && allowed.lowestIn(overlap);
+      if (furthest && version)
+        problems.add(
+          exposure.part.pointer,
+          `the command ${quoted(name)} also comes with package ${furthest.part.managed.id}, for ` +
+            `${getHarness(key).label} ${version.raw}; rename one, or disable one of the packages there`,
+        );
+      if (!furthest || reachesFurther(exposure, furthest)) furthest = exposure;
+    }
+  }
+};
+
+/** Reports a requirement that no certified version satisfies. */
+const checkReach = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  { harnesses, key, allowed }: Served,
+): void => {
+  if (allowed.isAny) return;
+  const text = document.harnesses[key]?.version_requirement;
+  problems.add(
+    `/harnesses/${key}/version_requirement`,
+    `no certified version of ${getHarness(key).label} satisfies ${text}; the newest are below ` +
+      `${generationsOf(harnesses, key).at(-1)?.facts.verifiedBefore}, others need allow_unverified_versions`,
+  );
+};
+
+const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Served[] =>
+  document.allowed_harnesses.map((key) => ({
+    harnesses,
+    key,
+    allowed: allowedVersions(harnesses, document.harnesses[key], key),
+  }));
+
+/** Reports every allowed harness whose requirement lets no version run. */
+export const checkAllReach = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  harnesses: readonly Harness[],
+): void => {
+  for (const served of servedOf(document, harnesses)) checkReach(problems, document, served);
+};
+
+/** Reports what the packages of a document do not serve, or serve twice, on its allowed harnesses. */
+export const checkCoverage = (
+  problems: ProblemList,
+  document: GovernanceConfig,
+  harnesses: readonly Harness[],
+): void => {
+  for (const served of servedOf(document, harnesses)) {
+    const parts = partsOf(document, served.key);
+    if (parts.length > 0) checkReach(problems, document, served);
+    for (const part of parts) checkServed(problems, part, served);
+    checkHelpers(problems, parts, served);
+  }
+};

@@ -1,0 +1,84 @@
+// The generations of harnesses with their bounds ready to compare: which one a version belongs to, and which versions a
+// policy lets run (control-api.md sections 7 and 8.4). The registry itself is harnesses.ts.
+
+import { compare, type SemVer } from "semver";
+import { invariant } from "../../../platform/errors.ts";
+import type { Harness, HarnessGeneration, HarnessKey } from "../../harnesses/harnesses.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
+import type { HarnessPolicy } from "../model.ts";
+import { parseRequirement, type Requirement } from "./requirement.ts";
+
+/** `introduced` is included, `before` excluded; null means that it never ends. */
+export interface Interval {
+  readonly introduced: SemVer;
+  readonly before: SemVer | null;
+}
+
+export interface BoundedGeneration extends Interval {
+  readonly facts: HarnessGeneration;
+  /** excluded */
+  readonly verifiedBefore: SemVer;
+}
+
+/** @returns a version that is known to be one: of the registry, or of a package that was checked */
+export const knownVersion = (text: string): SemVer => {
+  const version = parseVersion(text);
+  invariant(version, `${text} is a version`);
+  return version;
+};
+
+const bounded = (facts: HarnessGeneration): BoundedGeneration => ({
+  facts,
+  introduced: knownVersion(facts.introduced),
+  before: facts.before === null ? null : knownVersion(facts.before),
+  verifiedBefore: knownVersion(facts.verifiedBefore),
+});
+
+const boundedIn = new WeakMap<readonly Harness[], ReadonlyMap<HarnessKey, readonly BoundedGeneration[]>>();
+
+const byHarness = (harnesses: readonly Harness[]): ReadonlyMap<HarnessKey, readonly BoundedGeneration[]> => {
+  const found = boundedIn.get(harnesses);
+  if (found) return found;
+  const made = new Map(harnesses.map(({ key, generations }) => [key, generations.map(bounded)]));
+  boundedIn.set(harnesses, made);
+  return made;
+};
+
+/** @returns whether the version lies in the interval by the order of SemVer, where a pre-release comes before its release */
+export const isWithin = ({ introduced, before }: Interval, version: SemVer): boolean =>
+  compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0);
+
+/** @returns the generations of a harness, oldest first */
+export const generationsOf = (harnesses: readonly Harness[], key: HarnessKey): readonly BoundedGeneration[] =>
+  byHarness(harnesses).get(key) ?? [];
+
+/** @returns the generation the version belongs to; a pre-release of a boundary belongs to the older one */
+export const generationOf = (
+  harnesses: readonly Harness[],
+  key: HarnessKey,
+  version: SemVer,
+): BoundedGeneration | undefined =>
+  generationsOf(harnesses, key).find((generation) => isWithin(generation, version));
+
+/** What a policy asks of the version of one harness. */
+export interface VersionRule {
+  /** absent: every version */
+  readonly requirement: Requirement | undefined;
+  readonly allowsUnverified: boolean;
+}
+
+/** @param policy checked: its requirement can be read */
+export const versionRuleOf = (policy: HarnessPolicy | undefined): VersionRule => {
+  const text = policy?.version_requirement;
+  return {
+    requirement: text === undefined ? undefined : parseRequirement(text),
+    allowsUnverified: policy?.allow_unverified_versions === true,
+  };
+};
+
+/** @returns whether the policy certifies or tolerates this version of the generation, whatever range it asks for */
+export const isBelowCeiling = (
+  { verifiedBefore }: BoundedGeneration,
+  { allowsUnverified }: VersionRule,
+  version: SemVer,
+): boolean => allowsUnverified || compare(version, verifiedBefore) < 0;

@@ -1,0 +1,45 @@
+// Which layout of an adapter serves an installed version (control-api.md section 8.3).
+
+import { compare, type SemVer } from "semver";
+import type { PackageAdapter, PackageLayout } from "../../catalog/model.ts";
+import { componentsOf } from "../../catalog/service.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
+import { type Interval, isWithin, knownVersion } from "./generations.ts";
+
+/** A stretch of versions that one layout serves, or none. */
+export interface Stretch extends Interval {
+  readonly layout: PackageLayout | undefined;
+}
+
+const FIRST_VERSION = knownVersion("0.0.0");
+
+/**
+ * Lays out every version from 0.0.0 on: variants where they are, between them the fallback, if the adapter has one or has
+ * no variants, and nothing outside of the availability.
+ * @param adapter checked: its bounds are versions, its variants ascend and do not overlap
+ */
+export const stretchesOf = (adapter: PackageAdapter): Stretch[] => {
+  const { variants = [] } = adapter;
+  const stretches: Stretch[] = [];
+  let reached: SemVer | null = FIRST_VERSION;
+  const reach = (before: SemVer | null, layout: PackageLayout | undefined): void => {
+    if (reached === null || (before !== null && compare(before, reached) <= 0)) return;
+    stretches.push({ introduced: reached, before, layout });
+    reached = before;
+  };
+  const fallback = variants.length === 0 || componentsOf(adapter).size > 0 ? adapter : undefined;
+  reach(knownVersion(adapter.introduced ?? FIRST_VERSION.raw), undefined);
+  for (const variant of variants) {
+    reach(knownVersion(variant.introduced), fallback);
+    reach(variant.before === undefined ? null : knownVersion(variant.before), variant);
+  }
+  reach(adapter.before === undefined ? null : knownVersion(adapter.before), fallback);
+  reach(null, undefined);
+  return stretches;
+};
+
+/** @param version full SemVer @returns nothing when the adapter does not serve this version */
+export const layoutFor = (adapter: PackageAdapter, version: SemVer | string): PackageLayout | undefined => {
+  const parsed = typeof version === "string" ? parseVersion(version) : version;
+  return parsed ? stretchesOf(adapter).find((stretch) => isWithin(stretch, parsed))?.layout : undefined;
+};

@@ -1,0 +1,30 @@
+// Whether an installed version of a harness is one that a policy wants (control-api.md sections 7 and 10.2 step 5).
+
+import { quoted } from "../../../platform/text/problem-list.ts";
+import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
+import type { HarnessPolicy } from "../model.ts";
+import { generationOf, isBelowCeiling, versionRuleOf } from "./generations.ts";
+
+/**
+ * @param harnesses in force
+ * @param policy of the harness; absent when the document has none
+ * @param version as reported, full SemVer
+ * @returns why the version does not do, a clause without the harness's name; nothing when it does
+ */
+export const checkVersion = (
+  harnesses: readonly Harness[],
+  policy: HarnessPolicy | undefined,
+  harness: HarnessKey,
+  version: string,
+): string | undefined => {
+  const parsed = parseVersion(version);
+  if (!parsed) return `${quoted(version)} is not a full version such as 2.0.12`;
+  const rule = versionRuleOf(policy);
+  if (rule.requirement && !rule.requirement.isSatisfiedBy(parsed))
+    return `version ${parsed.raw} does not satisfy the required ${policy?.version_requirement}`;
+  const generation = generationOf(harnesses, harness, parsed);
+  if (!generation) return `version ${parsed.raw} is older than any that is known`;
+  if (isBelowCeiling(generation, rule, parsed)) return undefined;
+  return `version ${parsed.raw} is not certified; certified are versions below ${generation.facts.verifiedBefore}`;
+};

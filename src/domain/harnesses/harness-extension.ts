@@ -1,0 +1,93 @@
+// What a harness file adds to the facts that come with the program: higher certified ceilings and newer generations. Reading
+// the file is harness-file.ts's; which file is in force is harness-facts.ts's.
+import { parseVersion } from "../shared/exact-version.ts";
+import {
+  CAPABILITIES,
+  type Capability,
+  COMPONENTS,
+  type Component,
+  type ComponentRules,
+  HARNESSES,
+  type Harness,
+  type HarnessGeneration,
+  type HarnessKey,
+} from "./harnesses.ts";
+
+/** A generation after the newest one of the program. What it leaves out is as in the generation before it. */
+export interface AddedGeneration {
+  readonly introduced: string;
+  readonly verified_before: string;
+  readonly capabilities?: readonly Capability[];
+  readonly allowed_components?: readonly Component[];
+  readonly component_rules?: Partial<ComponentRules>;
+}
+
+export interface HarnessAddition {
+  /** ceiling of the program's newest generation */
+  readonly verified_before?: string;
+  /** oldest first */
+  readonly generations: readonly AddedGeneration[];
+}
+
+/** Plain values: a thread that judges documents gets a copy. */
+export type HarnessExtension = { readonly [Key in HarnessKey]?: HarnessAddition };
+
+export const NO_EXTENSION: HarnessExtension = {};
+
+const generationAfter = (
+  key: HarnessKey,
+  former: HarnessGeneration,
+  added: AddedGeneration,
+): HarnessGeneration => {
+  const { capabilities, allowed_components: allowed } = added;
+  const rules = { ...former.componentRules, ...added.component_rules };
+  return {
+    profile: `${key}-v${(parseVersion(added.introduced)?.version ?? "").replaceAll(".", "_")}`,
+    profileAliases: [],
+    introduced: added.introduced,
+    before: null,
+    verifiedBefore: added.verified_before,
+    lifecycle: "supported",
+    capabilities: capabilities
+      ? CAPABILITIES.filter((name) => capabilities.includes(name))
+      : former.capabilities,
+    componentRules: rules,
+    refuses: allowed ? COMPONENTS.filter((name) => !allowed.includes(name)) : former.refuses,
+    needPluginDir: [
+      ...(rules.agents_require_plugin ? (["agents_dir"] as const) : []),
+      ...(rules.hooks_require_plugin ? (["hooks_file"] as const) : []),
+    ],
+  };
+};
+
+const extended = (harness: Harness, { verified_before, generations }: HarnessAddition): Harness => {
+  const newest = harness.generations.at(-1) ?? harness.generations[0];
+  const all = [
+    ...harness.generations.slice(0, -1),
+    { ...newest, verifiedBefore: verified_before ?? newest.verifiedBefore },
+  ];
+  for (const added of generations) {
+    const former = all.at(-1) ?? newest;
+    all.splice(-1, 1, { ...former, before: added.introduced }, generationAfter(harness.key, former, added));
+  }
+  const [oldest = newest, ...later] = all;
+  return { ...harness, generations: [oldest, ...later] };
+};
+
+const known = new WeakMap<HarnessExtension, readonly Harness[]>();
+
+/**
+ * @param extension checked by harness-file.ts
+ * @returns the program's facts with the additions; the same object for the same extension, so that others can remember by it
+ */
+export const extendHarnesses = (extension: HarnessExtension): readonly Harness[] => {
+  if (Object.keys(extension).length === 0) return HARNESSES;
+  const found = known.get(extension);
+  if (found) return found;
+  const harnesses = HARNESSES.map((harness) => {
+    const addition = extension[harness.key];
+    return addition ? extended(harness, addition) : harness;
+  });
+  known.set(extension, harnesses);
+  return harnesses;
+};

@@ -1,0 +1,80 @@
+// The facts about harnesses that are in force: those of the program, extended by a harness file where one is configured. All
+// areas ask here for each piece of work, so that a reload reaches every one of them.
+import type { Db } from "../../platform/database/database.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Actor } from "../shared/actor.ts";
+import { extendHarnesses, type HarnessExtension, NO_EXTENSION } from "./harness-extension.ts";
+import type { Harness } from "./harnesses.ts";
+
+/** Where an extension comes from. */
+export interface HarnessSource {
+  file: string;
+  /** of the file's bytes, in hexadecimal */
+  sha256: string;
+  /** id of the key that signed it */
+  signer: string;
+}
+
+export interface HarnessesInForce {
+  extension: HarnessExtension;
+  /** undefined where only the program's own facts hold */
+  source: HarnessSource | undefined;
+}
+
+export const BUILT_IN: HarnessesInForce = { extension: NO_EXTENSION, source: undefined };
+
+const ACTION = "harnesses.change";
+
+export interface HarnessFactsDependencies {
+  db: Db;
+  audit: Audit;
+  auditLog: { lastAfter(organizationId: string, action: string): string | undefined };
+  /** reads the configured file. @throws DomainError `harnesses.*`, `file.*`, `signing.not_ed25519` */
+  read(): HarnessesInForce;
+}
+
+export class HarnessFacts {
+  #known: HarnessesInForce | undefined;
+
+  constructor(private readonly own: HarnessFactsDependencies) {}
+
+  /** Reads the file when it is asked for the first time: most commands never need it. @throws DomainError as `read` */
+  inForce(): HarnessesInForce {
+    this.#known ??= this.own.read();
+    return this.#known;
+  }
+
+  /** @returns every harness; the same object for as long as the facts stay the same. @throws DomainError as `read` */
+  harnesses(): readonly Harness[] {
+    return extendHarnesses(this.inForce().extension);
+  }
+
+  /** Reads the file again; a bad one changes nothing. @throws DomainError as `read` */
+  reload(): void {
+    const fresh = this.own.read();
+    if (fresh.source?.sha256 !== this.#known?.source?.sha256 || this.#known === undefined)
+      this.#known = fresh;
+  }
+
+  /** Records in the audit log that other facts are in force than it last said. @returns whether they are */
+  async recordChange(actor: Actor): Promise<boolean> {
+    const { source } = this.inForce();
+    const last = this.own.auditLog.lastAfter(actor.organizationId, ACTION);
+    const before = last === undefined ? { file: null, sha256: null, signer: null } : JSON.parse(last);
+    const after = {
+      file: source?.file ?? null,
+      sha256: source?.sha256 ?? null,
+      signer: source?.signer ?? null,
+    };
+    if (before.sha256 === after.sha256) return false;
+    const ceilings = this.harnesses().map(({ key, generations }) => [
+      key,
+      generations.at(-1)?.verifiedBefore ?? null,
+    ]);
+    await this.own.db.write((tx) => {
+      const change = { before, after: { ...after, ...Object.fromEntries(ceilings) } };
+      this.own.audit.record(tx, { actor, action: ACTION, target: actor.organizationId, ...change });
+    }, "unobserved");
+    return true;
+  }
+}

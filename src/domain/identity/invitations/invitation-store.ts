@@ -1,0 +1,212 @@
+// SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
+import {
+  and,
+  count,
+  desc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import type { PageSlice } from "../../shared/page.ts";
+import type { Invitation, Role } from "../model.ts";
+import { contains, type RowId } from "../store.ts";
+import { invitations, users } from "../tables.ts";
+
+export interface InvitationFilter {
+  q?: string | undefined;
+  role?: Role | undefined;
+  status?: "outstanding" | undefined;
+}
+
+const shown = {
+  id: invitations.id,
+  organizationId: invitations.organizationId,
+  email: invitations.email,
+  role: invitations.role,
+  status: invitations.status,
+  inviterEmail: users.email,
+  expiresAtMs: invitations.expiresAtMs,
+  createdAtMs: invitations.createdAtMs,
+};
+
+/** An inviter who was removed is not shown. */
+const invitationsWhere = (connection: Connection, matching: SQL | undefined) =>
+  connection
+    .select(shown)
+    .from(invitations)
+    .leftJoin(users, and(eq(users.id, invitations.inviterId), ne(users.status, "removed")))
+    .where(matching);
+
+export const findInvitation = (connection: Connection, row: RowId): Invitation | undefined =>
+  invitationsWhere(connection, isRow(row)).limit(1).get();
+
+export const findInvitationByToken = (connection: Connection, tokenHash: string): Invitation | undefined =>
+  invitationsWhere(connection, eq(invitations.tokenHash, tokenHash)).limit(1).get();
+
+/** Newest first; ids are time-ordered and break ties. */
+export function listInvitations(
+  connection: Connection,
+  organizationId: string,
+  { filter, offset, limit, known }: PageSlice & { filter: InvitationFilter },
+): { items: Invitation[]; total: number } {
+  const matching = and(
+    eq(invitations.organizationId, organizationId),
+    filter.q === undefined ? undefined : contains(invitations.emailKey, filter.q),
+    filter.role && eq(invitations.role, filter.role),
+    filter.status && eq(invitations.status, "pending"),
+  );
+  const total =
+    known ?? connection.select({ total: count() }).from(invitations).where(matching).get()?.total ?? 0;
+  const items = invitationsWhere(connection, matching)
+    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .limit(limit)
+    .offset(offset)
+    .all();
+  return { items, total };
+}
+
+export function insertInvitation(tx: Tx, invitation: typeof invitations.$inferInsert): void {
+  tx.insert(invitations).values(invitation).run();
+}
+
+/** The secret of a link, and the user who made it; null for the operator. */
+export interface NewLink {
+  tokenHash: string;
+  inviterId: string | null;
+}
+
+/** @returns whether it was pending until now */
+export const changePending = (
+  tx: Tx,
+  row: RowId,
+  changes: { status?: "canceled"; expiresAtMs?: number } & Partial<NewLink>,
+): boolean =>
+  tx
+    .update(invitations)
+    .set(changes)
+    .where(and(isRow(row), eq(invitations.status, "pending")))
+    .returning({ id: invitations.id })
+    .get() !== undefined;
+
+export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: string }): boolean =>
+  tx.select({ id: invitations.id }).from(invitations).where(isPendingOf(key)).limit(1).get() !== undefined;
+
+/**
+ * An invitation that was on its way to the disk while its inviter lost the role is pending, and must let nobody in. The
+ * operator is no user and stays.
+ */
+const isInviterAuthorized = (tx: Tx): SQL | undefined => {
+  const isInviter = and(
+    eq(users.id, invitations.inviterId),
+    eq(users.role, "admin"),
+    eq(users.status, "active"),
+  );
+  const inviter = tx.select({ id: users.id }).from(users).where(isInviter);
+  return or(isNull(invitations.inviterId), exists(inviter));
+};
+
+/** @returns whether this secret opened its invitation: once, before it expires, and while its inviter is an administrator */
+export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }): boolean =>
+  tx
+    .update(invitations)
+    .set({ status: "accepted" })
+    .where(
+      and(
+        eq(invitations.tokenHash, tokenHash),
+        eq(invitations.status, "pending"),
+        gt(invitations.expiresAtMs, nowMs),
+        isInviterAuthorized(tx),
+      ),
+    )
+    .returning({ id: invitations.id })
+    .get() !== undefined;
+
+/** @returns ids of the pending invitations of an address, now canceled; with `expiredAtMs` only those expired by then */
+export const cancelPending = (
+  tx: Tx,
+  {
+    organizationId,
+    emailKey,
+    expiredAtMs,
+  }: { organizationId: string; emailKey: string; expiredAtMs?: number },
+): string[] =>
+  tx
+    .update(invitations)
+    .set({ status: "canceled" })
+    .where(
+      and(
+        isPendingOf({ organizationId, emailKey }),
+        expiredAtMs === undefined ? undefined : lte(invitations.expiresAtMs, expiredAtMs),
+      ),
+    )
+    .returning({ id: invitations.id })
+    .all()
+    .map(({ id }) => id);
+
+/** @returns how many invitations that expired before a time were removed, `limit` at most */
+export function removeExpired(
+  tx: Tx,
+  {
+    organizationId,
+    expiredBeforeMs,
+    limit,
+  }: { organizationId: string; expiredBeforeMs: number; limit: number },
+): number {
+  const expired = tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.organizationId, organizationId), lt(invitations.expiresAtMs, expiredBeforeMs)))
+    .limit(limit);
+  const isExpired = inArray(invitations.id, expired);
+  return tx.delete(invitations).where(isExpired).returning({ id: invitations.id }).all().length;
+}
+
+/** @returns how many invitations of an inviter are pending, expired ones included */
+export const countPendingFrom = (connection: Connection, { organizationId, id }: RowId): number =>
+  connection
+    .select({ total: count() })
+    .from(invitations)
+    .where(isPendingFrom({ organizationId, ids: [id] }))
+    .get()?.total ?? 0;
+
+/** @returns ids of the pending invitations of these inviters, now canceled; expired ones too, because they can be renewed */
+export const cancelPendingFrom = (tx: Tx, inviters: Inviters): string[] =>
+  tx
+    .update(invitations)
+    .set({ status: "canceled" })
+    .where(isPendingFrom(inviters))
+    .returning({ id: invitations.id })
+    .all()
+    .map(({ id }) => id);
+
+export interface Inviters {
+  organizationId: string;
+  ids: readonly string[];
+}
+
+/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+const isPendingFrom = ({ organizationId, ids }: Inviters) =>
+  and(
+    eq(invitations.organizationId, organizationId),
+    eq(invitations.status, "pending"),
+    inArray(invitations.inviterId, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+  );
+
+const isRow = ({ organizationId, id }: RowId) =>
+  and(eq(invitations.organizationId, organizationId), eq(invitations.id, id));
+
+const isPendingOf = ({ organizationId, emailKey }: { organizationId: string; emailKey: string }) =>
+  and(
+    eq(invitations.organizationId, organizationId),
+    eq(invitations.emailKey, emailKey),
+    eq(invitations.status, "pending"),
+  );

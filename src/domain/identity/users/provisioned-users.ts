@@ -1,0 +1,173 @@
+// Accounts whose authority is an identity provider (SCIM): how they come in, follow it and go, each in the caller's
+// transaction. The provider's view of a person, and the audit entry of each change, are scim's. Invitations that a change
+// cancels are recorded here.
+import type { Tx } from "../../../platform/database/database.ts";
+import { invariant } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { IdentityDependencies } from "../dependencies.ts";
+import { lastAdministrator, protectedUser, userExists } from "../errors.ts";
+import * as invitationStore from "../invitations/invitation-store.ts";
+import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "../model.ts";
+import * as store from "../store.ts";
+import { cancelSentInvitations, revokeLostAccess } from "./lost-access.ts";
+
+export interface NewProvisionedAccount {
+  actor: Actor;
+  email: string;
+  active: boolean;
+  /** whether a local account of the address may be taken over */
+  mayLink: boolean;
+}
+
+export interface Admitted {
+  account: User;
+  admission: "created" | "linked" | "revived";
+  /** the account that was taken over, as it was */
+  before: User | undefined;
+}
+
+/** What scim may do to accounts. Only what it provisioned is touched, taking a local account over excepted. */
+export class ProvisionedUsers {
+  constructor(private readonly dependencies: IdentityDependencies) {}
+
+  /**
+   * Makes the account of an address, or takes over the local one, or the one removed last: same id, member until its
+   * groups say otherwise, no password, and no login of before goes on. Pending invitations of the address are canceled.
+   * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
+   * @source scim.md SCIM-14 and SCIM-15
+   */
+  admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
+    const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
+    const before = store.findUserByEmail(tx, key);
+    const admitted = before
+      ? this.#takeOver(tx, withoutHash(before), { actor, active, mayLink })
+      : this.#create(tx, key, active);
+    for (const target of invitationStore.cancelPending(tx, key)) {
+      this.dependencies.audit.record(tx, { actor, action: "invitation.cancel", target });
+    }
+    return admitted;
+  }
+
+  /**
+   * Lets address and status follow the provider; logins end when either differs from before, and pending invitations of an
+   * administrator who is suspended are canceled.
+   * @throws DomainError `user.exists`, `user.protected`: the address is in use, or the account itself is protected
+   * @source scim.md SCIM-17 and SCIM-19
+   */
+  update(
+    tx: Tx,
+    { actor, id, email, active }: { actor: Actor; id: string; email: string; active: boolean },
+  ): { account: User; before: User } {
+    const before = presentUser(tx, id);
+    const key = emailKey(email);
+    const status = statusOf(active);
+    const hasMoved = key !== emailKey(before.email);
+    if (!hasMoved && status === before.status) return { account: before, before };
+    if (before.protected) throw protectedUser();
+    if (hasMoved) refuseOccupied(tx, { organizationId: before.organizationId, emailKey: key });
+    const resumed = hasMoved ? "address_changed" : "user_changed";
+    const reason = active ? resumed : "user_suspended";
+    const changes = { email: key, emailKey: key, status };
+    const account = this.#change(tx, before, { actor, reason, changes });
+    return { account, before };
+  }
+
+  /**
+   * Takes access away, keeps the record, and cancels the pending invitations that the user sent.
+   * @throws DomainError `user.protected`
+   * @source scim.md SCIM-26
+   */
+  remove(tx: Tx, { actor, id }: { actor: Actor; id: string }): User {
+    const before = presentUser(tx, id);
+    if (before.protected) throw protectedUser();
+    const changes = { status: "removed", passwordHash: null } as const;
+    return this.#change(tx, before, { actor, reason: "user_removed", changes });
+  }
+
+  /**
+   * Gives a role to those who do not have it, ends their logins, and cancels the pending invitations of those who are no
+   * administrators any more; local, removed and protected accounts keep their role.
+   * @returns the ids of those whose role this changed
+   */
+  setRole(
+    tx: Tx,
+    { actor, userIds, role }: { actor: Actor; userIds: readonly string[]; role: Role },
+  ): readonly string[] {
+    const { clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const changed = store.setProvisionedRole(tx, { ids: userIds, role, updatedAtMs: nowMs });
+    if (changed.length === 0) return changed;
+    endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
+    if (role !== "admin") cancelSentInvitations(tx, this.dependencies, { actor, ids: changed });
+    return changed;
+  }
+
+  #create(tx: Tx, key: { organizationId: string; emailKey: string }, active: boolean): Admitted {
+    const { clock, ids } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const account = store.insertUser(tx, {
+      ...key,
+      ...MANAGED,
+      id: ids.uuid(),
+      subject: ids.uuid(),
+      email: key.emailKey,
+      status: statusOf(active),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return { account, admission: "created", before: undefined };
+  }
+
+  #takeOver(
+    tx: Tx,
+    before: User,
+    { actor, active, mayLink }: { actor: Actor; active: boolean; mayLink: boolean },
+  ): Admitted {
+    const changes = { ...MANAGED, status: statusOf(active) };
+    if (before.status === "removed") {
+      const revival = { ...changes, subject: this.dependencies.ids.uuid() };
+      const account = this.#change(tx, before, { actor, reason: "user_revived", changes: revival });
+      return { account, admission: "revived", before };
+    }
+    if (before.protected) throw protectedUser();
+    if (before.provisioningSource === "scim" || !mayLink) throw userExists(before.email);
+    const isAdministrator = isActiveAdministrator(before);
+    if (isAdministrator && store.countOtherAdministrators(tx, before) === 0) throw lastAdministrator();
+    const account = this.#change(tx, before, { actor, reason: "user_linked", changes });
+    return { account, admission: "linked", before };
+  }
+
+  /** Changes the row, ends the logins and what else the change takes away. */
+  #change(
+    tx: Tx,
+    before: User,
+    { actor, reason, changes }: { actor: Actor; reason: string; changes: store.UserChanges },
+  ): User {
+    const { clock, endLogins } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const after = store.updateUser(tx, before, { ...changes, updatedAtMs: nowMs });
+    invariant(after, "a user found in this transaction is still there");
+    endLogins(tx, { userId: before.id, reason, nowMs });
+    revokeLostAccess(tx, this.dependencies, { actor, before, after });
+    return after;
+  }
+}
+
+/** What every provisioned account starts with; its groups may make it an administrator later. */
+const MANAGED = { role: "member", provisioningSource: "scim", passwordHash: null } as const;
+
+const statusOf = (active: boolean): SettableStatus => (active ? "active" : "suspended");
+
+const withoutHash = ({ passwordHash: _, ...user }: User & { passwordHash: string | null }): User => user;
+
+function presentUser(tx: Tx, id: string): User {
+  const user = store.findUserById(tx, id);
+  invariant(user && user.status !== "removed", "a provisioned user has an account");
+  return user;
+}
+
+function refuseOccupied(tx: Tx, key: { organizationId: string; emailKey: string }): void {
+  const holder = store.findUserByEmail(tx, key);
+  if (!holder || holder.status === "removed") return;
+  throw holder.protected ? protectedUser() : userExists(holder.email);
+}

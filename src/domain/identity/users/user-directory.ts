@@ -1,0 +1,138 @@
+// Reading users (openapi.yaml /admin/users, /admin/users/options): pages, one, options to choose from. Making and
+// changing them is in users.ts.
+import type { Problem } from "../../../platform/errors.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
+import type { IdentityDependencies } from "../dependencies.ts";
+import { refuseInvalid, userNotFound } from "../errors.ts";
+import {
+  emailKey,
+  PROVISIONING_SOURCES,
+  ROLES,
+  readChoice,
+  SELECTED_USERS_MAX,
+  USER_OPTIONS_MAX,
+  USER_SEARCH_MAX,
+  USER_STATUSES,
+  type User,
+} from "../model.ts";
+import * as store from "../store.ts";
+
+export interface UserQuery extends PageQuery {
+  role?: string | undefined;
+  status?: string | undefined;
+  provisioningSource?: string | undefined;
+  /** the last user of the page before, in place of a page number: a long list is read without passing over what was read */
+  after?: Pick<User, "id" | "email"> | undefined;
+}
+
+export interface UserSearch {
+  q?: string | undefined;
+  selectedUserIds?: readonly string[] | undefined;
+}
+
+/** Users as administrators and the terminal see them. */
+export class UserDirectory {
+  constructor(protected readonly dependencies: IdentityDependencies) {}
+
+  /**
+   * @returns users of the organization, removed ones included, by folded address; `q` searches address and subject
+   * @throws DomainError `identity.invalid`
+   */
+  list(organizationId: string, query: UserQuery): Page<User> {
+    const problems: Problem[] = [];
+    const request = readPageQuery(query, problems);
+    const filter = { ...readUserFilter(query, problems), q: request.q && emailKey(request.q) };
+    refuseInvalid(problems);
+    const { page, perPage } = request;
+    const { after, known } = query;
+    const slice = {
+      filter,
+      after: after && { id: after.id, emailKey: emailKey(after.email) },
+      offset: after ? 0 : offsetOf(request),
+      limit: perPage,
+      known,
+    };
+    return { page, perPage, ...store.listUsers(this.dependencies.db.read, organizationId, slice) };
+  }
+
+  /** @throws DomainError `user.not_found` */
+  show(organizationId: string, id: string): User {
+    const user = store.findUser(this.dependencies.db.read, { organizationId, id });
+    if (!user) throw userNotFound();
+    return user;
+  }
+
+  /**
+   * @param reference an id, or an address in any case
+   * @returns the user whatever the status
+   * @throws DomainError `user.not_found`
+   */
+  find(organizationId: string, reference: string): User {
+    if (!reference.includes("@")) return this.show(organizationId, reference);
+    const user = this.findByAddress(organizationId, reference);
+    if (!user) throw userNotFound();
+    return user;
+  }
+
+  /** @returns the user of an address in any case, whatever the status; undefined where nobody has, or had, it */
+  findByAddress(organizationId: string, email: string): User | undefined {
+    const { read } = this.dependencies.db;
+    const user = store.findUserByEmail(read, { organizationId, emailKey: emailKey(email) });
+    return user && this.show(organizationId, user.id);
+  }
+
+  /** @returns all users that are not removed, by folded address, at most USER_OPTIONS_MAX */
+  options(organizationId: string): User[] {
+    return store.listPresent(this.dependencies.db.read, organizationId, USER_OPTIONS_MAX);
+  }
+
+  /**
+   * @returns at most USER_SEARCH_MAX: the selected users that are not removed, then active ones whose address
+   *   contains `q`, each part by folded address
+   * @throws DomainError `identity.invalid`
+   * @source control-api.md sections 11.2 and 20.2.39
+   */
+  searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): User[] {
+    const { read } = this.dependencies.db;
+    const problems: Problem[] = [];
+    const text = readSearchText(q, problems);
+    if (selectedUserIds.length > SELECTED_USERS_MAX) {
+      const detail = `at most ${SELECTED_USERS_MAX} users can be selected`;
+      problems.push({ pointer: "/selected_user_ids", detail });
+    }
+    refuseInvalid(problems);
+    const selection = { ids: selectedUserIds, limit: USER_SEARCH_MAX };
+    const selected = store.listSelected(read, organizationId, selection);
+    const search = {
+      q: text && emailKey(text),
+      except: selectedUserIds,
+      limit: USER_SEARCH_MAX - selected.length,
+    };
+    return [...selected, ...store.listActiveExcept(read, organizationId, search)];
+  }
+
+  /** @returns a query for the ids of all whose address contains the text in any case, for the statement of another area */
+  idsByAddress(organizationId: string, text: string): store.UserIdQuery {
+    return store.idsByAddress(this.dependencies.db.read, organizationId, emailKey(text));
+  }
+
+  /**
+   * Finds users among those that another area's query gives, whatever their status.
+   * @param wanted `q` is part of an address in any case; the user of `selectedId` stands first, whether `q` fits or not
+   * @returns by folded address
+   */
+  among(organizationId: string, wanted: store.AmongUsers): { id: string; email: string }[] {
+    const q = wanted.q === undefined ? undefined : emailKey(wanted.q);
+    return store.listAmong(this.dependencies.db.read, organizationId, { ...wanted, q });
+  }
+}
+
+const readUserFilter = (query: UserQuery, problems: Problem[]): store.UserFilter => ({
+  role: readChoice(query.role, { allowed: ROLES, pointer: "/role", problems }),
+  status: readChoice(query.status, { allowed: USER_STATUSES, pointer: "/status", problems }),
+  provisioningSource: readChoice(query.provisioningSource, {
+    allowed: PROVISIONING_SOURCES,
+    pointer: "/provisioning_source",
+    problems,
+  }),
+});

@@ -1,0 +1,36 @@
+// What every SCIM message shares, whatever is in it: it is one JSON object, its member names count in any letter case,
+// and it may say of which schema it is. What the members mean is for whoever reads the message.
+import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { scimInvalid } from "../errors.ts";
+
+/**
+ * @param what the message as the refusal names it
+ * @throws ScimError `invalidSyntax` for anything but an object
+ */
+export function readObject(raw: unknown, what: string): JsonObject {
+  if (!isJsonObject(raw)) throw scimInvalid("invalidSyntax", `${what} must be a JSON object`);
+  return raw;
+}
+
+/** @returns the members by lower-case name (scim.md SCIM-39), in a map of the caller's own */
+export function fieldsOf(object: JsonObject): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) fields.set(name.toLowerCase(), value);
+  return fields;
+}
+
+/**
+ * Checks the `schemas` of a message: none is accepted, and others beside the wanted one are ignored.
+ * @param raw the value of `schemas`
+ * @param urn of the message or resource, in any letter case on the wire
+ * @throws ScimError `invalidSyntax`
+ * @source scim.md SCIM-38
+ */
+export function requireSchema(raw: unknown, urn: string): void {
+  if (raw === undefined || raw === null || raw === "") return;
+  const urns: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  const wanted = urn.toLowerCase();
+  if (urns.length === 0 || urns.some((given) => typeof given === "string" && given.toLowerCase() === wanted))
+    return;
+  throw scimInvalid("invalidSyntax", `schemas must contain ${urn}, or be left out`);
+}

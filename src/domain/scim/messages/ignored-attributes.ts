@@ -1,0 +1,44 @@
+// What providers send and nobody here knows: it is ignored, and counted, so that an operator can see why something that
+// was sent is not there (scim.md SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
+import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { resolvePath } from "../schema/attribute-path.ts";
+import { ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
+import { fieldsOf } from "./envelope.ts";
+
+/**
+ * @param method in any letter case
+ * @param body parsed JSON, maybe not what the method wants
+ * @returns how many names of attributes in it are unknown: of a PATCH, in values without a path
+ */
+export function countIgnored(type: ResourceTypeName, method: string, body: unknown): number {
+  if (!isJsonObject(body)) return 0;
+  if (method.toUpperCase() !== "PATCH") return unknownNames(type, body);
+  return sumOver(fieldsOf(body).get("operations"), (operation) => {
+    const value = operation.get("value");
+    return !operation.get("path") && isJsonObject(value) ? unknownNames(type, value) : 0;
+  });
+}
+
+/** @returns the same for all operations of a bulk request */
+export function countIgnoredInBulk(body: unknown): number {
+  if (!isJsonObject(body)) return 0;
+  return sumOver(fieldsOf(body).get("operations"), (operation) => {
+    const [path, method] = [String(operation.get("path")), String(operation.get("method"))];
+    const type = RESOURCE_TYPES.find((name) => path.startsWith(ENDPOINTS[name]));
+    return type ? countIgnored(type, method, operation.get("data")) : 0;
+  });
+}
+
+function sumOver(list: unknown, count: (fields: ReadonlyMap<string, unknown>) => number): number {
+  if (!Array.isArray(list)) return 0;
+  return list.filter(isJsonObject).reduce((sum, entry) => sum + count(fieldsOf(entry)), 0);
+}
+
+function unknownNames(type: ResourceTypeName, object: JsonObject, prefix = ""): number {
+  return Object.entries(object).reduce((sum, [name, value]) => {
+    const path = resolvePath(type, prefix + name.replace(/\[.*$/s, ""));
+    if (!path) return sum + 1;
+    const isExtension = path.attribute === undefined && isJsonObject(value);
+    return isExtension ? sum + unknownNames(type, value, `${path.extension.id}:`) : sum;
+  }, 0);
+}

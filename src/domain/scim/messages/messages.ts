@@ -1,0 +1,29 @@
+// The frames of the protocol: where a resource is, its entity tag, a list, an error. Texts and not objects, because a
+// list joins resources that are texts already. Resources themselves are rendered in render.ts.
+import type { ScimType } from "../errors.ts";
+import { ENDPOINTS, LIST_RESPONSE, type ResourceTypeName, SCIM_BASE_PATH, SCIM_ERROR } from "../wire.ts";
+
+/** @param baseUrl origin without trailing slash @returns the absolute URL: `meta.location`, `Location`, `$ref` */
+export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string): string =>
+  `${baseUrl}${SCIM_BASE_PATH}${ENDPOINTS[type]}/${id}`;
+
+/** @returns the weak entity tag of a revision: `meta.version` and `ETag` (scim.md SCIM-95) */
+export const etagOf = (version: number): string => `W/"${version}"`;
+
+/** What a list answers: one page of resources, each as JSON text. */
+export interface ListParts {
+  /** all that match, on whatever page */
+  totalResults: number;
+  /** 1-based, as it took effect */
+  startIndex: number;
+  resources: readonly string[];
+}
+
+/** @returns JSON text; `Resources` is there also when empty: some providers fail without it (scim.md section 2.3) */
+export const listResponse = ({ totalResults, startIndex, resources }: ListParts): string =>
+  `{"schemas":["${LIST_RESPONSE}"],"totalResults":${totalResults},"startIndex":${startIndex},` +
+  `"itemsPerPage":${resources.length},"Resources":[${resources.join(",")}]}`;
+
+/** @returns JSON text; the status is a text there (RFC 7644 section 3.12) */
+export const scimErrorBody = (status: number, scimType: ScimType | undefined, detail: string): string =>
+  JSON.stringify({ schemas: [SCIM_ERROR], status: String(status), scimType, detail });

@@ -1,0 +1,84 @@
+// Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
+// and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
+import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { ScimObject } from "../model.ts";
+import { assignNamed } from "../patch/assign.ts";
+import { readMemberIds } from "../patch/member-ids.ts";
+import { resolvePath } from "../schema/attribute-path.ts";
+import { arrangedUser } from "../schema/document.ts";
+import { invalidValue, readAll, readSimple } from "../schema/values.ts";
+import { ADDRESS_NEEDED, findAddress } from "../users/emails.ts";
+import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "../wire.ts";
+import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
+
+/** A user as sent. */
+export interface SentUser {
+  /** complete; `active` is true in it when the body does not say */
+  readonly doc: ScimObject;
+  /** undefined when the body does not say: a create takes it for true, a replacement leaves it (scim.md SCIM-92) */
+  readonly active: boolean | undefined;
+}
+
+/**
+ * @param body parsed JSON
+ * @throws ScimError `invalidSyntax`, `invalidValue`
+ * @source scim.md section 2.1, SCIM-31, SCIM-37 to SCIM-42
+ */
+export function readUser(body: unknown): SentUser {
+  let sent: ScimObject = {};
+  readAll(Object.entries(readResource(body, "User")), ([name, value]) => {
+    sent = assignNamed(sent, name, { op: "replace", value });
+  });
+  const doc = arrangedUser({ active: true, ...sent });
+  checkUser(doc);
+  return { doc, active: typeof sent.active === "boolean" ? sent.active : undefined };
+}
+
+/**
+ * Checks what a user's document must have, however it came to be; each value in it was checked when it was read.
+ * @throws ScimError `invalidValue`
+ * @source scim.md section 2.1, SCIM-13
+ */
+export function checkUser(doc: ScimObject): void {
+  const problems = doc.userName === undefined ? ["userName is missing or blank; give one"] : [];
+  if (findAddress(doc) === undefined) problems.push(ADDRESS_NEEDED);
+  if (problems.length > 0) throw invalidValue(problems.join("; "));
+}
+
+/** A group as sent. */
+export interface SentGroup {
+  readonly displayName: string;
+  readonly externalId: string | undefined;
+  /** ids, each once; undefined when the body does not say */
+  readonly members: readonly string[] | undefined;
+}
+
+/**
+ * @param body parsed JSON
+ * @throws ScimError `invalidSyntax`, `invalidValue`
+ * @source scim.md section 2.2, SCIM-27, SCIM-30, SCIM-31, SCIM-37 to SCIM-42
+ */
+export function readGroup(body: unknown): SentGroup {
+  const texts = new Map<string, string>();
+  let members: readonly string[] | undefined;
+  readAll(Object.entries(readResource(body, "Group")), ([name, value]) => {
+    const path = resolvePath("Group", name);
+    if (path?.attribute === undefined || path.sub) return;
+    const { attribute } = path;
+    if (attribute.name === "members") members = readMemberIds(value, attribute.name);
+    if (attribute.type !== "string" || attribute.mutability !== "readWrite") return;
+    const text = readSimple(value, { attribute, name: attribute.name });
+    if (typeof text === "string") texts.set(attribute.name, text);
+  });
+  const displayName = texts.get("displayName");
+  if (displayName === undefined) throw invalidValue("displayName is missing or blank; give one");
+  return { displayName, externalId: texts.get("externalId"), members };
+}
+
+const CORE_URN = { User: CORE_USER, Group: CORE_GROUP } as const;
+
+function readResource(body: unknown, type: ResourceTypeName): JsonObject {
+  const object = readObject(body, `a ${type}`);
+  requireSchema(fieldsOf(object).get("schemas"), CORE_URN[type]);
+  return object;
+}

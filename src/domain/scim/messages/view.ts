@@ -1,0 +1,187 @@
+// Which attributes an answer shows: `attributes` and `excludedAttributes`, resolved against the schema table. The parts
+// of a resource form a tree of canonical names; render.ts applies it, and who queries asks it what need not be read.
+import { scimInvalid } from "../errors.ts";
+import type { AskedView, ScimObject, ScimValue } from "../model.ts";
+import { type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
+import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
+import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
+
+/** names in one request at most; the table has fewer attributes */
+export const VIEW_NAMES_MAX = 256;
+
+/** What is shown of a resource or of a complex value, by canonical name; a simple value has no parts of its own. */
+export interface Parts extends ReadonlyMap<string, Parts> {}
+
+export interface View {
+  /** whether nothing was asked for that changes the answer */
+  readonly isDefault: boolean;
+  /** whether the attribute, of the core or an extension, is shown, in part at least; otherwise it need not be read */
+  shows(name: string): boolean;
+  /** @returns what is shown of a resource of this type; an extension's attributes stand under its URN */
+  partsOf(type: ResourceTypeName): Parts;
+}
+
+type GrowingParts = Map<string, GrowingParts>;
+
+/** The names of one request; at most one of the two is given. */
+export interface AskedNames {
+  attributes: readonly string[] | undefined;
+  excludedAttributes: readonly string[] | undefined;
+}
+
+/**
+ * Takes the lists apart: each text may hold several names with commas between; empty ones count as absent.
+ * @throws ScimError 400 invalidValue when both are given, or too many names
+ * @source RFC 7644 section 3.9, scim.md SCIM-67
+ */
+export function readAskedNames(asked: AskedView): AskedNames {
+  const attributes = namesIn("attributes", asked.attributes);
+  const excludedAttributes = namesIn("excludedAttributes", asked.excludedAttributes);
+  if (attributes && excludedAttributes)
+    throw scimInvalid(
+      "invalidValue",
+      "attributes and excludedAttributes exclude each other; send one of them",
+    );
+  return { attributes, excludedAttributes };
+}
+
+function namesIn(parameter: string, texts: readonly string[] | undefined): readonly string[] | undefined {
+  if (!texts) return undefined;
+  const names = texts.flatMap((text) => text.split(",")).map((name) => name.trim());
+  const given = names.filter((name) => name !== "");
+  if (given.length > VIEW_NAMES_MAX)
+    throw scimInvalid(
+      "invalidValue",
+      `${parameter} names more than ${VIEW_NAMES_MAX} attributes; name fewer`,
+    );
+  return given.length > 0 ? given : undefined;
+}
+
+/**
+ * @param type of the resources that are answered; names that a type does not have are ignored
+ * @throws ScimError 400 invalidValue
+ * @source scim.md SCIM-67 to SCIM-70
+ */
+export function readView(type: ResourceTypeName | "all", asked: AskedView): View {
+  const { attributes, excludedAttributes } = readAskedNames(asked);
+  if (!attributes && !excludedAttributes) return DEFAULT_VIEW;
+  const types = type === "all" ? RESOURCE_TYPES : [type];
+  const parts = new Map<ResourceTypeName, Parts>();
+  for (const each of types) {
+    const shown = attributes ? included(each, attributes) : excluded(each, excludedAttributes ?? []);
+    parts.set(each, shown);
+  }
+  return viewOf((each) => parts.get(each) ?? NOTHING, { types, isDefault: false });
+}
+
+const NOTHING: Parts = new Map();
+
+const viewOf = (
+  partsOf: View["partsOf"],
+  { types, isDefault }: { types: readonly ResourceTypeName[]; isDefault: boolean },
+): View => ({
+  isDefault,
+  partsOf,
+  shows: (name) =>
+    types.some((type) => {
+      const parts = partsOf(type);
+      return parts.has(name) || RESOURCE_TYPE[type].extensions.some(({ id }) => parts.get(id)?.has(name));
+    }),
+});
+
+const isShownUnasked = ({ returned }: Attribute): boolean => returned === "always" || returned === "default";
+
+const partsOfAll = (attributes: readonly Attribute[]): GrowingParts =>
+  new Map(attributes.filter(isShownUnasked).map((attribute) => [attribute.name, partsOfOne(attribute)]));
+
+const partsOfOne = ({ subAttributes = [] }: Attribute): GrowingParts => partsOfAll(subAttributes);
+
+function partsOfType(type: ResourceTypeName): GrowingParts {
+  const { core, extensions } = RESOURCE_TYPE[type];
+  const parts = partsOfAll([...COMMON_ATTRIBUTES, ...core.attributes]);
+  for (const { id, attributes } of extensions) parts.set(id, partsOfAll(attributes));
+  return parts;
+}
+
+const DEFAULT_PARTS: Readonly<Record<ResourceTypeName, Parts>> = {
+  User: partsOfType("User"),
+  Group: partsOfType("Group"),
+};
+
+/** Everything that is shown where nothing else was asked for. */
+export const DEFAULT_VIEW: View = viewOf((type) => DEFAULT_PARTS[type], {
+  types: RESOURCE_TYPES,
+  isDefault: true,
+});
+
+/** @returns the paths that the names mean in this type */
+const pathsOf = (type: ResourceTypeName, names: readonly string[]): ResolvedPath[] =>
+  names.flatMap((name) => resolvePath(type, name) ?? []);
+
+const stepsOf = ({ extension, attribute, sub }: ResolvedPath): string[] =>
+  [extension?.id, attribute?.name, sub?.name].filter((step) => step !== undefined);
+
+function included(type: ResourceTypeName, names: readonly string[]): Parts {
+  const parts = partsOfAll(COMMON_ATTRIBUTES.filter(({ returned }) => returned === "always"));
+  for (const path of pathsOf(type, names)) {
+    const target = path.sub ?? path.attribute;
+    if (target?.returned === "never") continue;
+    const steps = stepsOf(path);
+    let within = parts;
+    for (const step of steps.slice(0, -1)) within = placeOf(within, step);
+    for (const last of steps.slice(-1))
+      within.set(last, target ? partsOfOne(target) : partsOfAll(path.extension?.attributes ?? []));
+  }
+  return parts;
+}
+
+function placeOf(parts: GrowingParts, step: string): GrowingParts {
+  const found = parts.get(step);
+  if (found) return found;
+  const made: GrowingParts = new Map();
+  parts.set(step, made);
+  return made;
+}
+
+function excluded(type: ResourceTypeName, names: readonly string[]): Parts {
+  const parts = partsOfType(type);
+  for (const path of pathsOf(type, names)) {
+    if ((path.sub ?? path.attribute)?.returned !== "always") drop(parts, stepsOf(path));
+  }
+  return parts;
+}
+
+/** What has no part left goes as a whole. */
+function drop(parts: GrowingParts, [step, ...rest]: readonly string[]): void {
+  const found = step === undefined ? undefined : parts.get(step);
+  if (step === undefined || !found) return;
+  if (rest.length > 0) {
+    drop(found, rest);
+    if (found.size > 0) return;
+  }
+  parts.delete(step);
+}
+
+/** @returns the parts of the resource that are shown; a complex value of which nothing is left is left out */
+export function project(resource: ScimObject, parts: Parts): ScimObject {
+  const shown: Record<string, ScimValue> = {};
+  for (const [name, value] of Object.entries(resource)) {
+    const part = parts.get(name);
+    const kept = part && projectValue(value, part);
+    if (kept !== undefined) shown[name] = kept;
+  }
+  return shown;
+}
+
+function projectValue(value: ScimValue, parts: Parts): ScimValue | undefined {
+  if (typeof value !== "object" || parts.size === 0) return value;
+  if (isList(value)) {
+    const kept = value.flatMap((element) => projectValue(element, parts) ?? []);
+    return kept.length > 0 || value.length === 0 ? kept : undefined;
+  }
+  const kept = project(value, parts);
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+// Array.isArray alone does not narrow read-only lists.
+const isList = (value: ScimValue): value is readonly ScimValue[] => Array.isArray(value);

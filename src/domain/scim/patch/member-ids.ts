@@ -1,0 +1,44 @@
+// Member lists as providers send them, reduced to the ids of users. Nothing that is not understood passes: a silent
+// success would leave people in a group, or out of it (scim.md SCIM-79).
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import { invalidValue, isUnassigned, readAll, requireSingle } from "../schema/values.ts";
+import { fieldsWithId } from "./user-references.ts";
+
+/**
+ * @param raw a list, or one member; null and empty text are an empty list
+ * @param name how a refusal calls the list
+ * @returns the ids as they were sent, each once
+ * @throws ScimError `invalidValue` for a group, and for an entry without an id
+ * @source scim.md section 2.2, SCIM-30, SCIM-42, SCIM-79
+ */
+export function readMemberIds(raw: unknown, name: string): readonly string[] {
+  if (isUnassigned(raw)) return [];
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  const ids = new Set<string>();
+  readAll(list.keys(), (at) => ids.add(plainId(list[at]) ?? readMemberId(list[at], `${name}[${at}]`)));
+  return [...ids];
+}
+
+/** What an entry says beside its id does not count, unless it is the type, or the id is missing. */
+const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
+
+/** @returns the id in an entry as nearly all are; a body may hold 50,000, and neither map nor list is made of these */
+function plainId(member: unknown): string | undefined {
+  if (!isJsonObject(member)) return undefined;
+  for (const name in member) if (!PLAIN_NAMES.has(name)) return undefined;
+  const { value } = member;
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+function readMemberId(member: unknown, name: string): string {
+  const fields = isJsonObject(member) ? fieldsWithId(member) : new Map([["value", member]]);
+  const type = fields.get("type");
+  if (typeof type === "string" && foldCase(type) === "group")
+    throw invalidValue(`${name} is a group, but groups cannot be nested: name its users instead`);
+  const value = requireSingle(fields.get("value"), `${name}.value`);
+  const id = typeof value === "number" ? String(value) : value;
+  if (typeof id !== "string" || id.trim() === "")
+    throw invalidValue(`${name} needs the id of a user in value`);
+  return id;
+}

@@ -1,0 +1,128 @@
+// PATCH of a group: all operations reduced to what is set and to which users come and go, without knowing who is in the
+// group, so that it costs the same whatever the size of it (scim.md SCIM-79, SCIM-80). Carried out by groups.
+
+import { invariant } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { ScimError, scimInvalid } from "../errors.ts";
+import type { Filter } from "../filter/model.ts";
+import { membersNamed } from "../filter/named-values.ts";
+import { isUnassigned, readSimple, requiredAttribute, requireSingle, type Wanted } from "../schema/values.ts";
+import { readMemberIds } from "./member-ids.ts";
+import { type Change, forEachOperation } from "./patch-message.ts";
+import { eachStep, type Patched, type Step } from "./targets.ts";
+import { fieldsWithId } from "./user-references.ts";
+
+/** Member values in all operations of a request. */
+export const PATCH_MEMBERS_MAX = 100_000;
+
+export interface GroupPatch {
+  /** absent when it stays */
+  readonly displayName?: string;
+  /** absent when it stays, null when it is unassigned */
+  readonly externalId?: string | null;
+  readonly members: {
+    /** what `add` and `remove` start from */
+    readonly base: "kept" | "emptied";
+    /** ids that are members afterwards, each once; none of them is in `remove` */
+    readonly add: readonly string[];
+    readonly remove: readonly string[];
+  };
+}
+
+/**
+ * @param body parsed JSON of the PATCH message
+ * @throws ScimError 400 with the index of the operation where one is to blame, 413
+ * @source RFC 7644 section 3.5.2; scim.md section 4.6
+ */
+export function readGroupPatch(body: unknown, { id }: Patched): GroupPatch {
+  const changes = new GroupChanges();
+  const receiver = { type: "Group", id, carryOut: (step: Step) => changes.apply(step) } as const;
+  forEachOperation(body, (operation) => eachStep(operation, receiver));
+  return changes.toPatch();
+}
+
+/** What the operations so far come to; of a user mentioned twice the last mention counts. */
+class GroupChanges {
+  readonly #texts = new Map<string, string | null>();
+  readonly #mentions = new Map<string, "add" | "remove">();
+  #base: GroupPatch["members"]["base"] = "kept";
+  #memberValues = 0;
+
+  apply({ target: { path, elements }, change }: Step): void {
+    const { attribute } = path;
+    invariant(attribute, "a group has no extensions");
+    if (attribute.name !== "members") this.#setText({ attribute, name: attribute.name }, change);
+    else if (elements) this.#changeNamed(elements, change);
+    else this.#changeListed(change);
+  }
+
+  toPatch(): GroupPatch {
+    const displayName = this.#texts.get("displayName");
+    const externalId = this.#texts.get("externalId");
+    return {
+      ...(typeof displayName === "string" && { displayName }),
+      ...(externalId !== undefined && { externalId }),
+      members: {
+        base: this.#base,
+        add: this.#mentioned("add"),
+        remove: this.#base === "kept" ? this.#mentioned("remove") : [],
+      },
+    };
+  }
+
+  #setText(wanted: Wanted, { op, value }: Change): void {
+    const text = op === "remove" ? undefined : readSimple(value, wanted);
+    if (typeof text === "string") this.#texts.set(wanted.name, text);
+    else if (op !== "add" && wanted.attribute.required) throw requiredAttribute(wanted.name);
+    else if (op !== "add") this.#texts.set(wanted.name, null);
+  }
+
+  #changeListed({ op, value }: Change): void {
+    if (op === "replace" || value === undefined) this.#empty();
+    this.#count(Array.isArray(value) ? value.length : 1);
+    this.#mention(readMemberIds(value, "members"), op === "remove" ? "remove" : "add");
+  }
+
+  /** A filter can name members, not search for them: nobody looks who is in the group. */
+  #changeNamed(filter: Filter, { op, value }: Change): void {
+    const named = membersNamed(filter);
+    if (!named)
+      throw scimInvalid("invalidPath", 'members can be named by id only, as in members[value eq "id"]');
+    this.#count(named.length);
+    const ids = readMemberIds(named, "members");
+    if (op !== "remove" && (op === "replace" || ids.length > 1 || namesAnother(value, ids)))
+      throw scimInvalid("mutability", "a member cannot become another; remove it and add the other one");
+    this.#mention(ids, op === "remove" ? "remove" : "add");
+  }
+
+  #empty(): void {
+    this.#base = "emptied";
+    this.#mentions.clear();
+  }
+
+  #mentioned(kind: "add" | "remove"): string[] {
+    const ids: string[] = [];
+    for (const [id, mention] of this.#mentions) if (mention === kind) ids.push(id);
+    return ids;
+  }
+
+  #mention(ids: readonly string[], kind: "add" | "remove"): void {
+    for (const id of ids) this.#mentions.set(id, kind);
+  }
+
+  #count(values: number): void {
+    this.#memberValues += values;
+    if (this.#memberValues > PATCH_MEMBERS_MAX)
+      throw new ScimError(
+        413,
+        undefined,
+        `a request can name ${PATCH_MEMBERS_MAX} members; send the rest apart`,
+      );
+  }
+}
+
+function namesAnother(value: unknown, [id]: readonly string[]): boolean {
+  const sent = requireSingle(value, "members");
+  const given = isJsonObject(sent) ? fieldsWithId(sent).get("value") : sent;
+  return !isUnassigned(given) && given !== id;
+}

@@ -1,0 +1,70 @@
+// PATCH of a user: all operations on one working copy, the outcome checked as a whole (scim.md section 4.6). Whether its
+// names are taken, and what follows from the difference, is for users.
+import { isDeepStrictEqual } from "node:util";
+import { scimInvalid } from "../errors.ts";
+import { matchesElement } from "../filter/evaluate.ts";
+import type { Filter } from "../filter/model.ts";
+import { equalities } from "../filter/named-values.ts";
+import { checkUser } from "../messages/read-resource.ts";
+import type { ScimObject, ScimProfile } from "../model.ts";
+import type { AttributePath } from "../schema/attribute-path.ts";
+import { arrangedUser, elementsOf, withMember } from "../schema/document.ts";
+import type { Attribute } from "../schema/schema.ts";
+import { readParts } from "../schema/values.ts";
+import { ADDRESS_NEEDED, findAddress, shownEmails } from "../users/emails.ts";
+import { assign } from "./assign.ts";
+import { Comparisons } from "./comparisons.ts";
+import { changedSelection, type Selection } from "./elements.ts";
+import { forEachOperation } from "./patch-message.ts";
+import { eachStep, type Patched, type Step } from "./targets.ts";
+
+/**
+ * @param doc the user's document
+ * @param body parsed JSON of the PATCH message
+ * @returns the document afterwards; equal to the one given when nothing changed
+ * @throws ScimError 400 with the index of the operation where one is to blame, 413
+ * @source RFC 7644 section 3.5.2; scim.md section 4.6
+ */
+export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
+  let changed = doc;
+  const comparisons = new Comparisons();
+  const carryOut = (step: Step): void => {
+    comparisons.add(changed, step);
+    changed = applied(changed, step, profile);
+  };
+  forEachOperation(body, (operation) => eachStep(operation, { type: "User", id, carryOut }));
+  const patched = arrangedUser(changed);
+  const hasLostEmails = elementsOf(doc.emails).length > 0 && elementsOf(patched.emails).length === 0;
+  if (hasLostEmails && findAddress(patched) === undefined) throw scimInvalid("mutability", ADDRESS_NEEDED);
+  checkUser(patched);
+  return patched;
+}
+
+function applied(doc: ScimObject, { target, change }: Step, profile: ScimProfile): ScimObject {
+  const { path, elements } = target;
+  if (!elements || !path.attribute) return assign(doc, path, change);
+  const { name } = path.attribute;
+  // The derived e-mail is met by a filter, and stored with what that changes (scim.md SCIM-13).
+  const before = name === "emails" ? shownEmails(doc) : elementsOf(doc[name]);
+  const after = changedSelection(before, selected(path, elements, profile), change);
+  return isDeepStrictEqual(after, before) ? doc : withMember(doc, name, after);
+}
+
+function selected({ attribute, sub }: AttributePath, filter: Filter, profile: ScimProfile): Selection {
+  const { name } = attribute;
+  return {
+    attribute,
+    name,
+    sub,
+    isMatch: (element) => matchesElement(filter, element),
+    fixed: () => fixedBy(filter, attribute),
+    replaceCreates: profile === "entra",
+  };
+}
+
+function fixedBy(filter: Filter, attribute: Attribute): ScimObject | undefined {
+  const parts = equalities(filter);
+  if (!parts) return undefined;
+  const sent = Object.fromEntries([...parts].map(([{ name }, value]) => [name, value]));
+  return readParts(sent, { attribute, name: attribute.name });
+}

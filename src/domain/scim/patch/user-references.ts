@@ -1,0 +1,17 @@
+// References to users: a provider names a manager or a member by id, by URL, or by both. Kept is the id.
+import type { JsonObject } from "../../../platform/text/json-object.ts";
+import { fieldsOf } from "../messages/envelope.ts";
+import { isUnassigned } from "../schema/values.ts";
+
+/** @returns the last segment of a URL: the id of what it refers to; anything but text as it is */
+export const idInReference = (raw: unknown): unknown =>
+  typeof raw === "string" ? raw.split("/").findLast((segment) => segment !== "") : raw;
+
+/** @returns the parts by lower-case name; a `$ref` without a `value` has become the value (scim.md section 2.2) */
+export function fieldsWithId(sent: JsonObject): ReadonlyMap<string, unknown> {
+  const fields = fieldsOf(sent);
+  const id = idInReference(fields.get("$ref"));
+  fields.delete("$ref");
+  if (isUnassigned(fields.get("value")) && !isUnassigned(id)) fields.set("value", id);
+  return fields;
+}

@@ -1,0 +1,94 @@
+// SQL of what the role mapping asks: which groups it names, who is in them, which mapping the stored roles follow.
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { asIdList } from "../groups/members-store.ts";
+import { scimGroupMembers, scimGroups, scimState, scimUsers } from "../tables.ts";
+
+const named = sql.placeholder;
+
+/** A group as the mapping sees it. */
+export interface MappedGroup {
+  id: string;
+  displayName: string;
+  displayNameKey: string;
+  externalId: string | null;
+}
+
+const selectMapped = (is: SQL) =>
+  statement((connection) =>
+    connection
+      .select({
+        id: scimGroups.id,
+        displayName: scimGroups.displayName,
+        displayNameKey: scimGroups.displayNameKey,
+        externalId: scimGroups.externalId,
+      })
+      .from(scimGroups)
+      .where(and(eq(scimGroups.organizationId, named("organizationId")), is))
+      .prepare(),
+  );
+
+// Two statements: with both conditions in one, SQLite looks through all groups.
+const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, asIdList("keys")));
+const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asIdList("keys")));
+
+/** @returns the groups of these folded names or external ids; one that fits twice is there twice */
+export function groupsOf(
+  connection: Connection,
+  asked: { organizationId: string; nameKeys: readonly string[]; externalIds: readonly string[] },
+): readonly MappedGroup[] {
+  const { organizationId } = asked;
+  return [
+    ...selectOfNames(connection).all({ organizationId, keys: JSON.stringify(asked.nameKeys) }),
+    ...selectOfExternalIds(connection).all({ organizationId, keys: JSON.stringify(asked.externalIds) }),
+  ];
+}
+
+const selectInGroups = statement((connection) =>
+  connection
+    .selectDistinct({ id: scimGroupMembers.userId })
+    .from(scimGroupMembers)
+    .where(
+      and(
+        inArray(scimGroupMembers.userId, asIdList("userIds")),
+        inArray(scimGroupMembers.groupId, asIdList("groupIds")),
+      ),
+    )
+    .prepare(),
+);
+
+/** @returns those of these users who are in one of the groups at least */
+export const usersInAny = (
+  connection: Connection,
+  asked: { userIds: readonly string[]; groupIds: readonly string[] },
+): readonly string[] =>
+  selectInGroups(connection)
+    .all({ userIds: JSON.stringify(asked.userIds), groupIds: JSON.stringify(asked.groupIds) })
+    .map(({ id }) => id);
+
+/** @returns the ids of all provisioned users, in the order of their creation */
+export const everyUserId = (connection: Connection, organizationId: string): readonly string[] =>
+  connection
+    .select({ id: scimUsers.accountId })
+    .from(scimUsers)
+    .where(eq(scimUsers.organizationId, organizationId))
+    .orderBy(asc(scimUsers.sequence))
+    .all()
+    .map(({ id }) => id);
+
+/** @returns the digest of the mapping that the stored roles follow; nothing before the first start */
+export const mappingDigest = (connection: Connection, organizationId: string): string | undefined =>
+  connection
+    .select({ digest: scimState.roleMappingDigest })
+    .from(scimState)
+    .where(eq(scimState.organizationId, organizationId))
+    .limit(1)
+    .get()?.digest;
+
+export function setMappingDigest(tx: Tx, state: { organizationId: string; digest: string }): void {
+  const { organizationId, digest: roleMappingDigest } = state;
+  tx.insert(scimState)
+    .values({ organizationId, roleMappingDigest })
+    .onConflictDoUpdate({ target: scimState.organizationId, set: { roleMappingDigest } })
+    .run();
+}

@@ -1,0 +1,120 @@
+// Roles follow groups: administrator is who is in a group that maps to it, everybody else is a member. Every function
+// works on sets. Accounts belong to identity, which says whose role really changed.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import type { Role } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { ScimDependencies } from "../dependencies.ts";
+import { inSlices } from "../groups/member-slices.ts";
+import type { ScimSettings } from "../model.ts";
+import { foldCase } from "../schema/fold-case.ts";
+import { type MappedBy, RoleMapping } from "./role-mapping.ts";
+import * as store from "./roles-store.ts";
+
+export type Roles = ReturnType<typeof createRoles>;
+
+type RoleDependencies = Pick<ScimDependencies, "db" | "audit" | "accounts" | "settings">;
+
+/** @returns the operations on roles; made once, when the area is joined */
+export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {
+  const mappingInForce = lastMade((given: ScimSettings["groupRoleMappings"]) => new RoleMapping(given));
+  const mapping = (): RoleMapping => mappingInForce(settings.groupRoleMappings);
+
+  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] => {
+    const { names, externalIds } = mapping();
+    return store.groupsOf(tx, { organizationId, nameKeys: names.map(foldCase), externalIds });
+  };
+
+  function setRole(tx: Tx, actor: Actor, change: { userIds: readonly string[]; role: Role }): number {
+    const { userIds, role } = change;
+    if (userIds.length === 0) return 0;
+    const before = { role: role === "admin" ? "member" : "admin" };
+    const changed = accounts.setRole(tx, { actor, userIds, role });
+    audit.recordAll(tx, { actor, action: "user.update", targets: changed, before, after: { role } });
+    return changed.length;
+  }
+
+  /** @returns how many roles changed */
+  function applyRoles(tx: Tx, actor: Actor, userIds: readonly string[]): number {
+    const groups = mappedGroups(tx, actor.organizationId);
+    const groupIds = groups.filter((group) => mapping().roleOf(group) === "admin").map(({ id }) => id);
+    const administrators = new Set(store.usersInAny(tx, { userIds, groupIds }));
+    const others = userIds.filter((id) => !administrators.has(id));
+    return (
+      setRole(tx, actor, { userIds: [...administrators], role: "admin" }) +
+      setRole(tx, actor, { userIds: others, role: "member" })
+    );
+  }
+
+  return {
+    /** Whether any group gives a role; otherwise no change of a group touches an account. */
+    areMapped: (): boolean => !mapping().isEmpty,
+
+    /** @returns the role that being in the group gives */
+    roleOf: (group: MappedBy): Role => mapping().roleOf(group),
+
+    /**
+     * Gives these users the role that their groups make; one audit entry for each whose role changes.
+     * @source scim.md SCIM-22, SCIM-24
+     */
+    recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): void {
+      if (userIds.length > 0) applyRoles(tx, actor, userIds);
+    },
+
+    /**
+     * Run at every start and reload: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
+     * @returns how many roles changed
+     * @source scim.md SCIM-24
+     */
+    async applyMapping(actor: Actor): Promise<number> {
+      const { organizationId } = actor;
+      const { digest } = mapping();
+      if (store.mappingDigest(db.read, organizationId) === digest) return 0;
+      return await db.writeInSteps(function* (tx): Steps<number> {
+        store.setMappingDigest(tx, { organizationId, digest });
+        let changed = 0;
+        yield* inSlices(store.everyUserId(tx, organizationId), (userIds) => {
+          changed += applyRoles(tx, actor, userIds);
+        });
+        return changed;
+      }, "access");
+    },
+
+    /**
+     * @returns a sentence for each entry of the mapping that fits no group
+     * @source scim.md SCIM-23
+     */
+    warnings(organizationId: string): string[] {
+      const groups = mappedGroups(db.read, organizationId);
+      const { names, externalIds } = mapping();
+      return [
+        ...names.flatMap((name) => nameWarning(name, groups)),
+        ...externalIds.flatMap((externalId) => externalIdWarning(externalId, groups)),
+      ];
+    },
+  };
+}
+
+/** @returns the function, which computes nothing anew for what it was asked last */
+function lastMade<Given, Made>(make: (given: Given) => Made): (given: Given) => Made {
+  let last: { given: Given; made: Made } | undefined;
+  return (given) => {
+    if (last?.given !== given) last = { given, made: make(given) };
+    return last.made;
+  };
+}
+
+function nameWarning(name: string, groups: readonly store.MappedGroup[]): string[] {
+  if (groups.some(({ displayName }) => displayName === name)) return [];
+  const quoted = JSON.stringify(name);
+  const alike = groups.find(({ displayNameKey }) => displayNameKey === foldCase(name));
+  if (!alike) return [`a role is mapped to the group ${quoted}, and there is no group of that name`];
+  const present = JSON.stringify(alike.displayName);
+  return [`a role is mapped to the group ${quoted}, and the group is called ${present}: spell it the same`];
+}
+
+function externalIdWarning(externalId: string, groups: readonly store.MappedGroup[]): string[] {
+  if (groups.some((group) => group.externalId === externalId)) return [];
+  const quoted = JSON.stringify(externalId);
+  return [`a role is mapped to the group of the external id ${quoted}, and there is no such group`];
+}

@@ -1,0 +1,148 @@
+// From what providers send to values of a document: the lenient types of scim.md SCIM-40 and SCIM-42, and nothing beyond
+// them, within the lengths of the schema table. What a whole resource needs is checked in read-resource.ts.
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { ScimError, scimInvalid } from "../errors.ts";
+import type { ScimObject } from "../model.ts";
+import { subAttributeOf } from "./attribute-path.ts";
+import { type Attribute, USER_SCHEMA } from "./schema.ts";
+
+/** Problems told in one detail; the rest of a body that is all wrong helps nobody. */
+export const PROBLEMS_TOLD_MAX = 10;
+
+/** Whose value is read, and how a refusal calls it. */
+export interface Wanted {
+  readonly attribute: Attribute;
+  /** such as `emails[1].value` */
+  readonly name: string;
+}
+
+/** @returns the refusal of a value that is wrong in itself */
+export const invalidValue = (detail: string): ScimError => scimInvalid("invalidValue", detail);
+
+/** @returns the refusal to remove what a resource must have (scim.md SCIM-78) */
+export const requiredAttribute = (name: string): ScimError =>
+  scimInvalid("mutability", `${name} is required: replace it instead of removing it`);
+
+/**
+ * Reads one after the other, so that a caller hears of all that is wrong and not only of the first.
+ * @throws ScimError of the first one's type, with the details of all
+ */
+export function readAll<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
+  const results: R[] = [];
+  const refusals: ScimError[] = [];
+  for (const item of items) {
+    try {
+      results.push(read(item));
+    } catch (error) {
+      if (!(error instanceof ScimError)) throw error;
+      refusals.push(error);
+      if (refusals.length === PROBLEMS_TOLD_MAX) break;
+    }
+  }
+  const [first] = refusals;
+  if (!first) return results;
+  throw new ScimError(first.status, first.scimType, refusals.map(({ message }) => message).join("; "));
+}
+
+/** @returns whether JSON says that there is no value (scim.md SCIM-40) */
+export const isUnassigned = (raw: unknown): boolean =>
+  raw === undefined || raw === null || raw === "" || (Array.isArray(raw) && raw.length === 0);
+
+/**
+ * @returns the one value of a list of one; anything but a list as it is
+ * @throws ScimError `invalidValue`
+ */
+export function requireSingle(raw: unknown, name: string): unknown {
+  if (!Array.isArray(raw) || raw.length === 0) return raw;
+  if (raw.length > 1) throw invalidValue(`${name} holds one value, not a list`);
+  return raw[0];
+}
+
+/** User names and group names: white space at both ends of them is dropped (scim.md SCIM-29). */
+const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
+
+const EMAIL = USER_SCHEMA.attributes
+  .find(({ name }) => name === "emails")
+  ?.subAttributes?.find(({ name }) => name === "value");
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+const isScalar = (raw: unknown): raw is string | number | boolean =>
+  typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean";
+
+/**
+ * @returns undefined for an unassigned one
+ * @throws ScimError `invalidValue`
+ */
+export function readSimple(raw: unknown, { attribute, name }: Wanted): string | boolean | undefined {
+  const value = requireSingle(raw, name);
+  if (isUnassigned(value)) return undefined;
+  return attribute.type === "boolean" ? readBoolean(value, name) : readText(value, { attribute, name });
+}
+
+function readBoolean(value: unknown, name: string): boolean {
+  const text = String(isScalar(value) ? value : "").toLowerCase();
+  if (text !== "true" && text !== "false") throw invalidValue(`${name} must be true or false`);
+  return text === "true";
+}
+
+function readText(value: unknown, { attribute, name }: Wanted): string | undefined {
+  if (!isScalar(value)) throw invalidValue(`${name} must be text`);
+  const text = isUniqueName(attribute) ? String(value).trim() : String(value);
+  const { lengthMax = Number.POSITIVE_INFINITY } = attribute;
+  if (text.length > lengthMax)
+    throw invalidValue(`${name} has ${text.length} characters; ${lengthMax} are allowed`);
+  if (!text.isWellFormed()) throw invalidValue(`${name} has half of a surrogate pair; send it as Unicode`);
+  if ((isUniqueName(attribute) || attribute === EMAIL) && CONTROL_CHARACTER.test(text))
+    throw invalidValue(`${name} has a control character; send it without`);
+  return text || undefined;
+}
+
+/**
+ * Reads the parts of one value of a multi-valued attribute; plain text is its `value`.
+ * @returns what is assigned of it, so maybe nothing
+ * @throws ScimError `invalidValue`
+ */
+export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject {
+  const value = requireSingle(raw, name);
+  if (isUnassigned(value)) return {};
+  const parts = readAll(Object.entries(partsSent(value, { attribute, name })), ([key, part]) => {
+    const sub = subAttributeOf(attribute, key);
+    if (!sub || sub.mutability === "readOnly") return [];
+    const read = readSimple(part, { attribute: sub, name: `${name}.${sub.name}` });
+    return read === undefined ? [] : [[sub.name, read] as const];
+  });
+  return Object.fromEntries(parts.flat());
+}
+
+/**
+ * @returns the members of a complex value as they were sent; plain text stands for `value` where there is one
+ * @throws ScimError `invalidValue`
+ */
+export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly<Record<string, unknown>> {
+  if (isJsonObject(value)) return value;
+  if (isScalar(value) && subAttributeOf(attribute, "value")) return { value };
+  throw invalidValue(`${name} must be an object with the parts of it`);
+}
+
+/**
+ * Reads the list of a multi-valued attribute; one object or text is a list of one.
+ * @returns the values that have content
+ * @throws ScimError `invalidValue` for wrong types and for two primary ones
+ */
+export function readElements(raw: unknown, { attribute, name }: Wanted): readonly ScimObject[] {
+  if (isUnassigned(raw)) return [];
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  const elements = readAll(list.entries(), ([at, element]) =>
+    readParts(element, { attribute, name: `${name}[${at}]` }),
+  ).filter((element) => hasContent(attribute, element));
+  if (elements.filter(({ primary }) => primary === true).length > 1) throw multiplePrimaries(name);
+  return elements;
+}
+
+/** @returns the refusal of a list with two preferred values (scim.md SCIM-74) */
+export const multiplePrimaries = (name: string): ScimError =>
+  invalidValue(`${name} can have one primary value; set primary on the preferred one only`);
+
+/** @returns whether it is more than a label: it has a `value`, or some part of a postal address (scim.md SCIM-40) */
+export const hasContent = (attribute: Attribute, { type, primary, ...parts }: ScimObject): boolean =>
+  subAttributeOf(attribute, "value") ? parts.value !== undefined : Object.keys(parts).length > 0;

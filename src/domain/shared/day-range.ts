@@ -1,0 +1,46 @@
+// Days as lists filter by them: UTC, the first and the last included (control-api.md section 3).
+
+import { DAY_MS } from "../../platform/clock.ts";
+import type { Problem } from "../../platform/errors.ts";
+
+/** Two ends of a filter, as a face read them. */
+export interface DayRangeQuery {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export interface DayRange {
+  /** UTC milliseconds, included */
+  fromMs: number | undefined;
+  /** UTC milliseconds, excluded */
+  beforeMs: number | undefined;
+}
+
+const DAY = /^(\d{1,4})-(\d{1,2})-(\d{1,2})$/;
+
+/**
+ * Reads two days, each `YYYY-MM-DD` with or without leading zeros.
+ * @param check `name` is that of the filter: `last_seen` for `last_seen_from` and `last_seen_to`
+ */
+export function readDayRange(
+  { from, to }: DayRangeQuery,
+  { name, problems }: { name: string; problems: Problem[] },
+): DayRange {
+  const fromMs = parseDay(from, `${name}_from`, problems);
+  const toMs = parseDay(to, `${name}_to`, problems);
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
+    problems.push({ pointer: `/${name}_to`, detail: `${name}_to must not be before ${name}_from` });
+  return { fromMs, beforeMs: toMs === undefined ? undefined : toMs + DAY_MS };
+}
+
+/** `Date` makes 2 March of 30 February, so what it made is compared with what was asked for. */
+function parseDay(text: string | undefined, name: string, problems: Problem[]): number | undefined {
+  if (text === undefined) return undefined;
+  const [year = 0, month = 0, day = 0] = (DAY.exec(text) ?? []).slice(1).map(Number);
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isDay = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (isDay) return date.getTime();
+  problems.push({ pointer: `/${name}`, detail: `${name} must be a day such as 2026-01-31` });
+  return undefined;
+}

@@ -1,0 +1,96 @@
+// Paging and searching, the same for every list (control-api.md section 3): numbered pages and a literal search text.
+// How rows are ordered and matched is for each area's store.
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { Problem } from "../../platform/errors.ts";
+
+export const PER_PAGE_MAX = 100;
+/** of a page by which all of a list is read */
+export const WALK_PAGE_MAX = 500;
+export const PER_PAGE_DEFAULT = 25;
+export const SEARCH_LENGTH_MAX = 200;
+
+/** What a caller asks for; numbers as the face read them. */
+export interface PageQuery {
+  page?: number | undefined;
+  perPage?: number | undefined;
+  q?: string | undefined;
+  /** the total that an earlier page came with: counting a long list takes longer than reading a page of it */
+  known?: number | undefined;
+  /** the caller reads all pages, one after the other: they may have up to WALK_PAGE_MAX rows. No request may ask for it. */
+  isWalk?: boolean | undefined;
+}
+
+export interface PageRequest {
+  /** 1-based */
+  page: number;
+  perPage: number;
+  /** trimmed; absent when nothing is searched for */
+  q: string | undefined;
+}
+
+/** The part of a list that a page is. */
+export interface PageSlice {
+  offset: number;
+  limit: number;
+  /** the total, where it need not be counted */
+  known?: number | undefined;
+}
+
+export interface Page<T> {
+  items: readonly T[];
+  page: number;
+  perPage: number;
+  /** rows on all pages */
+  total: number;
+}
+
+/**
+ * Checks page, page size and search text; what is out of range is refused, never clamped.
+ * @param problems collects everything that is wrong; the result is only good when it stays empty
+ * @source control-api.md section 3
+ */
+export function readPageQuery(query: PageQuery, problems: Problem[]): PageRequest {
+  const { page = 1, perPage = PER_PAGE_DEFAULT, isWalk } = query;
+  const perPageMax = isWalk ? WALK_PAGE_MAX : PER_PAGE_MAX;
+  const pageIsValid = Number.isInteger(page) && page >= 1 && Number.isSafeInteger(page * perPageMax);
+  if (!pageIsValid) problems.push({ pointer: "/page", detail: "page must be a whole number from 1" });
+  if (!Number.isInteger(perPage) || perPage < 1 || perPage > perPageMax) {
+    const detail = `per_page must be a whole number from 1 to ${perPageMax}`;
+    problems.push({ pointer: "/per_page", detail });
+  }
+  return { page, perPage, q: readSearchText(query.q, problems) };
+}
+
+/** @returns the trimmed text, nothing when it is blank */
+export function readSearchText(q: string | undefined, problems: Problem[]): string | undefined {
+  const text = q?.trim();
+  if (!text) return undefined;
+  if ([...text].length > SEARCH_LENGTH_MAX) {
+    problems.push({ pointer: "/q", detail: `q may have at most ${SEARCH_LENGTH_MAX} characters` });
+  }
+  return text;
+}
+
+/** @returns a pattern for `LIKE … ESCAPE '\'` that finds the text as it is, anywhere */
+export const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+
+export const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage;
+
+/** @returns the schema of the list envelope on the wire */
+export const pageEnvelope = <T extends TSchema>(item: T) =>
+  Type.Object({
+    items: Type.Array(item),
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: PER_PAGE_MAX }),
+    total: Type.Integer({ minimum: 0 }),
+    total_pages: Type.Integer({ minimum: 0 }),
+  });
+
+/** @returns the envelope on the wire; a page past the end has no items */
+export const toPageEnvelope = <T, W>(page: Page<T>, toItem: (item: T) => W) => ({
+  items: page.items.map(toItem),
+  page: page.page,
+  per_page: page.perPage,
+  total: page.total,
+  total_pages: Math.ceil(page.total / page.perPage),
+});

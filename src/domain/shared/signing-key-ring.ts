@@ -1,0 +1,231 @@
+// Keys that sign one sort of token: one is active, retired ones verify until the last token they can have signed is dead.
+// Another process (the command line) may rotate them at any time, so the set is re-read when its revision moves.
+// The cryptography is platform/crypto/signing.ts; whose keys they are, and what the tokens say, is for the area that has the ring.
+import { type Clock, DAY_MS, SECOND_MS } from "../../platform/clock.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import {
+  CLOCK_TOLERANCE_SECONDS,
+  createSigner,
+  generateSigningKeyPair,
+  type MadeAlgorithm,
+  type PublicJwk,
+  parsePublicJwk,
+  type Signer,
+  type SigningKeyPair,
+} from "../../platform/crypto/signing.ts";
+import type { Db, Topic, Tx } from "../../platform/database/database.ts";
+import { DomainError, invariant } from "../../platform/errors.ts";
+import { Secret } from "../../platform/secret.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Actor } from "./actor.ts";
+import { signingKeyContext } from "./sealed-secrets.ts";
+import type { SigningKeyStore } from "./signing-key-store.ts";
+import type { SigningKeyRow } from "./signing-key-tables.ts";
+
+export interface SigningKeyRingOptions {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  sealing: Sealing;
+  store: SigningKeyStore;
+  /** of writes to the store */
+  topic: Topic;
+  algorithm: MadeAlgorithm;
+  /** header `typ` of what is signed */
+  typ: string;
+  /** begins the actions in the audit log */
+  noun: string;
+  /** life of the longest token */
+  tokenTtlSeconds: number;
+  rotationDays: number;
+}
+
+/** The function that signs with the active key, and the id of that key. */
+export interface ActiveSigner {
+  kid: string;
+  sign: Signer;
+}
+
+/** A key as operators see it. */
+export interface SigningKeyView {
+  kid: string;
+  algorithm: string;
+  state: "active" | "retired";
+  createdAtMs: number;
+  retiredAtMs: number | null;
+  /** null while the key is active */
+  verifiesUntilMs: number | null;
+}
+
+/** What the rows say at one revision. */
+interface KeySet {
+  revision: number;
+  active: SigningKeyRow | undefined;
+  keys: ReadonlyMap<string, { row: SigningKeyRow; publicJwk: PublicJwk }>;
+}
+
+export class SigningKeyRing {
+  #set: KeySet | undefined;
+  #signer: ActiveSigner | undefined;
+
+  constructor(private readonly own: SigningKeyRingOptions) {}
+
+  /**
+   * Makes the first key, and proves that the active one can be opened. Run at every start.
+   * @throws DomainError `signing_key.sealed` when the sealing key of the active key is missing
+   */
+  async ensure(actor: Actor): Promise<void> {
+    if (!activeOf(this.#rows())) await this.#replace(actor, (active) => active === undefined);
+    this.signer();
+  }
+
+  /** @returns every key that still verifies or whose row is not swept yet, newest first */
+  list(): SigningKeyView[] {
+    return this.#rows().map(viewOf);
+  }
+
+  /** Makes a new active key. It works without the old private key, so it is also the way back when that is lost. */
+  async rotate(actor: Actor): Promise<SigningKeyView> {
+    const key = await this.#replace(actor, () => true);
+    invariant(key, "a rotation that nothing speaks against makes a key");
+    return key;
+  }
+
+  /** @returns the new key when the active one had reached the age of rotation, else undefined */
+  async rotateIfDue(actor: Actor): Promise<SigningKeyView | undefined> {
+    const maxAgeMs = this.own.rotationDays * DAY_MS;
+    const isDue = (active: SigningKeyRow | undefined): boolean =>
+      active === undefined || active.createdAtMs + maxAgeMs <= this.own.clock.nowMs();
+    return isDue(activeOf(this.#rows())) ? await this.#replace(actor, isDue) : undefined;
+  }
+
+  /** Removes retired keys that no living token needs. @returns how many */
+  async dropDead(): Promise<number> {
+    const nowMs = this.own.clock.nowMs();
+    const hasDead = this.#rows().some((row) => !verifies(row, nowMs));
+    if (!hasDead) return 0;
+    return (await this.own.db.write((tx) => this.own.store.removeDead(tx, nowMs), this.own.topic)).length;
+  }
+
+  /** @returns the public keys that verify now (RFC 7517 section 5) */
+  jwks(): { keys: PublicJwk[] } {
+    const nowMs = this.own.clock.nowMs();
+    const keys = [...this.#current().keys.values()].filter(({ row }) => verifies(row, nowMs));
+    return { keys: keys.map(({ publicJwk }) => publicJwk) };
+  }
+
+  /** @returns the public key of that id while it verifies; a miss costs one look-up in memory and never a query */
+  find(kid: string): PublicJwk | undefined {
+    const key = this.#current().keys.get(kid);
+    return key && verifies(key.row, this.own.clock.nowMs()) ? key.publicJwk : undefined;
+  }
+
+  /**
+   * @returns the function that signs with the key that is active now
+   * @throws DomainError `signing_key.sealed`, `signing_key.missing`
+   */
+  signer(): ActiveSigner {
+    const active = this.#active();
+    if (this.#signer?.kid === active.kid) return this.#signer;
+    const { sealing, algorithm, typ } = this.own;
+    const privateKey = openPrivateKey(sealing, active);
+    const sign = createSigner(privateKey, { alg: algorithm, kid: active.kid, typ });
+    this.#signer = { kid: active.kid, sign };
+    return this.#signer;
+  }
+
+  #rows(): SigningKeyRow[] {
+    return this.own.store.list(this.own.db.read);
+  }
+
+  #active(): SigningKeyRow {
+    const { active } = this.#current();
+    if (active) return active;
+    throw new DomainError(
+      "unavailable",
+      "signing_key.missing",
+      "there is no signing key; start the server once",
+    );
+  }
+
+  #current(): KeySet {
+    const revision = this.own.db.revision(this.own.topic);
+    if (this.#set?.revision !== revision) this.#set = readKeySet(this.#rows(), revision);
+    return this.#set;
+  }
+
+  /** Decides again inside the transaction: another process may have made a key while ours was generated. */
+  async #replace(
+    actor: Actor,
+    isWanted: (active: SigningKeyRow | undefined) => boolean,
+  ): Promise<SigningKeyView | undefined> {
+    const pair = await generateSigningKeyPair(this.own.algorithm);
+    return await this.own.db.write((tx) => {
+      const active = activeOf(this.own.store.list(tx));
+      if (!isWanted(active)) return undefined;
+      const row = this.#insert(tx, pair);
+      const before = active && { before: { kid: active.kid } };
+      const action = `${this.own.noun}.${active ? "rotate" : "create"}`;
+      this.own.audit.record(tx, { actor, action, target: row.kid, ...before, after: { kid: row.kid } });
+      return viewOf(row);
+    }, this.own.topic);
+  }
+
+  #insert(tx: Tx, { publicJwk, privateKey }: SigningKeyPair): SigningKeyRow {
+    const { clock, sealing, store, tokenTtlSeconds } = this.own;
+    const nowMs = clock.nowMs();
+    const lastTokenMs = (tokenTtlSeconds + CLOCK_TOLERANCE_SECONDS) * SECOND_MS;
+    const row: SigningKeyRow = {
+      kid: publicJwk.kid,
+      algorithm: publicJwk.alg,
+      publicJwk: JSON.stringify(publicJwk),
+      sealedPrivateKey: sealing.seal(privateKey.reveal(), signingKeyContext(publicJwk)),
+      createdAtMs: nowMs,
+      retiredAtMs: null,
+      verifiesUntilMs: null,
+    };
+    store.retireActive(tx, { retiredAtMs: nowMs, verifiesUntilMs: nowMs + lastTokenMs });
+    store.add(tx, row);
+    return row;
+  }
+}
+
+const activeOf = (rows: readonly SigningKeyRow[]): SigningKeyRow | undefined =>
+  rows.find(({ retiredAtMs }) => retiredAtMs === null);
+
+const verifies = ({ verifiesUntilMs }: SigningKeyRow, nowMs: number): boolean =>
+  verifiesUntilMs === null || nowMs < verifiesUntilMs;
+
+function readKeySet(rows: readonly SigningKeyRow[], revision: number): KeySet {
+  const keys = rows.map((row) => [row.kid, { row, publicJwk: parsePublicJwk(row.publicJwk) }] as const);
+  return { revision, active: activeOf(rows), keys: new Map(keys) };
+}
+
+function openPrivateKey(sealing: Sealing, row: SigningKeyRow): Secret {
+  try {
+    return new Secret(sealing.open(row.sealedPrivateKey, signingKeyContext(row)));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    throw new DomainError(
+      "unavailable",
+      "signing_key.sealed",
+      `the signing key cannot be opened: ${error.message}`,
+      {
+        hint: `${error.hint ?? "restore the sealing key of this data directory"}; if it is lost, rotate the signing keys`,
+        cause: error,
+      },
+    );
+  }
+}
+
+function viewOf(row: SigningKeyRow): SigningKeyView {
+  const { kid, algorithm, createdAtMs, retiredAtMs, verifiesUntilMs } = row;
+  return {
+    kid,
+    algorithm,
+    state: retiredAtMs === null ? "active" : "retired",
+    createdAtMs,
+    retiredAtMs,
+    verifiesUntilMs,
+  };
+}

@@ -1,0 +1,271 @@
+// Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under
+// its digest only when all of its bytes are on the disk, so what is listed is whole even after a power cut.
+// Which files are still needed, who may read them and what they must contain is decided by the domain.
+import { constants } from "node:fs";
+import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DomainError } from "../errors.ts";
+import { diskSpace, isNearlyFull } from "../files/disk.ts";
+import { readPieces } from "../files/files.ts";
+import { readOwnPieces } from "../own-files.ts";
+
+declare const digestBrand: unique symbol;
+
+/** SHA-256 as 64 lower-case hexadecimal digits; made only by `parseDigest`. */
+export type Digest = string & { readonly [digestBrand]: true };
+
+export interface PutOptions {
+  /** refuses the bytes unless they have this digest */
+  expectedDigest?: Digest;
+  /** refuses the bytes when there are more than this */
+  maxBytes: number;
+  /** called after each piece with the number of bytes taken so far */
+  onProgress?: (bytesDone: number) => void;
+  /** looked at between pieces: a stream that may stall must watch the same signal */
+  signal?: AbortSignal;
+  /** reads the whole file before it is kept; what this throws leaves nothing behind */
+  check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
+}
+
+export interface StoredBlob {
+  digest: Digest;
+  sizeBytes: number;
+  /** false when the same bytes were there already */
+  isNew: boolean;
+}
+
+/** `full`: files can be read, and the next one may not fit. `unusable`: the folder is missing or closed to this user. */
+export type StoreState = "usable" | "full" | "unusable";
+
+export interface Blobs {
+  /**
+   * Stores the bytes of a local file or of a stream durably, or leaves nothing behind.
+   * @throws DomainError `artifact.digest_mismatch`, `artifact.too_large`, `artifact.unreadable` (source file),
+   *   `artifact.disk_full`; the signal's reason; whatever the stream or `check` throws
+   */
+  put(source: string | AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredBlob>;
+  has(digest: Digest): Promise<boolean>;
+  /** @returns where the bytes are, or would be */
+  path(digest: Digest): string;
+  /** @returns the bytes; reading them throws where there is no such file */
+  read(digest: Digest): AsyncIterable<Uint8Array>;
+  /** @returns bytes, or undefined when there is no such file */
+  size(digest: Digest): Promise<number | undefined>;
+  /** Reads the stored bytes again and compares them with their name. */
+  verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
+  /** @returns false when there was no such file */
+  remove(digest: Digest): Promise<boolean>;
+  /** @returns whether files can be read and stored here, as far as can be told without storing one */
+  state(): Promise<StoreState>;
+  /** Every stored digest, in no order, one folder of 1/256 at a time. */
+  list(): AsyncGenerator<Digest>;
+  /** Removes what killed processes left half written. @returns the number of files removed */
+  sweepTemporary(): Promise<number>;
+}
+
+const DIGEST = /^[0-9a-f]{64}$/;
+const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
+/** tells our own temporary files from those of a dead process that had the same id, as in a restarted container */
+const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
+const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unknown";
+
+/** @throws DomainError `artifact.digest_invalid` unless `text` is 64 lower-case hexadecimal digits */
+export function parseDigest(text: string): Digest {
+  if (isDigest(text)) return text;
+  throw new DomainError(
+    "invalid",
+    "artifact.digest_invalid",
+    "a digest is the SHA-256 of the bytes as 64 lower-case hexadecimal digits",
+  );
+}
+
+const isDigest = (text: string): text is Digest => DIGEST.test(text);
+
+/** Opens the store in `directory`, which is made with mode 0700 when it is not there. */
+export async function openBlobs(directory: string): Promise<Blobs> {
+  const root = join(directory, "sha256");
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const path = (digest: Digest) => join(root, digest.slice(0, 2), digest);
+  const size = async (digest: Digest) => (await statOrMissing(path(digest)))?.size;
+  return {
+    path,
+    read: (digest) => readOwnPieces(path(digest)),
+    size,
+    has: async (digest) => (await size(digest)) !== undefined,
+    put: (source, options) => put({ directory, path }, source, options),
+    verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
+    remove: (digest) => remove(path(digest)),
+    state: () => stateOf(root),
+    list: () => list(root),
+    sweepTemporary: () => sweepTemporary(directory),
+  };
+}
+
+interface Place {
+  directory: string;
+  path(digest: Digest): string;
+}
+
+async function put(
+  { directory, path }: Place,
+  source: string | AsyncIterable<Uint8Array>,
+  options: PutOptions,
+): Promise<StoredBlob> {
+  const temporary = join(directory, `put-${process.pid}-${PROCESS_TAG}-${crypto.randomUUID()}`);
+  try {
+    const written = await writeTemporary(temporary, source, options);
+    refuseMismatch(written.digest, options.expectedDigest);
+    await options.check?.(readOwnPieces(temporary), written.digest);
+    options.signal?.throwIfAborted();
+    const target = path(written.digest);
+    if (await statOrMissing(target)) return { ...written, isNew: false };
+    await moveDurably(temporary, target);
+    return { ...written, isNew: true };
+  } catch (error) {
+    if (!DISK_FULL.has(codeOf(error))) throw error;
+    throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
+      hint: "free some space on that file system, then try again",
+      cause: error,
+    });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function writeTemporary(
+  temporary: string,
+  source: string | AsyncIterable<Uint8Array>,
+  { maxBytes, onProgress, signal }: PutOptions,
+): Promise<{ digest: Digest; sizeBytes: number }> {
+  await using file = await open(temporary, "wx", 0o600);
+  const hasher = new Bun.CryptoHasher("sha256");
+  let sizeBytes = 0;
+  for await (const chunk of typeof source === "string" ? readFile(source) : source) {
+    signal?.throwIfAborted();
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
+    hasher.update(chunk);
+    await writeAll(file, chunk);
+    onProgress?.(sizeBytes);
+  }
+  await file.sync();
+  return { digest: parseDigest(hasher.digest("hex")), sizeBytes };
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.byteLength; ) {
+    offset += (await file.write(chunk, offset)).bytesWritten;
+  }
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* readPieces(path);
+  } catch (error) {
+    throw new DomainError("invalid", "artifact.unreadable", `cannot read ${path} (${codeOf(error)})`, {
+      hint: "name a regular file that this user may read",
+      cause: error,
+    });
+  }
+}
+
+function refuseMismatch(actual: Digest, expected: Digest | undefined): void {
+  if (expected === undefined || expected === actual) return;
+  throw new DomainError(
+    "unverified",
+    "artifact.digest_mismatch",
+    `the bytes have sha256 ${actual}, but ${expected} was expected`,
+    { hint: "fetch the file again; if it is meant to differ, correct the expected digest" },
+  );
+}
+
+const tooLarge = (maxBytes: number) =>
+  new DomainError("invalid", "artifact.too_large", `the artifact has more than ${maxBytes} bytes`);
+
+/** The new name is durable only once the folder, and the folder that names a new folder, are on the disk too. */
+async function moveDurably(from: string, to: string): Promise<void> {
+  const folder = dirname(to);
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  await rename(from, to);
+  await syncFolder(folder);
+  if (made !== undefined) await syncFolder(dirname(folder));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using opened = await open(folder, "r");
+  await opened.sync();
+}
+
+async function verify(path: string, digest: Digest, signal: AbortSignal | undefined) {
+  if (!(await statOrMissing(path))) return "missing";
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const chunk of readOwnPieces(path)) {
+    signal?.throwIfAborted();
+    hasher.update(chunk);
+  }
+  return hasher.digest("hex") === digest ? "intact" : "damaged";
+}
+
+async function remove(path: string): Promise<boolean> {
+  if (!(await unlinkIfThere(path))) return false;
+  await syncFolder(dirname(path));
+  return true;
+}
+
+const stateOf = (root: string): Promise<StoreState> =>
+  access(root, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => (isNearlyFull(diskSpace(root)) ? "full" : "usable"),
+    () => "unusable",
+  );
+
+async function* list(root: string): AsyncGenerator<Digest> {
+  for await (const shard of await opendir(root)) {
+    if (!shard.isDirectory()) continue;
+    for await (const { name } of await opendir(join(root, shard.name))) {
+      if (isDigest(name) && name.startsWith(shard.name)) yield name;
+    }
+  }
+}
+
+async function sweepTemporary(directory: string): Promise<number> {
+  let removed = 0;
+  for await (const { name } of await opendir(directory)) {
+    if (!isLeftover(name)) continue;
+    if (await unlinkIfThere(join(directory, name))) removed += 1;
+  }
+  return removed;
+}
+
+function isLeftover(name: string): boolean {
+  const [, pid, tag] = TEMPORARY.exec(name) ?? [];
+  if (pid === undefined) return false;
+  return Number(pid) === process.pid ? tag !== PROCESS_TAG : !isRunning(Number(pid));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== "ESRCH";
+  }
+}
+
+/** A link or a folder in the place of an artifact is none of ours; storing the artifact again takes its place. */
+async function statOrMissing(path: string): Promise<{ size: number } | undefined> {
+  const found = await lstat(path).catch(undefinedIfMissing);
+  return found?.isFile() ? found : undefined;
+}
+
+async function unlinkIfThere(path: string): Promise<boolean> {
+  return await unlink(path).then(
+    () => true,
+    (error: unknown) => undefinedIfMissing(error) ?? false,
+  );
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (codeOf(error) !== "ENOENT") throw error;
+}

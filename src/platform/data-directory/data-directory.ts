@@ -1,0 +1,262 @@
+// The one directory that holds everything: who may use it, where things are in it, and that only one server uses it.
+// What is in the files is for database.ts, migrate.ts and sealing.ts to say.
+import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Clock } from "../clock.ts";
+import { toRfc3339 } from "../clock.ts";
+import { openSqliteFile } from "../database/sqlite-file.ts";
+import { asStorageError } from "../database/storage-errors.ts";
+import { DomainError } from "../errors.ts";
+import { permissionsText, readOwnFile, refuseLink, writeWholeFile } from "../own-files.ts";
+import { becomeOwner, fileExists, refuseForeignOwner } from "./owner.ts";
+
+export interface DataDirectory {
+  path: string;
+  database: string;
+  keys: string;
+  artifacts: string;
+  backups: string;
+  lock: string;
+  /** says that there was a database: see installation-marker.ts */
+  marker: string;
+  /** what the running service says of itself: see service-state.ts */
+  service: string;
+}
+
+const OWNER_ONLY = 0o700;
+
+/**
+ * Finds or makes the data directory, readable by its owner only. Root becomes the owner of an existing one first.
+ * @throws DomainError `data_dir.*`: not a directory, owned by somebody else, not writable, disk full; something in it that
+ *   its owner may not use
+ */
+export function openDataDirectory(path: string): DataDirectory {
+  const directory = openExistingDirectory(path);
+  assertAccessible(directory);
+  return directory;
+}
+
+/** `openDataDirectory` without a look at what is in the directory. @throws DomainError `data_dir.*` */
+export function openExistingDirectory(path: string): DataDirectory {
+  const absolute = resolve(path);
+  becomeOwner(absolute);
+  makeDirectory(absolute);
+  refuseForeignOwner(absolute);
+  refuseReadOnly(absolute);
+  const places = placesIn(absolute);
+  for (const file of filesIn(places)) refuseLink(file);
+  return places;
+}
+
+/** What a link would lead us to read or to write; each is opened without following one as well. */
+const filesIn = ({ database, marker, lock, service }: DataDirectory): string[] => [
+  ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
+  ...[marker, lock, `${lock}.holder`, service],
+];
+
+/** @returns the permissions of a data directory that others may use, as `0777`; undefined where its owner alone may */
+export function openMode({ path }: DataDirectory): string | undefined {
+  const mode = statSync(path).mode & 0o777;
+  return (mode & 0o077) === 0 ? undefined : `0${mode.toString(8)}`;
+}
+
+/** @returns where everything is in a data directory, whether or not it is there */
+export const placesIn = (path: string): DataDirectory => ({
+  path,
+  database: join(path, "quartermaster.db"),
+  keys: join(path, "keys"),
+  artifacts: join(path, "artifacts"),
+  backups: join(path, "backups"),
+  lock: join(path, "server.lock"),
+  marker: join(path, "installation.json"),
+  service: join(path, "run", "service.json"),
+});
+
+function makeDirectory(path: string): void {
+  try {
+    if (!fileExists(path)) mkdirSync(path, { recursive: true, mode: OWNER_ONLY });
+    if (!statSync(path).isDirectory()) throw notADirectory(path);
+  } catch (error) {
+    throw asDirectoryError(error, path);
+  }
+}
+
+const notADirectory = (path: string): DomainError =>
+  new DomainError("invalid", "data_dir.not_a_directory", `the data directory ${path} is a file`, {
+    hint: "name a directory with --data-dir",
+  });
+
+function asDirectoryError(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC") {
+    return new DomainError("unavailable", "storage.full", `the disk that holds ${path} is full`, {
+      cause: error,
+    });
+  }
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return new DomainError(
+      "forbidden",
+      "data_dir.not_writable",
+      `the data directory ${path} cannot be made or opened`,
+      {
+        hint: "run as the owner of that directory, or name another with --data-dir",
+        cause: error,
+      },
+    );
+  }
+  if (code === "ENOTDIR" || code === "EEXIST") return notADirectory(path);
+  return error;
+}
+
+function refuseReadOnly(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new DomainError(
+      "forbidden",
+      "data_dir.not_writable",
+      `the data directory ${path} is not writable`,
+      {
+        hint: "check its permissions and that its file system is not mounted read-only",
+        cause: error,
+      },
+    );
+  }
+}
+
+/**
+ * Without this, SQLite says only that it cannot open a file.
+ * @throws DomainError `data_dir.not_permitted`, which names the first file or folder that this user may not use
+ */
+export function assertAccessible(directory: DataDirectory): void {
+  const { path, database, keys, artifacts, backups, lock } = directory;
+  const files = [database, `${database}-wal`, `${database}-shm`, lock];
+  const wrong =
+    [keys, artifacts, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
+    files.find(isClosed(constants.R_OK | constants.W_OK));
+  if (wrong === undefined) return;
+  const { uid: owner } = statSync(path);
+  throw new DomainError(
+    "forbidden",
+    "data_dir.not_permitted",
+    `${wrong} (${permissionsText(statSync(wrong))}) cannot be used by the owner of the data directory, user id ${owner}`,
+    { hint: permissionRemedy(path, owner) },
+  );
+}
+
+/** @returns the command that gives the owner of a data directory all that is in it, and nobody else */
+export const permissionRemedy = (path: string, owner: number): string =>
+  `as root: chown -R ${owner} '${path}' && chmod -R u+rwX,go= '${path}'`;
+
+/** A missing file is for its reader to judge. */
+const isClosed =
+  (access: number) =>
+  (path: string): boolean => {
+    try {
+      accessSync(path, access);
+      return false;
+    } catch (error) {
+      return Object(error).code !== "ENOENT";
+    }
+  };
+
+/** Held by the one server of a data directory; the operating system lets go of it when the process dies. */
+export interface ServerLock {
+  release(): void;
+}
+
+/** How long a starting server waits for the moment in which `isServerRunning` of another process looks. */
+const LOCK_WAIT_MS = 250;
+
+/**
+ * Takes the right to be the server of this directory, or says who has it.
+ * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` when the lock file cannot be written
+ */
+export function lockForServer(directory: DataDirectory, clock: Clock): ServerLock {
+  const connection = openLockFile(directory);
+  try {
+    // SQLite's exclusive lock is a lock of the kernel: it cannot outlive this process, however that ends.
+    connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
+    connection.run("BEGIN EXCLUSIVE");
+    const note = `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`;
+    writeWholeFile(holderFile(directory), note);
+  } catch (error) {
+    connection.close();
+    throw isBusy(error) ? inUse(directory, error) : asDirectoryError(asStorageError(error), directory.path);
+  }
+  return {
+    release: () => {
+      rmSync(holderFile(directory), { force: true });
+      connection.close();
+    },
+  };
+}
+
+/** The server that holds the lock, as it said itself. */
+export interface ServerHolder {
+  processId: number;
+  sinceMs: number;
+}
+
+const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
+
+/** @returns who runs on this directory now; `unknown` for a server that has not said so yet */
+export function findServer(directory: DataDirectory): ServerHolder | "unknown" | undefined {
+  if (!isServerRunning(directory)) return undefined;
+  const file = holderFile(directory);
+  const [, processId, since = ""] = HOLDER.exec(existsSync(file) ? readOwnFile(file).text : "") ?? [];
+  const sinceMs = Date.parse(since);
+  return processId === undefined || Number.isNaN(sinceMs)
+    ? "unknown"
+    : { processId: Number(processId), sinceMs };
+}
+
+/** @returns whether a server runs on this directory now */
+export function isServerRunning(directory: DataDirectory): boolean {
+  if (!existsSync(directory.lock)) return false;
+  const connection = openLockForReading(directory);
+  try {
+    connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two that ask do not hinder each other
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw asStorageError(error);
+  } finally {
+    connection.close();
+  }
+}
+
+function openLockForReading({ lock }: DataDirectory): Database {
+  try {
+    return openSqliteFile(lock, sqlite.SQLITE_OPEN_READONLY);
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+function openLockFile({ lock }: DataDirectory): Database {
+  try {
+    const connection = openSqliteFile(lock, sqlite.SQLITE_OPEN_READWRITE | sqlite.SQLITE_OPEN_CREATE);
+    chmodSync(lock, 0o600);
+    return connection;
+  } catch (error) {
+    throw asStorageError(error);
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
+
+/** Written by the holder of the lock, for people; the lock alone decides. */
+const holderFile = ({ lock }: DataDirectory): string => `${lock}.holder`;
+
+function inUse(directory: DataDirectory, cause: unknown): DomainError {
+  const holder = holderFile(directory);
+  const who = existsSync(holder) ? ` (${readOwnFile(holder).text.trim()})` : "";
+  return new DomainError(
+    "conflict",
+    "data_dir.in_use",
+    `the data directory ${directory.path} is in use by another server${who}`,
+    { hint: "stop that server first, or name another directory with --data-dir", cause },
+  );
+}

@@ -1,0 +1,192 @@
+// Puts another database in the place of the one in a data directory, in a way that a power cut at any moment leaves either the
+// old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
+// finishes it. Where the new database is from is src/app/backup/restore.ts's.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { type Clock, fromStamp } from "../../clock.ts";
+import { type DataDirectory, lockForServer, type ServerLock } from "../../data-directory/data-directory.ts";
+import { DomainError } from "../../errors.ts";
+import { flushToDisk, readOwnFile, writeWholeFile } from "../../own-files.ts";
+import { openConnection } from "../connection.ts";
+import { sqliteErrorIn } from "../storage-errors.ts";
+import { litestreamFolder } from "./replication.ts";
+
+/** Folders in the data directory: where a database is made ready, and where the one before it is kept. */
+const STAGING = /^restoring-[0-9a-f-]{36}$/;
+const ASIDE = /^replaced-(\d{8}T\d{6}Z)(?:-\d{1,4})?$/;
+/** @returns when the data in a folder of that name was replaced, in UTC milliseconds; undefined for any other name */
+export function replacedAtMs(name: string): number | undefined {
+  const [, stamp] = ASIDE.exec(name) ?? [];
+  return stamp === undefined ? undefined : fromStamp(stamp);
+}
+
+/** How long a swap waits for a command that is about to end. */
+const OTHERS_WAIT_MS = 500;
+const SIDECARS = ["-wal", "-shm", "-journal"];
+
+/** All that belongs to a database: its log is no other's, and Litestream must begin anew with another one. */
+const filesOf = (database: string): string[] => [
+  database,
+  ...SIDECARS.map((end) => database + end),
+  litestreamFolder(database),
+];
+
+const PlanSchema = Type.Object({
+  staging: Type.String({ pattern: STAGING.source }),
+  aside: Type.String({ pattern: ASIDE.source }),
+});
+
+type SwapPlan = Static<typeof PlanSchema>;
+
+const planFile = ({ path }: DataDirectory): string => join(path, "restore.json");
+
+/** @returns an empty folder in which a database is made ready; one that nobody swaps in is removed by `finishSwap` */
+export function stagingIn({ path }: DataDirectory, uuid: string): string {
+  const staging = join(path, `restoring-${uuid}`);
+  mkdirSync(staging, { mode: 0o700 });
+  return staging;
+}
+
+/**
+ * Puts `quartermaster.db` of the staging folder in force. Call it under the server's lock.
+ * @param stamp names the folder that keeps the old database: `20260101T000000Z`
+ * @returns that folder; undefined where there was no database
+ * @throws DomainError `data_dir.busy` while another program has the old database open, `storage.*`
+ */
+export function swapIn(
+  directory: DataDirectory,
+  { staging, stamp }: { staging: string; stamp: string },
+): string | undefined {
+  const plan = { staging: basename(staging), aside: unusedAsideFolder(directory, stamp) };
+  writePlan(directory, plan);
+  try {
+    if (existsSync(directory.database)) assertExclusive(directory);
+  } catch (error) {
+    rmSync(planFile(directory), { force: true });
+    throw error;
+  }
+  carryOut(directory, plan);
+  const aside = join(directory.path, plan.aside);
+  return existsSync(aside) ? aside : undefined;
+}
+
+/** @returns whether a swap was begun that whoever opens the directory next must finish */
+export const isSwapPending = (directory: DataDirectory): boolean => existsSync(planFile(directory));
+
+/**
+ * Finishes a swap that was cut short, for those who do not hold the server's lock.
+ * @throws DomainError `data_dir.restoring` while one is under way, beside those of finishSwap
+ */
+export function completeSwap(directory: DataDirectory, clock: Clock): void {
+  if (!isSwapPending(directory)) return;
+  const lock = lockForSwap(directory, clock);
+  try {
+    finishSwap(directory);
+  } finally {
+    lock.release();
+  }
+}
+
+function lockForSwap(directory: DataDirectory, clock: Clock): ServerLock {
+  try {
+    return lockForServer(directory, clock);
+  } catch (cause) {
+    throw new DomainError(
+      "unavailable",
+      "data_dir.restoring",
+      `a restore of ${directory.path} is under way`,
+      {
+        hint: "try again when it has ended",
+        cause,
+      },
+    );
+  }
+}
+
+/**
+ * Finishes a swap that was cut short, and removes what was being made ready for one. Call it under the server's lock.
+ * @returns whether a database was put in force by it
+ * @throws DomainError `data_dir.restore_unreadable`, `storage.*`
+ */
+export function finishSwap(directory: DataDirectory): boolean {
+  const isPending = isSwapPending(directory);
+  if (isPending) carryOut(directory, readPlan(directory));
+  for (const name of readdirSync(directory.path))
+    if (STAGING.test(name)) rmSync(join(directory.path, name), { recursive: true, force: true });
+  return isPending;
+}
+
+/** Each step may have been done before; what is in staging was whole and checked when the plan was written. */
+function carryOut(directory: DataDirectory, { staging, aside }: SwapPlan): void {
+  const fresh = join(directory.path, staging, basename(directory.database));
+  if (existsSync(fresh)) {
+    const folder = join(directory.path, aside);
+    for (const path of filesOf(directory.database)) if (existsSync(path)) moveInto(folder, path);
+    if (existsSync(folder)) flushToDisk(folder);
+    renameSync(fresh, directory.database);
+  }
+  flushToDisk(directory.path);
+  rmSync(planFile(directory), { force: true });
+  rmSync(join(directory.path, staging), { recursive: true, force: true });
+  flushToDisk(directory.path);
+}
+
+function moveInto(folder: string, path: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  renameSync(path, join(folder, basename(path)));
+}
+
+function unusedAsideFolder({ path }: DataDirectory, stamp: string): string {
+  for (let again = 0; ; again++) {
+    const name = `replaced-${stamp}${again === 0 ? "" : `-${again}`}`;
+    if (!existsSync(join(path, name))) return name;
+  }
+}
+
+const writePlan = (directory: DataDirectory, plan: SwapPlan): void =>
+  writeWholeFile(planFile(directory), `${JSON.stringify(plan)}\n`);
+
+function readPlan(directory: DataDirectory): SwapPlan {
+  try {
+    const plan: unknown = JSON.parse(readOwnFile(planFile(directory)).text);
+    if (Value.Check(PlanSchema, plan)) return plan;
+  } catch {
+    // told below
+  }
+  throw new DomainError(
+    "conflict",
+    "data_dir.restore_unreadable",
+    `${planFile(directory)} does not say what a restore was about to do`,
+    { hint: "if quartermaster.db is there and whole, remove that file; otherwise restore again" },
+  );
+}
+
+/**
+ * Nobody else may have the old database open: what they write would be told as durable and set aside. Closing as the last
+ * one also puts its write-ahead log into the file, so that what is set aside is one whole file.
+ */
+function assertExclusive({ database }: DataDirectory): void {
+  try {
+    const connection = openConnection(database, { busyTimeoutMs: OTHERS_WAIT_MS });
+    try {
+      connection.run("PRAGMA locking_mode=EXCLUSIVE");
+      connection.run("BEGIN IMMEDIATE");
+      connection.run("COMMIT");
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    const code = sqliteErrorIn(error)?.code ?? "";
+    if (code.startsWith("SQLITE_BUSY")) throw inUse(error);
+    // A damaged database is a reason to restore, and is set aside with all that lies beside it.
+    if (!code.startsWith("SQLITE_")) throw error;
+  }
+}
+
+const inUse = (cause: unknown): DomainError =>
+  new DomainError("unavailable", "data_dir.busy", "another program has the database open", {
+    hint: "wait for other commands to end; stop replication, such as Litestream, before you restore",
+    cause,
+  });

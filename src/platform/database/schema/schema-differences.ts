@@ -1,0 +1,59 @@
+// Compares the tables, indexes, triggers and views of a database with those that the migrations make. An object of anybody else
+// may change rows or hide them without a trace: a trigger on the audit log, for example.
+import { Database } from "bun:sqlite";
+import { migrations } from "../../../../migrations/index.ts";
+import { FAULTS_MAX } from "../maintenance/integrity.ts";
+import { JOURNAL } from "./schema.ts";
+
+/** Tables that replication software adds beside ours: Litestream's. */
+const REPLICATION_TABLES: readonly RegExp[] = [/^_litestream_\w{1,40}$/];
+/** SQLite's own: AUTOINCREMENT, and what ANALYZE leaves. */
+const SQLITE_TABLES: readonly RegExp[] = [/^sqlite_sequence$/, /^sqlite_stat[14]$/];
+
+interface SchemaObject {
+  type: string;
+  name: string;
+  sql: string | null;
+}
+
+/**
+ * @param schema number of the last migration that the database has
+ * @returns what differs, in words, FAULTS_MAX at most; nothing for a database that only the migrations have shaped
+ */
+export function schemaDifferences(connection: Database, schema: number): string[] {
+  const wanted = new Map(objectsOf(schema).map((object) => [keyOf(object), object]));
+  const found = objectsIn(connection);
+  const keys = new Set(found.map(keyOf));
+  const all = [
+    ...found
+      .filter((object) => !wanted.has(keyOf(object)) && !isAllowed(object))
+      .map((object) => `the ${keyOf(object)} is foreign`),
+    ...found
+      .filter((object) => (wanted.get(keyOf(object)) ?? object).sql !== object.sql)
+      .map((object) => `the ${keyOf(object)} was changed`),
+    ...[...wanted.keys()].filter((key) => !keys.has(key)).map((key) => `the ${key} is missing`),
+  ];
+  return all.slice(0, FAULTS_MAX);
+}
+
+const keyOf = ({ type, name }: SchemaObject): string => `${type} ${name}`;
+
+const isAllowed = ({ type, name, sql }: SchemaObject): boolean =>
+  type === "table" &&
+  (sql ?? "").startsWith("CREATE TABLE") && // not a virtual table, which runs code of its own
+  [...REPLICATION_TABLES, ...SQLITE_TABLES].some((pattern) => pattern.test(name));
+
+/** Without the indexes that SQLite makes for the constraints of a table, whose text says the same. */
+const objectsIn = (connection: Database): SchemaObject[] =>
+  connection
+    .query<SchemaObject, []>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE NOT (type = 'index' AND sql IS NULL) ORDER BY type, name",
+    )
+    .all();
+
+function objectsOf(schema: number): SchemaObject[] {
+  using made = new Database(":memory:");
+  made.run(JOURNAL);
+  for (const { id, sql } of migrations) if (id <= schema) made.run(sql);
+  return objectsIn(made);
+}

@@ -1,0 +1,168 @@
+// Reads and writes the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
+import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
+import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DomainError } from "../errors.ts";
+
+/** A regular file that is about to be read. */
+export interface OpenedFile {
+  sizeBytes: number;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Opens a regular file for one reading.
+ * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
+ */
+export async function openFile(path: string): Promise<OpenedFile> {
+  return { sizeBytes: await sizeOfFile(path), bytes: readPieces(path) };
+}
+
+/**
+ * Opens a regular file for a synchronous reader. A named pipe is refused instead of waited for, which would block the process
+ * against every signal.
+ * @returns the descriptor, which the caller closes
+ * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
+ */
+export function openRegularFile(path: string): number {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fstatSync(file).isFile()) return file;
+    closeSync(file);
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+  throw notRegular(path);
+}
+
+/**
+ * Reads a file piece by piece. It is opened when the first piece is asked for: a stream opens it at once, and where nobody
+ * comes to read that, it stays open, or fails with nobody there to hear of it.
+ * @param range a part of the file, in bytes
+ */
+export async function* readPieces(
+  path: string,
+  range?: { offset: number; length: number },
+): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, range && { start: range.offset, end: range.offset + range.length - 1 });
+}
+
+/**
+ * @param bytesMax a larger file is refused before it is read
+ * @throws DomainError `file.too_large` beside those of openFile
+ */
+export async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
+  const sizeBytes = await sizeOfFile(path);
+  if (sizeBytes > bytesMax) {
+    throw new DomainError(
+      "invalid",
+      "file.too_large",
+      `${path} has ${sizeBytes} bytes; at most ${bytesMax} are read`,
+    );
+  }
+  await using file = await open(path, "r");
+  return await file.readFile();
+}
+
+/** whole, or part by part as it is written */
+export type FileText = string | AsyncIterable<string | Uint8Array>;
+
+/**
+ * Writes a file that is either the old one or the whole new one, also after a power failure.
+ * @throws DomainError `file.symbolic_link` for a link, whose target whoever made the link has chosen; `file.not_regular` for a
+ *   folder or a device, `file.missing` where the folder is not there,
+ *   `file.not_permitted`, `storage.full`
+ */
+export async function replaceFile(
+  path: string,
+  text: FileText,
+  { mode = 0o644 }: { mode?: number } = {},
+): Promise<void> {
+  try {
+    await refuseOther(path);
+    const partial = `${path}.${process.pid}.partial`;
+    try {
+      await using file = await open(partial, "wx", mode);
+      await writeDurably(file, text);
+      await rename(partial, path);
+    } finally {
+      await rm(partial, { force: true });
+    }
+    await using folder = await open(dirname(path), "r");
+    await folder.sync();
+  } catch (error) {
+    throw isMissing(error) ? folderMissing(dirname(path), error) : asFileError(error, path);
+  }
+}
+
+/** Nothing at all, or a regular file, may be replaced. */
+async function refuseOther(path: string): Promise<void> {
+  try {
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) throw symbolicLink(path);
+    if (!found.isFile()) throw notRegular(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+async function writeDurably(file: FileHandle, text: FileText): Promise<void> {
+  await file.writeFile(text);
+  await file.sync();
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  try {
+    const found = await stat(path);
+    if (found.isFile()) {
+      await using file = await open(path, "r"); // whether we may read it shows only now
+      return (await file.stat()).size;
+    }
+  } catch (error) {
+    throw asFileError(error, path);
+  }
+  throw notRegular(path);
+}
+
+const notRegular = (path: string): DomainError =>
+  new DomainError("invalid", "file.not_regular", `${path} is not a regular file`);
+
+const symbolicLink = (path: string): DomainError =>
+  new DomainError("invalid", "file.symbolic_link", `${path} is a symbolic link`, {
+    hint: "name the file that it leads to, or remove the link",
+  });
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
+const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
+
+/** A missing folder may be a disk that is not mounted, and making it would fill another one. */
+export const folderMissing = (folder: string, cause?: unknown): DomainError =>
+  new DomainError("not_found", "file.missing", `there is no folder ${folder}`, {
+    hint: "mount its disk, or make it first, or name a file elsewhere",
+    cause,
+  });
+
+/** @returns what the file system says of `path` as a DomainError with a next step; any other error as it is */
+export function asFileError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (isMissing(error)) {
+    return new DomainError("not_found", "file.missing", `there is no file ${path}`, {
+      hint: "check the path",
+      cause: error,
+    });
+  }
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return new DomainError("forbidden", "file.not_permitted", `${path} may not be used by this user`, {
+      hint: "a command acts as the owner of the data directory, also when root starts it: name a file of that user",
+      cause: error,
+    });
+  }
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new DomainError("unavailable", "storage.full", `there is no room left for ${path}`, {
+      cause: error,
+    });
+  }
+  return error;
+}

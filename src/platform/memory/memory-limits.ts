@@ -1,0 +1,50 @@
+// The limits of memory that this process lives under, for the message that it has reached one of them.
+import { readFileSync } from "node:fs";
+import { bytesText } from "../files/disk.ts";
+
+/** The engine throws a RangeError, SQLite and the system calls have codes. @returns whether memory was what was missing */
+export const isOutOfMemory = (error: unknown): boolean =>
+  ["ENOMEM", "SQLITE_NOMEM"].includes(Object(error).code) ||
+  (error instanceof RangeError && /out of memory/i.test(error.message));
+
+/** @returns the limits of this process in words */
+export const memoryLimitText = (): string =>
+  `the memory limit is ${memoryLimits().join(", ") || "that of the machine"}`;
+
+/**
+ * @param root of the file system; tests have their own
+ * @returns each limit with its name and size, as `memory.max of the control group: 512.0 MiB`; none where there is none
+ */
+export function memoryLimits(root = ""): string[] {
+  return [...groupLimit(root), ...processLimits(root)];
+}
+
+/** The nearest control group with a limit counts, and a group above it may have one as well. */
+function groupLimit(root: string): string[] {
+  const [, group = "/"] = /^0::(\/.*)$/m.exec(textOf(`${root}/proc/self/cgroup`)) ?? [];
+  const parts = group.split("/").filter((part) => part !== "");
+  for (let depth = parts.length; depth >= 0; depth -= 1) {
+    const folder = [`${root}/sys/fs/cgroup`, ...parts.slice(0, depth)].join("/");
+    const bytes = Number.parseInt(textOf(`${folder}/memory.max`), 10);
+    if (!Number.isNaN(bytes)) return [`memory.max of the control group: ${bytesText(bytes)}`];
+  }
+  return [];
+}
+
+const NAMES = { "Max address space": "ulimit -v", "Max data size": "ulimit -d" } as const;
+
+function processLimits(root: string): string[] {
+  const text = textOf(`${root}/proc/self/limits`);
+  return Object.entries(NAMES).flatMap(([name, command]) => {
+    const [, bytes] = new RegExp(`^${name}\\s+(\\d+)`, "m").exec(text) ?? [];
+    return bytes === undefined ? [] : [`${command}: ${bytesText(Number(bytes))}`];
+  });
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // another system, or a container without it
+  }
+}

@@ -1,0 +1,131 @@
+// Turns any value into a bounded, harmless JSON value for a log line: secrets and personal text become marks,
+// errors lose what must not be shown, cycles and sizes end at a limit. It leaves the line itself to log.ts.
+import { inspect } from "node:util";
+import { Secret } from "../secret.ts";
+
+export const LOG_DEPTH_MAX = 6;
+/** Members of one array or object; the rest is counted, not shown. */
+export const LOG_MEMBERS_MAX = 50;
+/** Members of one line altogether, so that nesting cannot multiply the limit above. */
+export const LOG_LINE_MEMBERS_MAX = 500;
+/** UTF-16 units of one string, a stack included. */
+export const LOG_TEXT_LENGTH_MAX = 4_096;
+
+const PERSONAL_MARK = "[personal]";
+
+/** Text that names a person (an e-mail address). Shown by `log.debug` only; every other conversion gives a mark. */
+export class Personal {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** @returns the text itself; only for output that a person at debug level reads */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return PERSONAL_MARK;
+  }
+
+  toJSON(): string {
+    return PERSONAL_MARK;
+  }
+
+  [inspect.custom](): string {
+    return PERSONAL_MARK;
+  }
+}
+
+/** @returns text for a log field that is hidden above debug level (operator-experience.md SVC-8) */
+export const personal = (text: string): Personal => new Personal(text);
+
+export type LogValue = string | number | boolean | null | LogValue[] | { [name: string]: LogValue };
+
+/** What one line may show, and how much of its budget is used. */
+export interface Showing {
+  readonly personal: boolean;
+  readonly stack: boolean;
+  membersLeft: number;
+}
+
+const bounded = (text: string): string =>
+  text.length <= LOG_TEXT_LENGTH_MAX
+    ? text
+    : `${text.slice(0, LOG_TEXT_LENGTH_MAX)}… [${text.length - LOG_TEXT_LENGTH_MAX} more]`;
+
+/**
+ * @param ancestors the objects that lead to `value`, outermost first
+ * @returns a copy without prototypes, getters, cycles or secrets; never throws
+ */
+export function toLogValue(value: unknown, showing: Showing, ancestors: readonly object[] = []): LogValue {
+  if (typeof value === "string") return bounded(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value === "boolean" || value === null) return value;
+  if (typeof value !== "object") return typeof value === "function" ? "[function]" : bounded(String(value));
+  if (value instanceof Secret) return value.toString();
+  if (value instanceof Personal) return showing.personal ? bounded(value.reveal()) : value.toString();
+  if (ancestors.includes(value)) return "[circular]";
+  if (ancestors.length >= LOG_DEPTH_MAX) return "[too deep]";
+  try {
+    return fromObject(value, showing, [...ancestors, value]);
+  } catch {
+    // A getter or a proxy of the value threw: the line matters more than this field.
+    return "[unreadable]";
+  }
+}
+
+function fromObject(value: object, showing: Showing, path: readonly object[]): LogValue {
+  if (value instanceof Error) return fromError(value, showing, path);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
+  if (value instanceof Map || value instanceof Set) return fromList(value, value.size, { showing, path });
+  if (Array.isArray(value)) return fromList(value, value.length, { showing, path });
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return toLogValue(value.toJSON(), showing, path);
+  }
+  return fromMembers(value, showing, path);
+}
+
+interface Place {
+  showing: Showing;
+  path: readonly object[];
+}
+
+function fromList(items: Iterable<unknown>, size: number, { showing, path }: Place): LogValue {
+  const list: LogValue[] = [];
+  for (const item of items) {
+    if (list.length === LOG_MEMBERS_MAX || showing.membersLeft-- <= 0) break;
+    list.push(toLogValue(item, showing, path));
+  }
+  if (list.length < size) list.push(`[${size - list.length} more]`);
+  return list;
+}
+
+function fromMembers(value: object, showing: Showing, path: readonly object[]): LogValue {
+  const members: Record<string, LogValue> = Object.create(null);
+  let shown = 0;
+  const names = Object.keys(value);
+  for (const name of names) {
+    if (shown === LOG_MEMBERS_MAX || showing.membersLeft-- <= 0) break;
+    const member: unknown = Reflect.get(value, name);
+    if (member !== undefined) members[bounded(name)] = toLogValue(member, showing, path);
+    shown++;
+  }
+  if (shown < names.length) members["…"] = `[${names.length - shown} more]`;
+  return members;
+}
+
+/** Own fields of an error are left out: libraries put requests and parameters there. */
+function fromError(error: Error, showing: Showing, path: readonly object[]): LogValue {
+  const shown: Record<string, LogValue> = { name: bounded(error.name), message: bounded(error.message) };
+  for (const name of ["reason", "code"]) {
+    const member: unknown = Reflect.get(error, name);
+    if (typeof member === "string") shown[name] = bounded(member);
+  }
+  if (showing.stack && error.stack !== undefined) shown.stack = bounded(error.stack);
+  if (error.cause !== undefined) shown.cause = toLogValue(error.cause, showing, path);
+  return shown;
+}

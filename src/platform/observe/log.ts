@@ -1,0 +1,152 @@
+// Writes what happened, one event per line, for a journal or a terminal (operator-experience.md SVC-8).
+// What a value may show is decided in log-value.ts; where the lines go is the caller's `write`.
+import { type Clock, toRfc3339 } from "../clock.ts";
+import { visibleJson } from "../text/visible-json.ts";
+import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
+
+export { Personal, personal } from "./log-value.ts";
+
+/** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
+export const LOG_LINE_LENGTH_MAX = 16_000;
+
+export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFormat = "json" | "text";
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** @param fields a function is asked only where the line is written */
+type Write = (event: string, fields?: LogFields | (() => LogFields)) => void;
+
+/** Events are stable names `area.what`; everything that varies goes into fields. */
+export interface Log {
+  debug: Write;
+  info: Write;
+  warning: Write;
+  error: Write;
+  /** @returns a log that adds `fields` to every line */
+  child(fields: LogFields): Log;
+}
+
+/** The whole log of a process; its children follow. */
+export interface AdjustableLog extends Log {
+  /** @param level the lowest that is written from now on */
+  setLevel(level: LogLevel): void;
+}
+
+export interface LogOptions {
+  /** the lowest level that is written at first */
+  level: LogLevel;
+  format: LogFormat;
+  /** receives one whole line, its line break included */
+  write: (line: string) => void;
+  clock: Clock;
+  /** puts the priority of sd-daemon(3) before each line, for `journalctl -p` */
+  journald?: boolean;
+}
+
+export interface BufferedLines {
+  write(line: string): void;
+  /** Writes at once what waits: a process that ends has no next turn. */
+  flush(): void;
+}
+
+/**
+ * Writes the lines of one turn of the event loop together: a line for each request would be a system call for each.
+ * @param write receives whole lines
+ */
+export function bufferLines(write: (lines: string) => void): BufferedLines {
+  let waiting = "";
+  const flush = (): void => {
+    const lines = waiting;
+    waiting = "";
+    if (lines !== "") write(lines);
+  };
+  return {
+    write(line) {
+      if (waiting === "") setImmediate(flush);
+      waiting += line;
+    },
+    flush,
+  };
+}
+
+const PRIORITIES: Record<LogLevel, string> = { debug: "<7>", info: "<6>", warning: "<4>", error: "<3>" };
+const OWN_NAMES = ["ts", "level", "event"];
+
+interface Line {
+  ts: string;
+  level: LogLevel;
+  event: string;
+  fields: readonly (readonly [name: string, value: LogValue])[];
+}
+
+/** @returns a log; a field named like one of the line's own is written with a trailing underscore */
+export function createLog(options: LogOptions): AdjustableLog {
+  const threshold = { rank: LOG_LEVELS.indexOf(options.level) };
+  return {
+    ...withFields({ ...options, threshold }, {}),
+    setLevel: (level) => {
+      threshold.rank = LOG_LEVELS.indexOf(level);
+    },
+  };
+}
+
+interface Thresholded extends LogOptions {
+  /** shared by all children */
+  readonly threshold: { readonly rank: number };
+}
+
+function withFields(options: Thresholded, own: LogFields): Log {
+  const writer = (level: LogLevel): Write => {
+    const rank = LOG_LEVELS.indexOf(level);
+    return (event, fields) => {
+      if (rank < options.threshold.rank) return;
+      const given = typeof fields === "function" ? fields() : fields;
+      options.write(lineOf(options, level, { event, fields: { ...own, ...given } }));
+    };
+  };
+  return {
+    debug: writer("debug"),
+    info: writer("info"),
+    warning: writer("warning"),
+    error: writer("error"),
+    child: (fields) => withFields(options, { ...own, ...fields }),
+  };
+}
+
+function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fields: LogFields }): string {
+  const showing = {
+    personal: level === "debug",
+    stack: level === "error",
+    membersLeft: LOG_LINE_MEMBERS_MAX,
+  };
+  const fields: [string, LogValue][] = [];
+  for (const name of Object.keys(said.fields)) {
+    const value = said.fields[name];
+    if (value === undefined) continue;
+    fields.push([OWN_NAMES.includes(name) ? `${name}_` : name, toLogValue(value, showing)]);
+  }
+  const line = { ts: toRfc3339(options.clock.nowMs()), level, event: said.event, fields };
+  const prefix = options.journald ? PRIORITIES[level] : "";
+  return `${prefix}${written(line, options.format)}\n`;
+}
+
+/** A line beyond the limit keeps its event and says how long it was. */
+function written(line: Line, format: LogFormat): string {
+  const write = format === "json" ? jsonLine : textLine;
+  const text = write(line);
+  if (text.length <= LOG_LINE_LENGTH_MAX) return text;
+  return write({ ...line, event: line.event.slice(0, 100), fields: [["omitted_length", text.length]] });
+}
+
+const jsonLine = ({ fields, ...own }: Line): string =>
+  visibleJson(JSON.stringify({ ...own, ...Object.fromEntries(fields) }));
+
+function textLine({ ts, level, event, fields }: Line): string {
+  let line = `${ts} ${level.toUpperCase().padEnd(7)} ${word(event)}`;
+  for (const [name, value] of fields) line += ` ${word(name)}=${word(value)}`;
+  return line;
+}
+
+const word = (value: LogValue): string =>
+  typeof value === "string" && /^[\w.:/@+-]+$/.test(value) ? value : visibleJson(JSON.stringify(value));

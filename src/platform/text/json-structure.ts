@@ -1,0 +1,191 @@
+// Checks JSON text before it is parsed: depth, number of values, and names that an object has twice. What is refused here
+// never becomes objects. The text may be malformed; that is for JSON.parse to find.
+
+import { pointerOf } from "../errors.ts";
+import type { Steps } from "../steps.ts";
+import { endOfString, NameTable, stringAt } from "./json-names.ts";
+
+/** Members of one object at most, in JSON and YAML: the runtime takes long over objects with very many. */
+export const OBJECT_MEMBERS_MAX = 10_000;
+
+/** Different names of members in one text, in JSON and YAML: the runtime takes long to make objects of very many shapes. */
+export const DIFFERENT_NAMES_MAX = 30_000;
+/** Characters of one name, as it is written, in JSON and YAML. */
+export const NAME_CHARACTERS_MAX = 4_096;
+/** Characters of a number. */
+export const NUMBER_CHARACTERS_MAX = 1_024;
+
+export interface JsonLimits {
+  /** objects and lists inside each other */
+  depthMax: number;
+  /** scalars, objects, lists and the names of members */
+  valuesMax: number;
+  /** two names of one object that differ only by letter case are the same name */
+  foldsCase?: boolean;
+}
+
+/**
+ * `duplicate`: `at` is the index of the opening quote of the second of two equal names. `syntax`: `at` is the index of the
+ * character that cannot begin a value.
+ */
+export type JsonViolation =
+  | { kind: "depth" | "values" | "members" | "names" | "name" | "number" }
+  | { kind: "duplicate" | "syntax"; at: number };
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
+const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
+const SPACE = 0x20;
+const LIST = 0;
+/** of numbers, `true`, `false` and `null` */
+const SCALAR_STARTS = "-0123456789tfn";
+
+/** Characters of one slice; takes about a millisecond. */
+const SLICE_CHARACTERS = 128 * 1024;
+
+/** @returns the first flaw in the order of the text; takes time in proportion to the text, whatever is in it */
+export function findViolation(text: string, limits: JsonLimits): JsonViolation | undefined {
+  const search = new FlawSearch(text, limits);
+  search.goOn(text.length);
+  return search.flaw;
+}
+
+/** The same for a long text, one slice after the other. */
+export function* findFlawInSlices(
+  text: string,
+  limits: JsonLimits,
+  sliceCharacters = SLICE_CHARACTERS,
+): Steps<JsonViolation | undefined> {
+  const search = new FlawSearch(text, limits);
+  for (let end = sliceCharacters; search.goOn(end); end += sliceCharacters) yield;
+  return search.flaw;
+}
+
+class FlawSearch {
+  flaw: JsonViolation | undefined;
+  #at = 0;
+  #values = 0;
+  #objects = 0;
+  #inObject = LIST;
+  #isNameNext = false;
+  readonly #names: NameTable;
+  /** LIST, or the number of the object */
+  readonly #open: number[] = [];
+  /** of each open object */
+  readonly #members: number[] = [];
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: JsonLimits,
+  ) {
+    this.#names = new NameTable(text, limits.foldsCase ?? false);
+  }
+
+  /** Looks at what begins before `end`. @returns whether there is more to look at */
+  goOn(end: number): boolean {
+    this.flaw = this.#search(Math.min(end, this.text.length));
+    return this.flaw === undefined && this.#at < this.text.length;
+  }
+
+  /** Works on variables of its own, which is twice as fast. */
+  #search(stop: number): JsonViolation | undefined {
+    const { text } = this;
+    const { depthMax, valuesMax } = this.limits;
+    const open = this.#open;
+    let [at, values, objects, inObject] = [this.#at, this.#values, this.#objects, this.#inObject];
+    let isNameNext = this.#isNameNext;
+    for (; at < stop; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code <= SPACE) continue;
+      if (code === COMMA || code === COLON) {
+        isNameNext = code === COMMA && inObject !== LIST;
+        continue;
+      }
+      if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
+        open.pop();
+        this.#members.pop();
+        inObject = open.at(-1) ?? LIST;
+        continue;
+      }
+      values += 1;
+      if (values > valuesMax) return { kind: "values" };
+      if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        isNameNext = code === OPEN_OBJECT;
+        inObject = isNameNext ? ++objects : LIST;
+        open.push(inObject);
+        this.#members.push(0);
+        if (open.length > depthMax) return { kind: "depth" };
+      } else if (code === QUOTE) {
+        const end = endOfString(text, at);
+        const flaw = isNameNext ? this.#flawOfName(at, { end, object: inObject }) : undefined;
+        if (flaw) return flaw;
+        at = end;
+      } else {
+        if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };
+        const end = endOfScalar(text, at);
+        if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number" };
+        at = end;
+      }
+    }
+    [this.#at, this.#values, this.#objects, this.#inObject] = [at, values, objects, inObject];
+    this.#isNameNext = isNameNext;
+    return undefined;
+  }
+
+  #flawOfName(at: number, { end, object }: { end: number; object: number }): JsonViolation | undefined {
+    const count = (this.#members.pop() ?? 0) + 1;
+    if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
+    this.#members.push(count);
+    if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
+    if (this.#names.add(at, object) === "duplicate") return { kind: "duplicate", at };
+    return this.#names.size > DIFFERENT_NAMES_MAX ? { kind: "names" } : undefined;
+  }
+}
+
+/**
+ * @returns the index of the last character of a number, `true`, `false`, `null`, or of what stands in their place; it looks
+ *   no further than at the first character that is too many for a number
+ */
+function endOfScalar(text: string, start: number): number {
+  const limit = Math.min(text.length, start + NUMBER_CHARACTERS_MAX + 1);
+  let at = start + 1;
+  while (at < limit && !endsScalar(text.charCodeAt(at))) at += 1;
+  return at - 1;
+}
+
+const endsScalar = (code: number): boolean =>
+  code <= SPACE ||
+  code === COMMA ||
+  code === COLON ||
+  code === QUOTE ||
+  code === CLOSE_LIST ||
+  code === CLOSE_OBJECT ||
+  code === OPEN_LIST ||
+  code === OPEN_OBJECT;
+
+/** @param at index of the opening quote of a name @returns the RFC 6901 pointer to that member */
+export function pointerAt(text: string, at: number): string {
+  const path: (string | number)[] = [];
+  let isNameNext = false; // where a name is next, the path ends with a text
+  for (let here = 0; here <= at; here += 1) {
+    const code = text.charCodeAt(here);
+    if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      isNameNext = code === OPEN_OBJECT;
+      path.push(isNameNext ? "" : 0);
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
+      path.pop();
+    } else if (code === COLON) {
+      isNameNext = false;
+    } else if (code === COMMA) {
+      const last = path.at(-1);
+      isNameNext = typeof last === "string";
+      if (typeof last === "number") path[path.length - 1] = last + 1;
+    } else if (code === QUOTE) {
+      if (isNameNext) path[path.length - 1] = stringAt(text, here);
+      here = endOfString(text, here);
+    }
+  }
+  return pointerOf(path);
+}

@@ -1,0 +1,187 @@
+// Reads the members of untyped JSON objects: each read reports what is wrong in plain words and answers only what is
+// usable, so that the rules that follow can go on and find the rest. Knows no rule of packages or policies.
+
+import { closest, distance } from "fastest-levenshtein";
+import { pointerOf } from "../errors.ts";
+import { isJsonObject } from "./json-object.ts";
+import { type ProblemList, quoted } from "./problem-list.ts";
+
+/** of member names and of the keys of open maps: platforms, helper commands, variables */
+export const KEY_CHARACTERS_MAX = 128;
+
+/** A value and where it stands in the input. */
+export interface Place {
+  readonly value: unknown;
+  /** RFC 6901 */
+  readonly pointer: string;
+}
+
+/** A key that would reach the prototype instead of the object; never acceptable, whatever a schema says. */
+export const PROTOTYPE_KEY = "__proto__";
+
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+/** @returns what the value is, in the words of JSON */
+export const jsonTypeOf = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") return "a text";
+  return typeof value === "boolean" ? "true or false" : "a number";
+};
+
+/** @returns that there is no such member, with the nearest name; the work grows with the square of the name's length */
+export const unknownMember = (name: string, known: readonly string[]): string => {
+  if (name.length > KEY_CHARACTERS_MAX || known.length === 0) return "is not a known member";
+  const nearest = closest(name, known);
+  return distance(name, nearest) <= Math.max(2, name.length / 3)
+    ? `is not a known member; did you mean ${nearest}?`
+    : `is not a known member; allowed here are ${known.join(", ")}`;
+};
+
+/** Reports a key that no map may have. @returns whether the key may be used */
+const isUsableKey = (problems: ProblemList, object: Place, key: string): boolean => {
+  if (key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
+    problems.add(
+      object.pointer,
+      `has a key of ${key.length} characters; a key has 1 to ${KEY_CHARACTERS_MAX} characters`,
+    );
+    return false;
+  }
+  if (key !== PROTOTYPE_KEY) return true;
+  problems.add(object.pointer + pointerOf([key]), "is a reserved key; choose another");
+  return false;
+};
+
+/** One object of the input. */
+export class ObjectReader {
+  readonly #members: Record<string, unknown>;
+
+  private constructor(
+    readonly place: Place,
+    members: Record<string, unknown>,
+    readonly problems: ProblemList,
+  ) {
+    this.#members = members;
+  }
+
+  /** Reports what is no object and every member that is not known. @returns nothing if there are no members to read */
+  static read(place: Place, problems: ProblemList, known: readonly string[]): ObjectReader | undefined {
+    if (!isJsonObject(place.value)) {
+      problems.add(place.pointer, `must be an object, not ${jsonTypeOf(place.value)}`);
+      return undefined;
+    }
+    for (const name of Object.keys(place.value)) {
+      if (known.includes(name) || !isUsableKey(problems, place, name)) continue;
+      const detail = problems.isFull ? "" : unknownMember(name, known);
+      problems.add(place.pointer + pointerOf([name]), detail);
+    }
+    return new ObjectReader(place, place.value, problems);
+  }
+
+  /** Reports a problem with the object, or with one of its members. */
+  report(detail: string, name?: string): void {
+    this.problems.add(name === undefined ? this.place.pointer : this.at(name), detail);
+  }
+
+  /** @returns the pointer of a member, there or not */
+  at(name: string): string {
+    return `${this.place.pointer}/${name}`;
+  }
+
+  /** @returns whether the member is there and not null */
+  has(name: string): boolean {
+    return this.value(name) != null;
+  }
+
+  value(name: string): unknown {
+    return Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
+  }
+
+  /** Absent and null are the same. @returns a text of one line within the limit; nothing when absent or wrong */
+  text(name: string, charactersMax: number): string | undefined {
+    return this.has(name)
+      ? readText({ value: this.value(name), pointer: this.at(name) }, this.problems, charactersMax)
+      : undefined;
+  }
+
+  /** As text, but absence is a problem, too. */
+  requiredText(name: string, charactersMax: number): string | undefined {
+    if (!this.has(name)) this.report("is missing", name);
+    return this.text(name, charactersMax);
+  }
+
+  /** Absent and null are the same. @returns nothing when absent or wrong */
+  flag(name: string): boolean | undefined {
+    const value = this.value(name);
+    if (value == null || typeof value === "boolean") return value ?? undefined;
+    this.report(`must be true or false, not ${jsonTypeOf(value)}`, name);
+    return undefined;
+  }
+
+  /** Absent and null are the same. @returns a whole number within the bounds, both included; nothing when absent or wrong */
+  integer(name: string, { min, max }: { min: number; max: number }): number | undefined {
+    const value = this.value(name);
+    if (value == null) return undefined;
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    const found = typeof value === "number" ? value : jsonTypeOf(value);
+    this.report(`must be a whole number from ${min} to ${max}, not ${found}`, name);
+    return undefined;
+  }
+
+  /** @returns the entries of an open map in their order; none when absent or wrong */
+  entries(name: string, countMax: number): [key: string, Place][] {
+    const value = this.value(name);
+    if (value === undefined) return [];
+    if (!isJsonObject(value)) {
+      this.report(`must be an object, not ${jsonTypeOf(value)}`, name);
+      return [];
+    }
+    const keys = Object.keys(value);
+    if (keys.length > countMax) {
+      this.report(`holds ${keys.length} entries; the limit is ${countMax}`, name);
+      return [];
+    }
+    const map = { value, pointer: this.at(name) };
+    return keys
+      .filter((key) => isUsableKey(this.problems, map, key))
+      .map((key) => [key, { value: value[key], pointer: map.pointer + pointerOf([key]) }]);
+  }
+
+  /** @returns the items of a list in their order; none when absent or wrong */
+  items(name: string, countMax: number): Place[] {
+    const value = this.value(name);
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) {
+      this.report(`must be a list, not ${jsonTypeOf(value)}`, name);
+      return [];
+    }
+    if (value.length > countMax) {
+      this.report(`holds ${value.length} entries; the limit is ${countMax}`, name);
+      return [];
+    }
+    return value.map((item: unknown, index) => ({ value: item, pointer: `${this.at(name)}/${index}` }));
+  }
+}
+
+/** @returns a text of one line within the limit of UTF-16 units; nothing when it is wrong, which is reported */
+export const readText = (place: Place, problems: ProblemList, charactersMax: number): string | undefined => {
+  const { value, pointer } = place;
+  if (typeof value !== "string") {
+    problems.add(pointer, `must be a text, not ${jsonTypeOf(value)}${quoteHint(value)}`);
+    return undefined;
+  }
+  if (value.length > charactersMax) {
+    problems.add(pointer, `has ${value.length} characters; the limit is ${charactersMax}`);
+    return undefined;
+  }
+  if (CONTROL_CHARACTER.test(value) || !value.isWellFormed()) {
+    problems.add(pointer, `must be one line without control characters, not ${quoted(value)}`);
+    return undefined;
+  }
+  return value;
+};
+
+/** YAML reads an unquoted 1.2 as a number; versions and digests are where this happens. */
+const quoteHint = (value: unknown): string =>
+  typeof value === "number" || typeof value === "boolean" ? "; write it in quotes" : "";

@@ -1,0 +1,146 @@
+// Walks the nodes of a parsed YAML file once and reports what must not become a value: repeated and reserved keys,
+// aliases that lead nowhere or multiply, and nesting beyond the limit. Works on nodes, before any alias is expanded.
+
+import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { pointerOf } from "../errors.ts";
+import { DIFFERENT_NAMES_MAX, NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "./json-structure.ts";
+import { PROTOTYPE_KEY } from "./object-reader.ts";
+import { type ProblemList, quoted } from "./problem-list.ts";
+import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
+
+/** of anchors and aliases together; the library looks through all of them for each alias */
+export const YAML_REFERENCES_MAX = 10_000;
+/** times bytesMax: characters and values once every alias is replaced; without aliases a text stays below by its size alone */
+export const YAML_EXPANSION_MAX = 2;
+
+/** scalars, mappings, lists and keys once every alias is replaced; as many as a JSON body may have */
+export const YAML_VALUES_MAX = 250_000;
+
+/** What a node amounts to once its aliases are replaced. */
+interface Extent {
+  readonly size: number;
+  readonly values: number;
+  readonly depth: number;
+}
+
+/** JSON would write null in its place */
+const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
+
+/** @returns how long a key is in JSON, without its quotes */
+const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;
+
+const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
+
+/** Recursion is bounded: the parser has refused deeper nesting already. */
+class Scan {
+  readonly #anchors = new Map<string, Extent>();
+  readonly #path: string[] = [];
+  readonly #names = new Set<string>();
+  #references = 0;
+
+  constructor(
+    readonly source: YamlSource,
+    readonly problems: ProblemList,
+    readonly bounds: Pick<YamlBounds, "bytesMax" | "hidesText">,
+  ) {}
+
+  get #expandedMax(): number {
+    return YAML_EXPANSION_MAX * this.bounds.bytesMax;
+  }
+
+  run(): void {
+    const { size, values } = this.#measure(this.source.document.contents);
+    if (this.#references > YAML_REFERENCES_MAX)
+      this.problems.add(
+        "",
+        `has ${this.#references} anchors and aliases; the limit is ${YAML_REFERENCES_MAX}`,
+      );
+    if (this.#names.size > DIFFERENT_NAMES_MAX)
+      this.problems.add("", `has ${this.#names.size} different keys; the limit is ${DIFFERENT_NAMES_MAX}`);
+    if (size > this.#expandedMax)
+      this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);
+    else if (values > YAML_VALUES_MAX)
+      this.problems.add("", `has ${values} values and names; the limit is ${YAML_VALUES_MAX}`);
+  }
+
+  #report(node: unknown, detail: string): void {
+    const offset = isNode(node) ? node.range?.[0] : undefined;
+    const line = offset === undefined || this.problems.isFull ? undefined : this.source.lineAt(offset);
+    this.problems.add(pointerOf(this.#path), detail, line);
+  }
+
+  #measure(node: unknown): Extent {
+    if (!isNode(node)) return NOTHING;
+    if (isAlias(node)) return this.#alias(node, node.source);
+    if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value))
+      this.#report(node, NOT_FINITE);
+    const extent = isMap(node)
+      ? this.#map(node)
+      : isSeq(node)
+        ? this.#sum(
+            node,
+            node.items.map((item, index) => this.#child(String(index), item)),
+          )
+        : { size: 1 + (node.range ? node.range[1] - node.range[0] : 0), values: 1, depth: 0 };
+    if (node.anchor) {
+      this.#references += 1;
+      this.#anchors.set(node.anchor, extent);
+    }
+    return extent;
+  }
+
+  #alias(node: Node, anchor: string): Extent {
+    this.#references += 1;
+    const target = this.#anchors.get(anchor);
+    const name = this.bounds.hidesText ? "the alias" : `the alias ${quoted(`*${anchor}`)}`;
+    if (!target) this.#report(node, `${name} has no complete anchor before it`);
+    return target ?? NOTHING;
+  }
+
+  #map(node: YAMLMap): Extent {
+    if (node.items.length > OBJECT_MEMBERS_MAX)
+      this.#report(node, `has ${node.items.length} members; the limit is ${OBJECT_MEMBERS_MAX}`);
+    const seen = new Set<string>();
+    const extents = node.items.flatMap(({ key, value }) => {
+      const name = isScalar(key) ? String(key.value) : "";
+      if (charactersAsJson(name) > NAME_CHARACTERS_MAX)
+        this.#report(key, `has a key of more than ${NAME_CHARACTERS_MAX} characters`);
+      this.#path.push(name);
+      if (name === PROTOTYPE_KEY) this.#report(key, "is a reserved key; choose another");
+      if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
+      this.#path.pop();
+      seen.add(name);
+      this.#names.add(name);
+      return [this.#measure(key), this.#child(name, value)];
+    });
+    return this.#sum(node, extents);
+  }
+
+  #child(name: string, node: unknown): Extent {
+    this.#path.push(name);
+    const extent = this.#measure(node);
+    this.#path.pop();
+    return extent;
+  }
+
+  #sum(node: Node, parts: readonly Extent[]): Extent {
+    let size = 1;
+    let values = 1;
+    let depth = 0;
+    for (const part of parts) {
+      size += part.size;
+      values += part.values;
+      depth = Math.max(depth, part.depth);
+    }
+    // Reported once, where the limit is crossed, not again on every level above.
+    if (depth === YAML_DEPTH_MAX) this.#report(node, `is nested deeper than ${YAML_DEPTH_MAX} levels`);
+    return { size, values, depth: depth + 1 };
+  }
+}
+
+/** Reports, with pointers from the root of the file, everything that forbids to turn the document into values. */
+export const scanYaml = (
+  source: YamlSource,
+  problems: ProblemList,
+  bounds: Pick<YamlBounds, "bytesMax" | "hidesText">,
+): void => new Scan(source, problems, bounds).run();

@@ -1,0 +1,168 @@
+// From the bytes of a file somebody hands us to one YAML document (JSON is YAML), within bounds of size, time and
+// nesting. What the document holds is judged in yaml-scan.ts and by whoever asked; yaml-text.ts joins the steps.
+
+import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
+import { DomainError } from "../errors.ts";
+import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
+
+export const YAML_DEPTH_MAX = 64;
+
+/** How large a text may be. */
+export interface YamlBounds {
+  readonly bytesMax: number;
+  /** words and marks of YAML: what reading costs */
+  readonly tokensMax: number;
+  /** asked now and then while YAML is read: whether it has taken too long */
+  readonly isOver?: (() => boolean) | undefined;
+  /** problems must not quote the text, because it may hold secrets */
+  readonly hidesText?: boolean;
+}
+
+export interface YamlSource {
+  readonly document: Document.Parsed;
+  /** 1-based, from an offset in UTF-16 units as nodes carry it */
+  lineAt(offset: number): number;
+}
+
+/** Something wrong at an offset in the text. */
+interface Fault {
+  readonly offset: number;
+  readonly detail: string;
+}
+
+const TABBED = "is indented with a tab; use spaces";
+/** as much of a line as is looked at to recognise a tab */
+const INDENT_CHARACTERS_MAX = 200;
+
+/** tokens between two looks at the time */
+const TOKENS_PER_LOOK = 1_000;
+
+const tooSlow = () =>
+  new DomainError("invalid", "document.too_slow", "the document takes too long to read as YAML", {
+    hint: "write it as JSON, which is read at once, or with fewer lines",
+  });
+
+/** the key that merges a map into another, unless it is quoted */
+export const MERGE_KEY = "<<";
+
+const YAML_OPTIONS = {
+  schema: "core",
+  merge: true,
+  resolveKnownTags: false,
+  stringKeys: true,
+  // The library compares every key with every other, which takes hours on a large map; yaml-scan.ts looks instead.
+  uniqueKeys: false,
+};
+
+/** @returns the bytes as text; nothing when they cannot be text, which is reported */
+export const decodeText = (
+  bytes: Uint8Array,
+  problems: ProblemList,
+  { bytesMax }: Pick<YamlBounds, "bytesMax">,
+): string | undefined => {
+  if (bytes.length > bytesMax) {
+    problems.add("", `has ${bytes.length} bytes; the limit is ${bytesMax}`);
+    return undefined;
+  }
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const fault = encodingProblem(bytes, text);
+  if (!fault) return text;
+  const line = bytes.subarray(0, fault.offset).reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 1);
+  problems.add("", `${fault.detail} at byte ${fault.offset} (counted from 0)`, line);
+  return undefined;
+};
+
+/** Decoding replaces what is not UTF-8, so the first difference after encoding again is where it went wrong. */
+const encodingProblem = (bytes: Uint8Array, text: string): { offset: number; detail: string } | undefined => {
+  const nul = bytes.indexOf(0);
+  const encoded = new TextEncoder().encode(text);
+  const wrong =
+    Buffer.compare(bytes, encoded) === 0 ? -1 : bytes.findIndex((byte, at) => byte !== encoded[at]);
+  if (wrong >= 0 && (nul < 0 || wrong < nul)) return { offset: wrong, detail: "is not UTF-8 text" };
+  return nul >= 0 ? { offset: nul, detail: "is not text, it holds a NUL" } : undefined;
+};
+
+/** @returns the only document of the text; nothing when there is none to go on with, which is reported */
+export const parseYaml = (
+  text: string,
+  problems: ProblemList,
+  bounds: Omit<YamlBounds, "bytesMax">,
+): YamlSource | undefined => {
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const plain = text.replace(/^\ufeff/, "");
+  const { document, faults } = composeFirst(plain, lines, bounds);
+  const seen = new Set<number>();
+  for (const { offset, detail } of faults) {
+    const line = lineAt(offset);
+    // What follows on the same line is mostly the echo of the first fault.
+    if (!seen.has(line))
+      problems.add("", isTabbed(plain, lines.lineStarts[line - 1]) ? TABBED : detail, line);
+    seen.add(line);
+  }
+  return document && faults.length === 0 ? { document, lineAt } : undefined;
+};
+
+/** The library rarely names the tab as the cause. In JSON tabs are welcome. */
+const isTabbed = (text: string, lineStart = 0): boolean =>
+  !/^\s*[[{]/.test(text) && /^[ -]*\t/.test(text.slice(lineStart, lineStart + INDENT_CHARACTERS_MAX));
+
+/** Goes token by token, so that hostile nesting and length are stopped before they cost anything. */
+const composeFirst = (
+  text: string,
+  lines: LineCounter,
+  { tokensMax, isOver = () => false, hidesText = false }: Omit<YamlBounds, "bytesMax">,
+): { document: Document.Parsed | undefined; faults: Fault[] } => {
+  const composer = new Composer(YAML_OPTIONS);
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const documents: Document.Parsed[] = [];
+  const faults: Fault[] = [];
+  let tokensLeft = tokensMax;
+  let errorsLeft = PROBLEMS_MAX;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokensLeft -= 1;
+    if (tokensLeft % TOKENS_PER_LOOK === 0 && isOver()) throw tooSlow();
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error") errorsLeft -= 1;
+      documents.push(...composer.next(token));
+    }
+    if (tokensLeft < 0)
+      faults.push({
+        offset: parser.offset,
+        detail: `has more than ${tokensMax} words and marks; split the file`,
+      });
+    // One level for the document itself, one for the scalar at hand; the scan counts exactly.
+    if (parser.stack.length > YAML_DEPTH_MAX + 2)
+      faults.push({ offset: parser.offset, detail: `is nested deeper than ${YAML_DEPTH_MAX} levels` });
+    if (faults.length > 0 || errorsLeft <= 0 || documents.length > 1) break;
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end(true, text.length));
+  const [document, second] = documents;
+  if (second)
+    faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
+  const words = hidesText ? plainWordsOf : wordsOf;
+  return { document, faults: [...faults, ...(document ? faultsOf(document, words) : [])] };
+};
+
+const faultsOf = ({ errors, warnings }: Document.Parsed, words: (error: YAMLError) => string): Fault[] =>
+  [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
+    offset: fault.pos[0],
+    detail: words(fault),
+  }));
+
+const wordsOf = ({ code, message }: YAMLError): string => {
+  if (code === "TAB_AS_INDENT") return TABBED;
+  if (code === "NON_STRING_KEY") return "has a key that is no plain text";
+  if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${message})`;
+  return `cannot be read as YAML: ${message}`;
+};
+
+/** The library's own messages quote the text. */
+const plainWordsOf = ({ code }: YAMLError): string => {
+  if (code === "TAB_AS_INDENT") return TABBED;
+  if (code === "NON_STRING_KEY") return "has a key that is not plain text";
+  if (code === "TAG_RESOLVE_FAILED") return "has an unknown tag; remove it";
+  return `is not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
+};

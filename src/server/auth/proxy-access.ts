@@ -1,0 +1,17 @@
+// Who may ask for users' gateway keys: the holder of the inference proxy's token, and nobody while there is none.
+import { DomainError } from "../../platform/errors.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { unrouted } from "../http/problems/refusal.ts";
+import { equalInConstantTime } from "./constant-time.ts";
+
+/** @throws HttpError 404 where no token is configured; DomainError `access.proxy_token_invalid` */
+export function admitProxy(request: Request, token: Secret | undefined): void {
+  if (!token) throw unrouted(request.method, []);
+  const given = request.headers.get("authorization") ?? "";
+  if (equalInConstantTime(given, `Bearer ${token.reveal()}`)) return;
+  throw new DomainError(
+    "unauthenticated",
+    "access.proxy_token_invalid",
+    "this is for the inference proxy, and needs its token",
+  );
+}

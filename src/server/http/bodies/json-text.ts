@@ -1,0 +1,99 @@
+// JSON text within limits: what is wrong with it before and while it is parsed, in words. How a face refuses it is in body.ts
+// and scim/structure.ts.
+
+import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import { stringAt } from "../../../platform/text/json-names.ts";
+import {
+  DIFFERENT_NAMES_MAX,
+  findFlawInSlices,
+  findViolation,
+  type JsonLimits,
+  type JsonViolation,
+  NAME_CHARACTERS_MAX,
+  NUMBER_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+  pointerAt,
+} from "../../../platform/text/json-structure.ts";
+import { excerpt } from "../problems/excerpt.ts";
+
+/** Objects and lists inside each other in a JSON body. */
+export const JSON_DEPTH_MAX = 64;
+/** Scalars, objects, lists and names of members in a JSON body. */
+export const JSON_VALUES_MAX = 250_000;
+
+export const JSON_LIMITS: JsonLimits = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+
+/** What is wrong with a text, and the RFC 6901 pointer to it where one can be given. */
+export interface JsonProblem {
+  message: string;
+  pointer?: string;
+}
+
+/** Characters of a text that is checked, parsed and acted on in one turn of the event loop. */
+export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
+
+/**
+ * Checks and parses a text; a long one over several turns of the event loop, and its value is handed on in a turn of its own.
+ * @param errorOf makes what is thrown of what is wrong with the text
+ */
+export async function parseWithin(
+  text: string,
+  limits: JsonLimits,
+  errorOf: (fault: JsonProblem) => Error,
+): Promise<unknown> {
+  if (text.length <= ONE_TURN_CHARACTERS_MAX)
+    return parseSound(text, { limits, errorOf, flaw: findViolation(text, limits) });
+  const flaw = await runInTurns(findFlawInSlices(text, limits));
+  await yieldToEventLoop();
+  const value = parseSound(text, { limits, errorOf, flaw });
+  await yieldToEventLoop();
+  return value;
+}
+
+interface Checked {
+  limits: JsonLimits;
+  errorOf(fault: JsonProblem): Error;
+  flaw: JsonViolation | undefined;
+}
+
+function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
+  if (flaw) throw errorOf(faultOf(flaw, text, limits));
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw errorOf(syntaxProblem(error));
+  }
+}
+
+/** @returns why the text must not be parsed; undefined where it may be */
+export function structureProblem(text: string, limits: JsonLimits): JsonProblem | undefined {
+  const flaw = findViolation(text, limits);
+  return flaw && faultOf(flaw, text, limits);
+}
+
+function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonProblem {
+  if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
+  if (flaw.kind === "syntax")
+    return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };
+  const name = JSON.stringify(excerpt(stringAt(text, flaw.at)));
+  const rule = limits.foldsCase ? "; letter case does not count" : "";
+  return {
+    message: `the member ${name} is twice in one object${rule}`,
+    pointer: pointerAt(text, flaw.at),
+  };
+}
+
+const messages = ({ depthMax, valuesMax }: JsonLimits) => ({
+  depth: `the body is nested more than ${depthMax} levels deep`,
+  values: `the body has more than ${valuesMax} values and names of members`,
+  members: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`,
+  names: `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`,
+  name: `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`,
+  number: `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`,
+});
+
+/** @param error what JSON.parse threw @returns what is wrong, with little of the text */
+export function syntaxProblem(error: unknown): JsonProblem {
+  const why = error instanceof Error ? `: ${excerpt(error.message.replace(/^JSON Parse error: /, ""))}` : "";
+  return { message: `the body is not valid JSON${why}` };
+}

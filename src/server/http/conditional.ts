@@ -1,0 +1,193 @@
+// Conditional requests (RFC 9110 section 13): bytes made once per revision, answered with 304 where the caller has them.
+import type { Expectation } from "../../domain/shared/expectation.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+import { json, preparedHeaders } from "./answers.ts";
+import type { HeaderParameter } from "./header-parameters.ts";
+import { HttpError } from "./problems/problem.ts";
+
+/** An answer that many requests share. */
+export interface PreparedAnswer {
+  /** a blob, because the runtime copies an array for each answer */
+  body: Blob;
+  /** strong entity tag, quotes included */
+  etag: string;
+  headers: Headers;
+  unchangedHeaders: Headers;
+}
+
+export interface PreparedHeaders {
+  contentType: string;
+  cacheControl: string;
+  /** without it, one is made from the bytes */
+  etag?: string;
+  /** sent with 200 and 304 alike */
+  others?: Readonly<Record<string, string>>;
+}
+
+/** @returns the strong entity tag of what an answer says, quotes included */
+const etagOf = (content: string | Uint8Array): string => `"${wholeDigest(content)}"`;
+
+/** Characters of a tag for the whole answer, and for each member of a record: the latter only name what has changed. */
+const WHOLE_CHARACTERS = 32;
+const MEMBER_CHARACTERS = 4;
+
+const wholeDigest = (content: string | Uint8Array): string => sha256Hex(content).slice(0, WHOLE_CHARACTERS);
+
+/**
+ * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member, so that a
+ *   refused If-Match tells which members have changed without keeping what the caller has read
+ */
+export function recordTag(record: object): string {
+  const members = Object.values(record).map((value) =>
+    sha256Hex(JSON.stringify(value) ?? "").slice(0, MEMBER_CHARACTERS),
+  );
+  return `"${wholeDigest(JSON.stringify(record))}.${members.join("")}"`;
+}
+
+/** @returns JSON pointers to the members of the record that are not as they were under the first former tag of it */
+function changedSince(formerTags: readonly string[], record: object): string[] {
+  const members = memberDigests(formerTags.find((tag) => memberDigests(tag).length > 0) ?? "");
+  const current = memberDigests(recordTag(record));
+  if (members.length !== current.length) return [];
+  return Object.keys(record)
+    .filter((_name, index) => members[index] !== current[index])
+    .map((name) => `/${name}`);
+}
+
+const memberDigests = (tag: string): readonly string[] =>
+  /^"[0-9a-f]{32}\.((?:[0-9a-f]{4})+)"$/.exec(tag)?.[1]?.match(/.{4}/g) ?? [];
+
+/** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
+export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
+  const etag = options.etag ?? etagOf(bytes);
+  const shared = sharedHeaders(etag, options);
+  return {
+    body: new Blob([bytes]),
+    etag,
+    headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
+    unchangedHeaders: new Headers(shared),
+  };
+}
+
+/** @returns the headers of 304 for bytes that need not be there */
+export const unchangedHeaders = (etag: string, options: Omit<PreparedHeaders, "contentType">): Headers =>
+  new Headers(sharedHeaders(etag, options));
+
+const sharedHeaders = (etag: string, { cacheControl, others }: Omit<PreparedHeaders, "contentType">) => ({
+  etag,
+  "cache-control": cacheControl,
+  ...others,
+});
+
+/** @returns the answer of a text, made anew when the text is another one: what the clock changes has no revision */
+export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedAnswer {
+  let prepared: { text: string; answer: PreparedAnswer } | undefined;
+  return () => {
+    const text = current();
+    if (prepared?.text !== text) prepared = { text, answer: prepareAnswer(Buffer.from(text), headers) };
+    return prepared.answer;
+  };
+}
+
+/** @returns 200 with the bytes, or 304 without them when If-None-Match names them */
+export function answerConditionally(request: Request, answer: PreparedAnswer): Response {
+  return hasCurrent(request, answer.etag) ? answerUnchanged(answer) : answerWhole(answer);
+}
+
+/** @returns whether If-None-Match names the tag */
+export function hasCurrent(request: Request, etag: string): boolean {
+  const known = request.headers.get("if-none-match");
+  return known !== null && namesTag(known, etag);
+}
+
+/** @returns 200 with the bytes */
+export const answerWhole = ({ body, headers }: PreparedAnswer): Response => new Response(body, { headers });
+
+/** @returns 304 */
+export const answerUnchanged = ({ unchangedHeaders }: Pick<PreparedAnswer, "unchangedHeaders">): Response =>
+  new Response(null, { status: 304, headers: unchangedHeaders });
+
+/** @returns 200 with JSON and its entity tag, or 304 when If-None-Match names it */
+export function jsonConditionally(request: Request, value: unknown): Response {
+  const etag = etagOf(JSON.stringify(value));
+  return unchanged(request, etag) ?? json(value, { headers: { etag } });
+}
+
+/** @returns 304 when If-None-Match names the tag; nobody keeps the answer but who asked */
+export function unchanged(request: Request, etag: string): Response | undefined {
+  const known = request.headers.get("if-none-match");
+  if (known === null || !namesTag(known, etag)) return undefined;
+  return new Response(null, { status: 304, headers: { etag, "cache-control": "no-store" } });
+}
+
+/** @returns 200 with one record and its entity tag, or 304 when If-None-Match names it */
+export function recordConditionally(request: Request, record: object): Response {
+  const etag = recordTag(record);
+  return unchanged(request, etag) ?? json(record, { headers: { etag } });
+}
+
+/**
+ * @param shown what the caller reads of the record, as its entity tag was made from
+ * @returns the check of If-Match for the transaction that changes the record; undefined where the header is missing
+ * @throws (from the check) HttpError 412 `request.stale` with the current entity tag and the members that have changed
+ */
+export function expectationOf<T>(
+  request: Request,
+  shown: (current: T) => object,
+): Expectation<T> | undefined {
+  const tags = ifMatchOf(request);
+  if (tags === undefined) return undefined;
+  return (current) => {
+    const record = shown(current);
+    const etag = recordTag(record);
+    if (!tags.includes("*") && !tags.includes(etag)) throw stale(etag, changedSince(tags, record));
+  };
+}
+
+/** @returns the tags of If-Match, quotes included; undefined where the header is missing */
+export const ifMatchOf = ({ headers }: Request): readonly string[] | undefined =>
+  headers
+    .get("if-match")
+    ?.split(",")
+    .map((tag) => tag.trim());
+
+const stale = (etag: string, places: readonly string[]): HttpError =>
+  new HttpError(
+    412,
+    "request.stale",
+    `the record has changed; its entity tag is ${etag} now: read it, make the change there, and send it again`,
+    {
+      headers: { etag },
+      problems: places.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" })),
+    },
+  );
+
+/** For the API document: what reads take. */
+export const IF_NONE_MATCH: HeaderParameter = {
+  name: "If-None-Match",
+  description: "The ETag of an earlier answer; 304 without a body where nothing has changed since",
+  schema: { type: "string" },
+  answers: { 304: { description: "Unchanged since the ETag in If-None-Match" } },
+};
+
+/** For the API document: what changes take. */
+export const IF_MATCH: HeaderParameter = {
+  name: "If-Match",
+  description: "The ETag of what was read; 412 and no change where it is another one now",
+  schema: { type: "string" },
+  answers: {
+    412: {
+      description:
+        "Changed since the ETag in If-Match; the header ETag has the current one, and `errors` points to what has changed",
+    },
+  },
+};
+
+/** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */
+export function namesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag) return true;
+  return ifNoneMatch.split(",").some((candidate) => {
+    const tag = candidate.trim();
+    return tag === "*" || tag === etag || tag === `W/${etag}`;
+  });
+}

@@ -1,0 +1,18 @@
+// The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): read here, judged in domain/idempotency.
+import { KEY_CHARACTERS_MAX } from "../../domain/idempotency/service.ts";
+import type { HeaderParameter } from "./header-parameters.ts";
+
+const NAME = "Idempotency-Key";
+
+/** @returns the key of a request that may be a repetition; undefined where there is none */
+export const idempotencyKeyOf = (request: Request): string | undefined =>
+  request.headers.get(NAME) ?? undefined;
+
+/** What the API document says about the header. */
+export const IDEMPOTENCY_KEY: HeaderParameter = {
+  name: NAME,
+  description:
+    "The same key and the same request from the same caller get the same answer for 24 hours; another request under the key is 422",
+  schema: { type: "string", minLength: 1, maxLength: KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
+  answers: { 422: { description: "The body is refused, or the key was used for another request" } },
+};

@@ -1,0 +1,14 @@
+// Which methods a path has, for the Allow header: the framework answers 404 where the method is wrong.
+import type { DocumentedRoute } from "../openapi.ts";
+
+/** @returns a function that gives the methods of a path, empty for an unknown path */
+export function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {
+  const templates = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+  return (path) => {
+    const methods = templates.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
+  };
+}
+
+const patternOf = (template: string): RegExp =>
+  new RegExp(`^${template.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll(/:\w+/g, "[^/]+")}/?$`);

@@ -1,0 +1,43 @@
+// Query parameters that every list takes, and how a route documents what its service checks.
+import { type SchemaOptions, Type } from "@sinclair/typebox";
+import {
+  type PageQuery,
+  PER_PAGE_DEFAULT,
+  PER_PAGE_MAX,
+  SEARCH_LENGTH_MAX,
+} from "../../domain/shared/page.ts";
+
+/**
+ * An optional query parameter whose values the service checks, so that one answer names everything that is wrong.
+ * @param schema JSON Schema for the API document
+ */
+export const parameter = (schema: SchemaOptions) =>
+  Type.Optional(Type.Unsafe<string>(Type.Unknown({ type: "string", ...schema })));
+
+export const PageParameters = {
+  page: parameter({ type: "integer", minimum: 1, description: "1-based; 1 when left out" }),
+  per_page: parameter({
+    type: "integer",
+    minimum: 1,
+    maximum: PER_PAGE_MAX,
+    description: `${PER_PAGE_DEFAULT} when left out`,
+  }),
+  q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to be found as it is, in any case" }),
+};
+
+interface PageValues {
+  page?: string | undefined;
+  per_page?: string | undefined;
+  q?: string | undefined;
+}
+
+/** @returns the parameters as services take them; what is no number is not a number there, either */
+export const toPageQuery = ({ page, per_page: perPage, q }: PageValues): PageQuery => ({
+  page: toNumber(page),
+  perPage: toNumber(perPage),
+  q,
+});
+
+/** Digits only: `1e2` and ` 7` are no page numbers. */
+const toNumber = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(/^\d+$/.test(text) ? text : Number.NaN);

@@ -1,0 +1,47 @@
+// The error body of the OAuth endpoints and of the routes beside them that decide on device logins: RFC 6749 section 5.2
+// instead of problem+json.
+// The workstation client gives up at anything it cannot read here (client-and-auth.md section 0.1).
+import { OAuthError } from "../../../domain/access/errors.ts";
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { preparedHeaders } from "../answers.ts";
+import { failureOf, internalFailure } from "./problem.ts";
+
+const TOKEN_PATH = `${ISSUER_PATH}/oauth2/token`;
+
+interface OAuthPlace {
+  request: Request;
+  path: string;
+}
+
+/** @returns the failure as an OAuth client reads it */
+export function oauthProblemResponse(error: unknown, { request, path }: OAuthPlace): Response {
+  const failure = failureOf(error) ?? internalFailure;
+  const code = error instanceof OAuthError ? error.code : codeOf(failure.status, path);
+  const status = statusOf(failure.status, code, request);
+  const body = JSON.stringify({ error: code, error_description: failure.message });
+  const response = new Response(body, { status, headers: PROBLEM_HEADERS });
+  for (const name in failure.headers) response.headers.set(name, failure.headers[name] ?? "");
+  // RFC 6749 section 5.2: the scheme by which a client could have authenticated.
+  if (status === 401 && code === "invalid_client")
+    response.headers.set("www-authenticate", 'Basic realm="oauth"');
+  return response;
+}
+
+const PROBLEM_HEADERS = preparedHeaders({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  pragma: "no-cache",
+});
+
+function statusOf(status: number, code: string, request: Request): number {
+  // RFC 6749 section 5.2 knows 400 and 401; a body that is no form is `invalid_request` like any other mistake.
+  if (code === "slow_down" || status === 422 || status === 415) return 400;
+  return code === "invalid_client" && request.headers.has("authorization") ? 401 : status;
+}
+
+/** A budget that is used up must read as `slow_down` where the client polls: it aborts at any other code. */
+function codeOf(status: number, path: string): string {
+  if (status === 429) return path === TOKEN_PATH ? "slow_down" : "temporarily_unavailable";
+  if (status >= 500) return status === 500 ? "server_error" : "temporarily_unavailable";
+  return status === 401 || status === 403 ? "access_denied" : "invalid_request";
+}

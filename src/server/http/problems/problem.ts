@@ -1,0 +1,182 @@
+// Turns every failure into one answer: RFC 9457 problem+json with the members of PRODUCT.md decision 4.
+// The only place that knows which kind of failure has which HTTP status.
+import { DomainError, type ErrorKind, type Problem } from "../../../platform/errors.ts";
+import { budgetHeaders } from "../budget-headers.ts";
+import { excerpt } from "./excerpt.ts";
+
+/** Characters of the text about a failure at most. */
+export const MESSAGE_CHARACTERS_MAX = 2_000;
+/** Bytes of a problem answer at most. */
+export const PROBLEM_BYTES_MAX = 64 * 1024;
+/** Bytes for the line that says how many problems the list leaves out, and for the name of the list. */
+const CLOSING_BYTES = 100;
+
+const STATUS_OF_KIND: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  unverified: 422,
+  too_many: 429,
+  upstream: 502,
+  unavailable: 503,
+};
+
+const TITLES: Record<number, string> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  426: "Upgrade Required",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  507: "Insufficient Storage",
+};
+
+/** What programs read of a problem beside the standard members (RFC 9457 section 3.2). */
+export type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
+
+interface HttpErrorDetails {
+  problems?: readonly Problem[];
+  headers?: Readonly<Record<string, string>>;
+  members?: ProblemMembers;
+}
+
+/** A refusal that only HTTP knows: the services never see a method, a media type or a body size. */
+export class HttpError extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    readonly details: HttpErrorDetails = {},
+  ) {
+    super(message);
+    this.name = "HttpError";
+  }
+}
+
+/** What an answer about a failure is made of, before it has a media type. */
+export interface Failure {
+  status: number;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  headers: Readonly<Record<string, string>>;
+  members?: ProblemMembers | undefined;
+}
+
+/** @returns the failure as the caller may know it, or undefined for a bug */
+export function failureOf(error: unknown): Failure | undefined {
+  const failure = wholeFailureOf(error);
+  return failure && { ...failure, message: excerpt(failure.message, MESSAGE_CHARACTERS_MAX) };
+}
+
+function wholeFailureOf(error: unknown): Failure | undefined {
+  if (error instanceof HttpError) {
+    const { status, reason, message, details } = error;
+    const { problems = [], headers = {}, members } = details;
+    return { status, reason, message, problems, headers, members };
+  }
+  if (!(error instanceof DomainError)) return undefined;
+  const status = error.reason === "storage.full" ? 507 : STATUS_OF_KIND[error.kind];
+  const message = error.hint ? `${error.message}; ${error.hint}` : error.message;
+  return {
+    status,
+    reason: error.reason,
+    message,
+    problems: error.problems,
+    headers: headersOf(error, status),
+  };
+}
+
+/** Refusals that no token caused; RFC 6750 section 3.1 wants no error code for them. */
+const WITHOUT_TOKEN = new Set([
+  "access.credential_missing",
+  "access.session_missing",
+  "access.token_missing",
+  "access.sign_in_failed",
+]);
+
+function headersOf(error: DomainError, status: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const { retryAfterSeconds, budget } = error;
+  if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
+  if (budget) Object.assign(headers, budgetHeaders(budget, retryAfterSeconds ?? budget.windowSeconds));
+  // RFC 6750 section 3.1: who sent no credential is told the scheme and nothing more.
+  if (status === 401) {
+    headers["www-authenticate"] = WITHOUT_TOKEN.has(error.reason) ? "Bearer" : 'Bearer error="invalid_token"';
+  }
+  return headers;
+}
+
+/** @param members what the readers of one path want beside the standard ones @returns the answer, never to be cached */
+export function problemResponse(
+  failure: Failure,
+  requestId: string,
+  members: Readonly<Record<string, string>> = {},
+): Response {
+  const { status, reason, message, problems, headers } = failure;
+  const body = {
+    type: "about:blank",
+    title: TITLES[status] ?? "Error",
+    status,
+    detail: message,
+    error: message, // the workstation client shows this member
+    reason,
+    request_id: requestId,
+    ...failure.members,
+    ...members,
+  };
+  const errors = problems.length > 0 ? { errors: withRoomFor(problems, body) } : {};
+  return new Response(JSON.stringify({ ...body, ...errors }), {
+    status,
+    headers: { ...headers, "content-type": "application/problem+json", "cache-control": "no-store" },
+  });
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+
+/** @returns as many of the problems as fit into the answer beside the rest, and how many more there are */
+function withRoomFor(problems: readonly Problem[], rest: object): object[] {
+  const listed: object[] = [];
+  let bytes = bytesOf(rest) + CLOSING_BYTES;
+  for (const { pointer, detail } of problems) {
+    const entry = { pointer: excerpt(pointer), detail: excerpt(detail, MESSAGE_CHARACTERS_MAX) };
+    bytes += bytesOf(entry) + 1;
+    if (bytes > PROBLEM_BYTES_MAX)
+      return [...listed, { pointer: "", detail: `and ${problems.length - listed.length} more` }];
+    listed.push(entry);
+  }
+  return listed;
+}
+
+/** What a caller learns of a bug: nothing but the id under which the log holds it. */
+export const internalFailure: Failure = {
+  status: 500,
+  reason: "internal",
+  message: "something went wrong on our side; the log of the service has it under this request id",
+  problems: [],
+  headers: {},
+};
+
+/** What a caller learns while the service starts: the socket is there before the data. Nobody reads the request's body. */
+export const startingFailure: Failure = {
+  status: 503,
+  reason: "service.starting",
+  message: "the service is starting; try again in a moment",
+  problems: [],
+  headers: { "retry-after": "1", connection: "close" },
+};

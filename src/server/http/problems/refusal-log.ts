@@ -1,0 +1,96 @@
+// The log of refused callers: one line for each answer 401, 403 and 429, so that an operator finds the request id that a user
+// quotes, and fail2ban the address that guesses. In a flood the rest is counted, by address and reason. Names and order of the
+// members are stable: src/app/monitoring/fail2ban.ts reads them.
+import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { createRates, type RateLimit } from "../rate-limit.ts";
+
+/** Lines about one address (an IPv6 network), and about all together. */
+export const REFUSAL_LINES_PER_ADDRESS: RateLimit = { perSecond: 0.1, burst: 20 };
+export const REFUSAL_LINES: RateLimit = { perSecond: 2, burst: 200 };
+/** Counts are written so long after the first line was left out. */
+export const REFUSAL_COUNT_MS = 10 * SECOND_MS;
+/** Addresses and reasons that are counted apart; the rest is counted together. */
+export const REFUSAL_COUNTS_MAX = 100;
+
+/** A refused request, as its line shows it. */
+export interface Refused {
+  address: string | null;
+  status: number;
+  reason: string | undefined;
+  method: string;
+  route: string;
+  requestId: string;
+  traceId: string | undefined;
+  userId: string | undefined;
+  /** keyed hash of an address that belongs to no user */
+  account: string | undefined;
+}
+
+export interface RefusalLog {
+  /** @returns whether the refusal got a line of its own */
+  note(refused: Refused): boolean;
+  /** Writes the counts that wait; a service that stops has no later turn. */
+  flush(): void;
+}
+
+const REFUSALS = new Set([401, 403, 429]);
+
+/** @returns whether an answer of this status is a refusal of its caller */
+export const isRefusal = (status: number): boolean => REFUSALS.has(status);
+
+type Counted = Pick<Refused, "status" | "reason"> & { address: string | null; count: number };
+
+const ALL = "";
+
+export function createRefusalLog({ log, clock }: { log: Log; clock: Clock }): RefusalLog {
+  const ofAddress = createRates(clock, REFUSAL_LINES_PER_ADDRESS);
+  const ofAll = createRates(clock, REFUSAL_LINES);
+  const counts = new Map<string, Counted>();
+  let dueAtMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const { address, ...counted } of counts.values())
+      log.info("http.refusals_counted", { address: address ?? undefined, ...counted });
+    counts.clear();
+  };
+  const count = ({ address, status, reason }: Refused): void => {
+    const who = address === null ? null : countedAddress(address);
+    const key = [who, status, reason].join(" ");
+    const isNew = !counts.has(key);
+    const place = isNew && counts.size >= REFUSAL_COUNTS_MAX ? `${status}` : key;
+    const counted = counts.get(place) ?? { address: place === key ? who : null, status, reason, count: 0 };
+    counts.set(place, { ...counted, reason: place === key ? reason : undefined, count: counted.count + 1 });
+    if (timer) return;
+    dueAtMs = clock.nowMs() + REFUSAL_COUNT_MS;
+    timer = setTimeout(flush, REFUSAL_COUNT_MS);
+    timer.unref();
+  };
+  return {
+    flush,
+    note(refused) {
+      if (timer && clock.nowMs() >= dueAtMs) flush();
+      const hasRoom = ofAddress.take(countedAddress(refused.address ?? ALL)) === 0 && ofAll.take(ALL) === 0;
+      if (hasRoom) log.info("http.refused", lineOf(refused));
+      else count(refused);
+      return hasRoom;
+    },
+  };
+}
+
+/** The address stands in front of everything that a caller chooses. */
+const lineOf = (refused: Refused) => ({
+  address: refused.address ?? undefined,
+  status: refused.status,
+  reason: refused.reason,
+  method: refused.method,
+  route: refused.route,
+  request_id: refused.requestId,
+  trace_id: refused.traceId,
+  user_id: refused.userId,
+  account: refused.account,
+});

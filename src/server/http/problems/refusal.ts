@@ -1,0 +1,105 @@
+// The one place where an error becomes an answer: in the dialect of the path, with everything that is wrong,
+// and with nothing but a request id when the error is ours.
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { asStorageError } from "../../../platform/database/storage-errors.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { isOutOfMemory, memoryLimitText } from "../../../platform/memory/memory-limits.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { failurePage } from "../../pages/html.ts";
+import { scimFailureOf, scimProblemResponse } from "../../scim/problem.ts";
+import { exchangeOf, noteRefusal } from "../exchange.ts";
+import { routable } from "../request-target.ts";
+import { traceIdOf } from "../trace.ts";
+import { dialectOf } from "./dialect.ts";
+import { oauthProblemResponse } from "./oauth-problem.ts";
+import {
+  type Failure,
+  failureOf,
+  HttpError,
+  internalFailure,
+  problemResponse,
+  startingFailure,
+} from "./problem.ts";
+
+interface Place {
+  request: Request;
+  path: string;
+}
+
+/** @returns a function that answers an error */
+export function createRefusal(log: Log): (thrown: unknown, place: Place) => Response {
+  return (thrown, { request, path }) => {
+    const error = readable(thrown);
+    const { requestId, route } = exchangeOf(request);
+    const failure = failureOf(error);
+    if (failure) noteRefusal(request, failure);
+    if (!failure || failure.status >= 500) {
+      const cause = error instanceof DomainError ? error.cause : undefined;
+      const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
+      const memory = failure?.reason === EXHAUSTED && { memory: memoryLimitText() };
+      log.error("http.failed", { ...asked, error, cause, ...memory });
+    }
+    const dialect = dialectOf(path);
+    if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
+    if (dialect === "scim") return refuseProvider(error, request);
+    if (dialect === "page") return failurePage(failure ?? internalFailure, requestId);
+    return problemResponse(
+      failure ?? internalFailure,
+      requestId,
+      membersOf(failure ?? internalFailure, path),
+    );
+  };
+}
+
+function refuseProvider(error: unknown, request: Request): Response {
+  const failure = scimFailureOf(error);
+  const { scim } = exchangeOf(request);
+  if (scim) scim.refusal = { scimType: failure.scimType, detail: failure.message }; // for people, see request-log.ts
+  return scimProblemResponse(failure, request);
+}
+
+/** @returns the answer to whoever comes while the service starts */
+export function startingResponse(request: Request): Response {
+  const target = routable(request);
+  if (!target || dialectOf(new URL(target.url).pathname) !== "scim")
+    return problemResponse(startingFailure, "none");
+  return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
+}
+
+/** Below the issuer, clients read what failed from these two (client-and-auth.md section 4.5). */
+const membersOf = ({ reason, message }: Failure, path: string) =>
+  path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
+
+/** @returns the refusal of a path without a route, or of a method the path does not have */
+export function unrouted(method: string, allowed: readonly string[]): HttpError {
+  if (allowed.length === 0)
+    return new HttpError(404, "request.unknown_path", "there is nothing at this path");
+  return new HttpError(
+    405,
+    "request.method",
+    `this path does not take ${method}; it takes ${allowed.join(", ")}`,
+    {
+      headers: { allow: allowed.join(", ") },
+    },
+  );
+}
+
+/** Finds our own error inside the framework's wrapping, and says of a failed read what the write queue says of a failed write. */
+function readable(thrown: unknown): unknown {
+  if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
+  return isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
+}
+
+const EXHAUSTED = "memory.exhausted";
+/** Requests that are under way give their memory back within seconds. */
+const EXHAUSTED_RETRY_SECONDS = 5;
+
+/** The limit itself is for the log: strangers need not know how much it takes. */
+const outOfMemory = (cause: unknown): DomainError =>
+  new DomainError("unavailable", EXHAUSTED, "the service has no memory left for this request", {
+    hint: "try again in a moment; its log names the limit that was reached",
+    retryAfterSeconds: EXHAUSTED_RETRY_SECONDS,
+    cause,
+  });
+
+const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;

@@ -1,0 +1,216 @@
+// Sockets: TCP or Unix, own TLS whose certificate can be replaced, and a stop that lets requests end. Who the
+// caller is behind a proxy is in peer-address.ts, certificates are in tls.ts.
+
+import http from "node:http";
+import type { Listen } from "../../platform/config/addresses.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { clearStaleSocket, type PlacedSocket, placeSocket } from "../../platform/files/unix-socket.ts";
+import { internalFailure, problemResponse } from "../http/problems/problem.ts";
+import type { Server } from "../server.ts";
+import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer-address.ts";
+import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
+
+export interface ListenOptions extends ProxyTrust {
+  listen: Listen;
+  tls?: TlsFiles | undefined;
+  /** told once of the first forwarding header that a peer sent which is no trusted proxy */
+  noteUntrusted?(seen: UntrustedPeer): void;
+  /** told of an error that no refusal caught; the caller gets a 500 without a request id */
+  report(error: unknown): void;
+}
+
+export interface Listener {
+  /** where it listens, as an origin or `unix:/path` */
+  readonly address: string;
+  /**
+   * Gives new connections the certificate that the files hold now; requests on older connections end as they began.
+   * @returns the certificate, or undefined where the files hold the one in force
+   * @throws DomainError `listen.*`; then the former one stays in force
+   */
+  renew(files: TlsFiles): Certificate | undefined;
+  /** May be called twice. Takes no new request, lets running ones end, and cuts what is left after the drain time. */
+  stop(): Promise<void>;
+}
+
+/** How long running requests may take to end after a stop (operator-experience.md SVC-4). */
+export const DRAIN_MS = 20_000;
+/**
+ * Silence after which a connection is closed. Waiting for an answer counts as silence, so it is longer than the slowest
+ * answer takes: a package source that is fetched and checked.
+ */
+export const IDLE_TIMEOUT_SECONDS = 90;
+/** Routes read bounded bodies themselves and answer 413; the runtime's own refusal has an empty body. */
+const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
+/** Bytes of a request's first line and headers: room for the longest SCIM filter. Above it the runtime answers 431. */
+export const HEADER_BYTES_MAX = 64 * 1024;
+
+type Running = Bun.Server<undefined>;
+
+/**
+ * Makes way for `listen`: removes the socket of a killed process.
+ * @throws DomainError `listen.in_use` when a program answers on the socket
+ */
+export async function removeDeadSocket(where: Listen): Promise<void> {
+  if (where.kind === "unix" && (await clearStaleSocket(where.path))) throw inUse(where.path);
+}
+
+/**
+ * Starts to listen.
+ * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
+ */
+export function listen(handle: Server["handle"], options: ListenOptions): Listener {
+  // The runtime has one limit for the whole process; its types call it read-only.
+  Object.assign(http, { maxHeaderSize: HEADER_BYTES_MAX });
+  const certificate = options.tls && readCertificate(options.tls);
+  if (certificate) refuseTaken(options.listen);
+  return new RunningListener(handlersFor(handle, options), { where: options.listen, certificate });
+}
+
+class RunningListener implements Listener {
+  readonly address: string;
+  readonly #where: Listen;
+  #certificate: Certificate | undefined;
+  #running: Running;
+  /** those of former certificates, as long as they have requests to finish */
+  readonly #leaving = new Set<Running>();
+  #stopped: Promise<void> | undefined;
+  readonly #removeSocket: () => void;
+
+  constructor(
+    private readonly handlers: Handlers,
+    { where, certificate }: { where: Listen; certificate: Certificate | undefined },
+  ) {
+    this.#certificate = certificate;
+    const { running, remove } = start(handlers, where, certificate);
+    this.#running = running;
+    this.#removeSocket = remove;
+    const port = this.#running.port;
+    this.#where = where.kind === "tcp" && port !== undefined ? { ...where, port } : where;
+    this.address = where.kind === "unix" ? `unix:${where.path}` : this.#running.url.origin;
+  }
+
+  /** The runtime keeps the certificate it began with, so a second listener takes over on the same port. */
+  renew(files: TlsFiles): Certificate | undefined {
+    const next = readCertificate(files);
+    const isSame = next.cert === this.#certificate?.cert && next.key === this.#certificate.key;
+    if (isSame || this.#stopped) return undefined;
+    if (!this.#certificate || this.#where.kind === "unix") throw needsRestart();
+    const former = this.#running;
+    this.#running = start(this.handlers, this.#where, next).running;
+    this.#certificate = next;
+    this.#leaving.add(former);
+    void former.stop().then(() => this.#leaving.delete(former));
+    return next;
+  }
+
+  stop(): Promise<void> {
+    if (!this.#stopped) {
+      this.#stopped = stopAll([this.#running, ...this.#leaving]);
+      this.#removeSocket();
+    }
+    return this.#stopped;
+  }
+}
+
+async function stopAll(all: readonly Running[]): Promise<void> {
+  const cut = setTimeout(() => {
+    for (const running of all) void running.stop(true);
+  }, DRAIN_MS);
+  await Promise.all(all.map((running) => running.stop()));
+  clearTimeout(cut);
+}
+
+const needsRestart = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "listen.restart_needed",
+    "this takes a restart: TLS began or is on a Unix socket",
+  );
+
+/** Listeners that may share a port do not notice a foreign one there; one that may not share it does. */
+function refuseTaken(where: Listen): void {
+  if (where.kind === "unix" || where.port === 0) return;
+  try {
+    Bun.listen({ hostname: where.host, port: where.port, socket: { data() {} } }).stop(true);
+  } catch (error) {
+    throw asListenError(error, where);
+  }
+}
+
+function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers {
+  const addresses = createPeerAddresses(options);
+  let note = options.noteUntrusted;
+  const noteFirst = (request: Request, socket: Running) => {
+    const seen = addresses.untrusted(request.headers, () => peerOf(request, socket));
+    if (!seen) return;
+    note?.(seen);
+    note = undefined;
+  };
+  const handlers = {
+    maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+    idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
+    fetch(request: Request, socket: Running) {
+      if (note) noteFirst(request, socket);
+      return handle(request, () => addresses.addressOf(request.headers, peerOf(request, socket)));
+    },
+    error(error: unknown) {
+      options.report(error);
+      return problemResponse({ ...internalFailure, headers: { connection: "close" } }, "none");
+    },
+  };
+  return handlers;
+}
+
+function start(
+  handlers: Handlers,
+  where: Listen,
+  certificate: Certificate | undefined,
+): PlacedSocket<Running> {
+  const tls = certificate && { tls: { cert: certificate.cert, key: certificate.key } };
+  try {
+    if (where.kind === "unix")
+      return placeSocket(where.path, (unix) => Bun.serve({ ...handlers, ...tls, unix }));
+    const place = { hostname: where.host, port: where.port, reusePort: certificate !== undefined };
+    return { running: Bun.serve({ ...handlers, ...tls, ...place }), remove: () => {} };
+  } catch (error) {
+    throw asListenError(error, where);
+  }
+}
+
+interface Handlers {
+  maxRequestBodySize: number;
+  fetch: (request: Request, socket: Running) => Response | Promise<Response>;
+  error(error: unknown): Response;
+}
+
+function asListenError(error: unknown, where: Listen): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const place = where.kind === "unix" ? where.path : `${where.host}:${where.port}`;
+  if (code === "EADDRINUSE" || code === "EEXIST") return inUse(place, error);
+  if (code === "EACCES" || code === "EPERM") {
+    return new DomainError("forbidden", "listen.not_permitted", `listening on ${place} is not permitted`, {
+      hint: "ports below 1024 need the capability CAP_NET_BIND_SERVICE; or listen elsewhere with --server-listen",
+      cause: error,
+    });
+  }
+  const reason =
+    where.kind === "tcp" && String(error).includes("TLS") ? "listen.bad_certificate" : "listen.bad_address";
+  return new DomainError(
+    "invalid",
+    reason,
+    `cannot listen on ${place}: ${error instanceof Error ? error.message : error}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+const inUse = (place: string, cause?: unknown): DomainError =>
+  new DomainError("unavailable", "listen.in_use", `${place} is in use by another program`, {
+    hint: "stop that program, or listen elsewhere with --server-listen",
+    cause,
+  });
+
+/** @returns the address of the other end; null on a Unix socket */
+const peerOf = (request: Request, socket: Running): string | null =>
+  socket.requestIP(request)?.address ?? null;

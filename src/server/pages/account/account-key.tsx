@@ -1,0 +1,98 @@
+// The part of the account page about the gateway key: its state in words, and what can be done about it. The key itself is
+// never shown.
+/** @jsxImportSource preact */
+import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
+import { Hidden } from "../forms.tsx";
+import { asSentence } from "../words.ts";
+import { Fact, Time } from "./account-logins.tsx";
+
+export const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
+export type KeyAction = (typeof KEY_ACTIONS)[number];
+
+const STATES: Readonly<Record<GatewayKeyStatus["status"], string>> = {
+  ready: "You have a working key.",
+  missing: "You have no key. Your workstation gets one when it needs it.",
+  recovering: "Your key is being made. Reload this page in a moment.",
+  error: "You have no working key: the last attempt to make one failed.",
+  invalid: "The gateway no longer accepts your key.",
+};
+
+const ACTIONS: Readonly<Record<GatewayKeyStatus["status"], readonly [KeyAction, string][]>> = {
+  ready: [
+    ["validate", "Check key"],
+    ["rotate", "Replace key"],
+  ],
+  missing: [["ensure", "Get a key"]],
+  recovering: [],
+  error: [["ensure", "Try again"]],
+  invalid: [["ensure", "Get a new key"]],
+};
+
+/** The state of the key. Posts `csrf` to /account/gateway-key/ACTION. */
+export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; csrf: string }) {
+  return (
+    <section id="gateway-key" aria-labelledby="gateway-key-title">
+      <h2 id="gateway-key-title">Gateway key</h2>
+      {key.enabled ? (
+        <>
+          <p>{STATES[key.status]}</p>
+          <Problem {...key} />
+          <Facts {...key} />
+          <div class="choices narrow">
+            {ACTIONS[key.status].map(([action, label]) => (
+              <form key={action} method="post" action={`/account/gateway-key/${action}`}>
+                <Hidden name="csrf" value={csrf} />
+                <button class="button" type="submit">
+                  {label}
+                </button>
+              </form>
+            ))}
+            {key.status === "missing" ? null : (
+              <a class="button danger" href="/account/gateway-key/revoke">
+                Revoke key
+              </a>
+            )}
+          </div>
+        </>
+      ) : (
+        <p>Gateway mode is off here, so you need no key.</p>
+      )}
+    </section>
+  );
+}
+
+function Problem({ status, error, invalidation_reason: reason }: GatewayKeyStatus) {
+  const problem = status === "invalid" ? (reason ?? error) : error;
+  if (problem === null) return null;
+  return (
+    <p class="warning">
+      {status === "ready" ? "The last check failed; the key still works. " : null}
+      {asSentence(problem)}
+    </p>
+  );
+}
+
+function Facts(key: GatewayKeyStatus) {
+  const { alias, expires_at: expiresAt, last_reconciled_at: checkedAt, next_retry_at: retryAt } = key;
+  if (alias === null && expiresAt === null && checkedAt === null && retryAt === null) return null;
+  return (
+    <dl class="facts">
+      {alias === null ? null : <Fact name="Name at the gateway">{alias}</Fact>}
+      {expiresAt === null ? null : (
+        <Fact name="Expires">
+          <Time value={expiresAt} />
+        </Fact>
+      )}
+      {checkedAt === null ? null : (
+        <Fact name="Last checked">
+          <Time value={checkedAt} />
+        </Fact>
+      )}
+      {retryAt === null ? null : (
+        <Fact name="Next attempt">
+          <Time value={retryAt} />
+        </Fact>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,213 @@
+// The account settings: password, browsers, workstations, gateway key, signing out everywhere, and for administrators where
+// to look. What is shown, and what may be done, is for the routes and the domain.
+/** @jsxImportSource preact */
+import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
+import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
+import { type Branding, renderPage } from "../layout.tsx";
+import { countText, roleText } from "../words.ts";
+import { GatewayKey } from "./account-key.tsx";
+import {
+  type BrowserRow,
+  Browsers,
+  type Rows,
+  type WorkstationRow,
+  Workstations,
+} from "./account-logins.tsx";
+
+export interface LoginCounts {
+  browsers: number;
+  workstations: number;
+}
+
+/** A page or list for administrators. */
+export interface AdminLink {
+  href: string;
+  name: string;
+}
+
+export interface AccountSettingsProps {
+  email: string;
+  /** `admin` or `member` */
+  role: string;
+  csrf: string;
+  /** what the last form did */
+  notice?: string | undefined;
+  /** left out where there is no password to change */
+  password?: PasswordProps | undefined;
+  counts: LoginCounts;
+  browsers: Rows<BrowserRow>;
+  workstations: Rows<WorkstationRow>;
+  gatewayKey: GatewayKeyStatus;
+  /** empty for members */
+  adminLinks: readonly AdminLink[];
+  branding: Branding;
+}
+
+export interface PasswordProps {
+  /** characters */
+  minimumLength: number;
+  error?: PasswordError | undefined;
+}
+
+export interface PasswordError {
+  field: "current_password" | "new_password";
+  message: string;
+}
+
+/**
+ * Forms post to /account/password, /account/logins/ID/end, /account/gateway-key/ACTION and /sign-out.
+ * @source console.md CON-3 and CON-32 to CON-35
+ */
+export function accountSettingsPage(props: AccountSettingsProps): string {
+  const { email, role, csrf, notice, password, counts, gatewayKey, adminLinks, branding } = props;
+  const error = password?.error;
+  return renderPage(
+    { title: "Account settings", error: error?.message, branding, isWide: true },
+    <>
+      {notice === undefined ? null : (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      <ErrorSummary error={error?.message} {...(error && { fieldId: error.field })} />
+      <p>
+        You are <strong>{email}</strong>. Your role is <strong>{roleText(role)}</strong>.{" "}
+        <a href="/device">Enter the code of a terminal</a>
+      </p>
+      <Password {...{ password, email, csrf }} />
+      <Browsers list={props.browsers} total={counts.browsers} csrf={csrf} />
+      <Workstations list={props.workstations} total={counts.workstations} csrf={csrf} />
+      <section aria-labelledby="everywhere-title">
+        <h2 id="everywhere-title">Sign out everywhere</h2>
+        <p>Ends every login at once: all browsers, this one included, and all workstations.</p>
+        <a class="button danger narrow" href="/account/sign-out-everywhere">
+          Sign out everywhere
+        </a>
+      </section>
+      <GatewayKey status={gatewayKey} csrf={csrf} />
+      <AdminLinks links={adminLinks} />
+      <SignOutForm csrf={csrf} email={email} />
+    </>,
+  );
+}
+
+interface PasswordSectionProps {
+  password: PasswordProps | undefined;
+  email: string;
+  csrf: string;
+}
+
+function Password({ password, email, csrf }: PasswordSectionProps) {
+  return (
+    <section id="password" aria-labelledby="password-title">
+      <h2 id="password-title">Password</h2>
+      {password === undefined ? (
+        <p>Your organization manages how you sign in, so there is no password to change here.</p>
+      ) : (
+        <PasswordForm {...{ ...password, email, csrf }} />
+      )}
+    </section>
+  );
+}
+
+function PasswordForm({
+  minimumLength,
+  error,
+  email,
+  csrf,
+}: PasswordProps & { email: string; csrf: string }) {
+  const errorOf = (field: PasswordError["field"]) => (error?.field === field ? error.message : undefined);
+  return (
+    <form class="narrow" method="post" action="/account/password">
+      <Hidden name="csrf" value={csrf} />
+      {/* For password managers: it tells them whose password this is. Nothing reads it. */}
+      <input type="hidden" name="username" value={email} autocomplete="username" />
+      <Field id="current_password" label="Current password" error={errorOf("current_password")}>
+        {(described) => (
+          <input
+            {...described}
+            type="password"
+            name="current_password"
+            autocomplete="current-password"
+            required
+          />
+        )}
+      </Field>
+      <Field
+        id="new_password"
+        label="New password"
+        hint={`At least ${minimumLength} characters. Several words work well.`}
+        error={errorOf("new_password")}
+      >
+        {(described) => (
+          <input
+            {...described}
+            type="password"
+            name="new_password"
+            autocomplete="new-password"
+            minLength={minimumLength}
+            required
+          />
+        )}
+      </Field>
+      <p class="hint">Changing it signs every other browser out. Workstations stay signed in.</p>
+      <button class="button primary" type="submit">
+        Change password
+      </button>
+    </form>
+  );
+}
+
+function AdminLinks({ links }: { links: readonly AdminLink[] }) {
+  if (links.length === 0) return null;
+  return (
+    <section aria-labelledby="administration-title">
+      <h2 id="administration-title">Administration</h2>
+      <p>What this service tells administrators, as data for a program:</p>
+      <ul class="links">
+        {links.map(({ href, name }) => (
+          <li key={href}>
+            <a href={href}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** @returns what signing out everywhere does, such as `This signs out this browser and 1 workstation.` */
+export function signOutText({ browsers, workstations }: LoginCounts): string {
+  const here = browsers > 1 ? `${countText(browsers, "browser")}, this one included,` : "this browser";
+  const there = workstations > 0 ? ` and ${countText(workstations, "workstation")}` : "";
+  return `This signs out ${here}${there}.`.replace(/,\.$/, ".");
+}
+
+/** @returns such as `3 browsers and 1 workstation` */
+const loginsText = ({ browsers, workstations }: LoginCounts): string =>
+  [
+    countText(browsers, "browser"),
+    ...(workstations > 0 ? [countText(workstations, "workstation")] : []),
+  ].join(" and ");
+
+/** Confirms how much was signed out. */
+export function signedOutEverywherePage({
+  counts,
+  branding,
+}: {
+  counts: LoginCounts;
+  branding: Branding;
+}): string {
+  const { browsers, workstations } = counts;
+  const verb = browsers + workstations === 1 ? "was" : "were";
+  return renderPage(
+    { title: "You are signed out everywhere", branding },
+    <>
+      <p role="status">
+        {loginsText(counts)} {verb} signed out. They have no access from now on.
+      </p>
+      <a class="button primary" href="/login">
+        Sign in
+      </a>
+    </>,
+  );
+}

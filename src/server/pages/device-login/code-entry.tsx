@@ -1,0 +1,55 @@
+// The page where a signed-in user types the code that the terminal shows. Reading it (any case, spaces, dashes), looking it up
+// and slowing down guesses is left to the route.
+/** @jsxImportSource preact */
+import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
+import { type Branding, renderPage } from "../layout.tsx";
+
+export interface CodeEntryProps {
+  csrf: string;
+  /** what was typed before, after a failure */
+  value?: string | undefined;
+  error?: string | undefined;
+  /** email of the signed-in user */
+  signedInAs: string;
+  branding: Branding;
+}
+
+/**
+ * Asks for the user code. Posts `csrf` and `user_code` to /device.
+ * @source RFC 8628 section 3.3; operator-experience.md section 7, WEB-3
+ */
+export function codeEntryPage({ csrf, value, error, signedInAs, branding }: CodeEntryProps): string {
+  return renderPage(
+    { title: "Enter the code", error, branding },
+    <>
+      <ErrorSummary error={error} fieldId="user_code" />
+      <form method="post" action="/device">
+        <Hidden name="csrf" value={csrf} />
+        <Field
+          id="user_code"
+          label="Code shown in your terminal"
+          hint="Capital letters, spaces and dashes make no difference."
+          error={error}
+        >
+          {(described) => (
+            <input
+              {...described}
+              type="text"
+              name="user_code"
+              value={value}
+              autocomplete="off"
+              autocapitalize="characters"
+              autocorrect="off"
+              spellcheck={false}
+              required
+            />
+          )}
+        </Field>
+        <button class="button primary" type="submit">
+          Continue
+        </button>
+      </form>
+      <SignOutForm csrf={csrf} email={signedInAs} next="/device" />
+    </>,
+  );
+}

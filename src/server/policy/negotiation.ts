@@ -1,0 +1,85 @@
+// What a workstation client says it understands, compared with what a policy asks of it (control-api.md section 6.2).
+import type { GovernanceConfig } from "../../domain/governance/service.ts";
+import {
+  CAPABILITIES_HEADER,
+  CONTRACT_VERSION_HEADER,
+  REQUIRED_CLIENT_VERSION_HEADER,
+} from "../../domain/governance/wire.ts";
+import { HttpError } from "../http/problems/problem.ts";
+
+/** Headers that the answer depends on, and the credentials that say whose it is. */
+export const POLICY_VARY = ["authorization", "cookie", CONTRACT_VERSION_HEADER, CAPABILITIES_HEADER].join(
+  ", ",
+);
+
+/** Lists of capabilities that are remembered: every build of the client has one, and reading it costs a third of a 304. */
+export const CAPABILITY_LISTS_KEPT_MAX = 64;
+
+const CONTRACT_VERSION = /^\d{1,9}$/;
+/** of a client that says nothing readable */
+const FIRST_CONTRACT_VERSION = 1;
+
+/** @throws HttpError 426 for a client that would not understand the policy; the text says what it lacks */
+export type RefuseOldClient = (request: Request, document: GovernanceConfig) => void;
+
+/** @returns the header that tells the one client version an organization wants; none where it wants none */
+export const requiredVersionHeader = ({
+  required_client_version: version,
+}: GovernanceConfig): Record<string, string> =>
+  version === undefined ? {} : { [REQUIRED_CLIENT_VERSION_HEADER]: version };
+
+/** @returns the check, with an empty memory; made once */
+export function createNegotiation(): RefuseOldClient {
+  const lists = new Map<string, ReadonlySet<string>>();
+
+  const capabilitiesOf = (header: string | null): ReadonlySet<string> => {
+    const text = header ?? "";
+    const known = lists.get(text);
+    if (known) return known;
+    const names = new Set(text.split(",").map((name) => name.trim()));
+    if (lists.size >= CAPABILITY_LISTS_KEPT_MAX) lists.clear();
+    lists.set(text, names);
+    return names;
+  };
+
+  /** who understood what last: the next client is mostly of the same build */
+  let understood: { document: GovernanceConfig; version: string | null; offer: string | null } | undefined;
+
+  return ({ headers }, document) => {
+    const version = headers.get(CONTRACT_VERSION_HEADER);
+    const offer = headers.get(CAPABILITIES_HEADER);
+    if (understood?.document === document && understood.version === version && understood.offer === offer)
+      return;
+    const { contract_version: needed, required_capabilities: required = [] } = document;
+    const spoken = contractVersionOf(version);
+    const offered = capabilitiesOf(offer);
+    const missing = required.filter((name) => !offered.has(name));
+    if (spoken < needed || missing.length > 0) throw clientTooOld(document, { spoken, missing });
+    understood = { document, version, offer };
+  };
+}
+
+const contractVersionOf = (header: string | null): number =>
+  header !== null && CONTRACT_VERSION.test(header) ? Number(header) : FIRST_CONTRACT_VERSION;
+
+function clientTooOld(
+  document: GovernanceConfig,
+  { spoken, missing }: { spoken: number; missing: readonly string[] },
+): HttpError {
+  const { contract_version: needed, required_client_version: version } = document;
+  const lacks = [
+    ...(spoken < needed ? [`contract ${needed}, while this client speaks ${spoken}`] : []),
+    ...missing,
+  ];
+  const update = version === undefined ? "update this client" : `update this client to version ${version}`;
+  const message = `${update}: the policy needs ${lacks.join("; ")}`;
+  const members = {
+    ...(version !== undefined && { required_client_version: version }),
+    required_contract_version: needed,
+    missing_capabilities: missing,
+  };
+  return new HttpError(426, "governance.client_too_old", message, {
+    headers: requiredVersionHeader(document),
+    members,
+  });
+}

@@ -1,0 +1,37 @@
+// Routes of the reference by which accounts would change behind the rules of this service: there, and closed for everyone
+// (client-and-auth.md section 4.1). Users and invitations are handled by the administration routes.
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { operation } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const CLOSED = [
+  ["sign-up/email", "SignUp"],
+  ["organization/invite-member", "InviteMember"],
+  ["organization/cancel-invitation", "CancelInvitation"],
+  ["organization/remove-member", "RemoveMember"],
+  ["organization/update-member-role", "UpdateMemberRole"],
+  ["admin/:operation", "AdminOperation"],
+] as const;
+
+/** @returns the closed routes */
+export function closedRoutes({ guard }: RouteContext) {
+  const router = createRouter(guard, "closed");
+  for (const [path, name] of CLOSED) {
+    router.post(`${ISSUER_PATH}/${path}`, refuse, {
+      requires: "nobody",
+      accepts: "nothing",
+      detail: operation(`closed${name}`, "Closed: users are handled by the administration routes", {
+        tags: ["Browser session"],
+        answers: { 403: { description: "Always" } },
+      }),
+    });
+  }
+  return router;
+}
+
+function refuse(): never {
+  throw new DomainError("forbidden", "access.closed", "this is closed here", {
+    hint: "an administrator handles users and invitations at /admin/users and /admin/invitations",
+  });
+}

@@ -1,0 +1,105 @@
+// The decision on a device login for programs that speak JSON with a browser's cookie: by its link, and by its user code.
+// The pages for people are in device-pages.ts; who may decide is the access area's.
+import { Type } from "@sinclair/typebox";
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { invariant } from "../../../platform/errors.ts";
+import { refuseForeignPage } from "../../auth/guard.ts";
+import { noStore } from "../../http/answers.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { failureOf, HttpError } from "../../http/problems/problem.ts";
+import { operationsOf } from "../../openapi.ts";
+import { type Decision, readDecision } from "../../pages/device-login/approvals.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const Action = Type.Object(
+  { action: Type.String({ description: "`approve` or `deny`" }) },
+  { additionalProperties: false },
+);
+/** Below the issuer, unknown members are ignored for newer clients. */
+const UserCode = Type.Object({ userCode: Type.String() }, { additionalProperties: true });
+
+const Pending = Type.Object({ user_code: Type.String(), status: Type.Literal("pending") });
+const Success = Type.Object({ success: Type.Literal(true) });
+
+const documented = operationsOf("Device login");
+const unavailable = { 400: { description: "Unknown, expired, decided, or another user's" } };
+const pending = { 200: { description: "It waits for a decision", schema: Pending }, ...unavailable };
+const decided = { 200: { description: "Decided", schema: Success }, ...unavailable };
+const described = {
+  claimByLink: documented("claimDeviceLogin", "Binds the device login of a link to its visitor", pending),
+  decideByLink: documented("decideDeviceLogin", "Approves or refuses the device login of a link", decided),
+  claimByCode: documented("claimUserCode", "Binds the device login of a user code to the caller", pending),
+  approveCode: documented("approveUserCode", "Approves the device login of a user code", decided),
+  denyCode: documented("denyUserCode", "Refuses the device login of a user code", decided),
+};
+
+/** @returns the approval routes of client-and-auth.md section 4.1 */
+export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
+  const { deviceLogins } = domain.access;
+  const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
+    const choice = { userCode, decision, loginSessionId: loginSessionOf(request) };
+    await asBadRequest(deviceLogins.decideByUserCode(actorOf(request), choice));
+    return noStore({ success: true });
+  };
+
+  return createRouter(guard, "device")
+    .get(
+      "/api/device/:token",
+      async ({ request, params }) => {
+        refuseForeignPage(request, baseUrl());
+        const { userCode } = await asBadRequest(deviceLogins.claim(actorOf(request), params.token));
+        return noStore({ user_code: userCode, status: "pending" });
+      },
+      { requires: "session", detail: described.claimByLink },
+    )
+    .post(
+      "/api/device/:token",
+      async ({ request, params, body }) => {
+        const decision = { decision: readDecision(body.action), loginSessionId: loginSessionOf(request) };
+        await asBadRequest(deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token }));
+        return noStore({ success: true });
+      },
+      { requires: "session", accepts: "json", body: Action, detail: described.decideByLink },
+    )
+    .get(
+      `${ISSUER_PATH}/device`,
+      async ({ request, query }) => {
+        refuseForeignPage(request, baseUrl()); // it counts as a guess
+        const claim = deviceLogins.claimByUserCode(actorOf(request), query.user_code);
+        return noStore({ user_code: (await asBadRequest(claim)).userCode, status: "pending" });
+      },
+      {
+        requires: "session",
+        query: Type.Object({ user_code: Type.String() }),
+        detail: described.claimByCode,
+      },
+    )
+    .post(
+      `${ISSUER_PATH}/device/approve`,
+      ({ request, body }) => decideCode(request, body.userCode, "approve"),
+      { requires: "session", accepts: "json", body: UserCode, detail: described.approveCode },
+    )
+    .post(`${ISSUER_PATH}/device/deny`, ({ request, body }) => decideCode(request, body.userCode, "refuse"), {
+      requires: "session",
+      accepts: "json",
+      body: UserCode,
+      detail: described.denyCode,
+    });
+}
+
+/** On these routes the contract has 400 for every device login that cannot be decided (client-and-auth.md section 4.1). */
+async function asBadRequest<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (!failure?.reason.startsWith("device_login.")) throw error;
+    throw new HttpError(400, failure.reason, failure.message);
+  }
+}
+
+function loginSessionOf(request: Request): string {
+  const { sessionId } = principalOf(request);
+  invariant(sessionId, "the guard let a session in");
+  return sessionId;
+}

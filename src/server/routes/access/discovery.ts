@@ -1,0 +1,90 @@
+// How clients find their way: the documents of domain/access/discovery.ts and the signing keys, as bytes made once.
+// What the documents say is the access area's.
+import { Type } from "@sinclair/typebox";
+import {
+  authorizationServerMetadata,
+  metaharnessDocument,
+  openidProviderMetadata,
+} from "../../../domain/access/discovery.ts";
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import {
+  answerConditionally,
+  type PreparedAnswer,
+  prepareAnswer,
+  preparedText,
+} from "../../http/conditional.ts";
+import { operation } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const DOCUMENT_MAX_AGE_SECONDS = 300;
+/** A rotated key signs at once, so whoever keeps the set asks again soon. */
+const KEYS_MAX_AGE_SECONDS = 60;
+
+const describe = (operationId: string, summary: string) =>
+  operation(operationId, summary, {
+    tags: ["Discovery"],
+    answers: {
+      200: { description: "The document", schema: Type.Object({}) },
+      304: { description: "Unchanged since the ETag in If-None-Match" },
+    },
+  });
+
+/** @returns every path under which a client may look (client-and-auth.md section 1; RFC 8414 section 3.1) */
+export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
+  const metaharness = whenAsked(() => metaharnessDocument(baseUrl()));
+  const authorizationServer = whenAsked(() => authorizationServerMetadata(baseUrl()));
+  const openidProvider = whenAsked(() => openidProviderMetadata(baseUrl()));
+  const keys = preparedText(
+    () => JSON.stringify(domain.access.keys.jwks()),
+    cacheControl(KEYS_MAX_AGE_SECONDS),
+  );
+  const oauth = (suffix: string) => describe(`getAuthorizationServer${suffix}`, "RFC 8414 metadata");
+  const openid = (suffix: string) => describe(`getOpenidProvider${suffix}`, "OpenID provider metadata");
+
+  return createRouter(guard, "discovery")
+    .get("/.well-known/metaharness", ({ request }) => answerConditionally(request, metaharness()), {
+      requires: "nobody",
+      detail: describe("getMetaharness", "Where a workstation client signs in and what it may ask for"),
+    })
+    .get(
+      "/.well-known/oauth-authorization-server",
+      ({ request }) => answerConditionally(request, authorizationServer()),
+      { requires: "nobody", detail: oauth("AtRoot") },
+    )
+    .get(
+      `/.well-known/oauth-authorization-server${ISSUER_PATH}`,
+      ({ request }) => answerConditionally(request, authorizationServer()),
+      { requires: "nobody", detail: oauth("OfIssuer") },
+    )
+    .get(
+      `${ISSUER_PATH}/.well-known/openid-configuration`,
+      ({ request }) => answerConditionally(request, openidProvider()),
+      { requires: "nobody", detail: openid("BelowIssuer") },
+    )
+    .get(
+      `/.well-known/openid-configuration${ISSUER_PATH}`,
+      ({ request }) => answerConditionally(request, openidProvider()),
+      { requires: "nobody", detail: openid("OfIssuer") },
+    )
+    .get(`${ISSUER_PATH}/jwks`, ({ request }) => answerConditionally(request, keys()), {
+      requires: "nobody",
+      detail: describe("getJwks", "Public keys that verify access tokens (RFC 7517)"),
+    });
+}
+
+/** Made at the first request: our origin is known once the listener has its port, and never changes then. */
+function whenAsked(document: () => unknown): () => PreparedAnswer {
+  let prepared: PreparedAnswer | undefined;
+  return () => {
+    prepared ??= prepareAnswer(
+      Buffer.from(JSON.stringify(document())),
+      cacheControl(DOCUMENT_MAX_AGE_SECONDS),
+    );
+    return prepared;
+  };
+}
+
+const cacheControl = (maxAgeSeconds: number) => ({
+  contentType: "application/json",
+  cacheControl: `public, max-age=${maxAgeSeconds}`,
+});

@@ -1,0 +1,185 @@
+// Logins through the API: their own for everybody with the password that opens them, everybody's for administrators.
+// What ends together is decided in access.
+import { Type } from "@sinclair/typebox";
+import { loginIdOf } from "../../../domain/access/authentication/login-watch.ts";
+import {
+  LOGIN_KINDS,
+  LOGIN_SHOWS,
+  LoginList,
+  OwnLoginList,
+  readLoginQuery,
+  toLogin,
+  toLoginList,
+} from "../../../domain/access/logins/login-document.ts";
+import { LOGINS_PER_PAGE_MAX } from "../../../domain/access/model.ts";
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
+import { DomainError, invariant } from "../../../platform/errors.ts";
+import { Secret } from "../../../platform/secret.ts";
+import { createBrowser } from "../../auth/browser.ts";
+import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { json, noContent } from "../../http/answers.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const KeyedPage = {
+  kind: parameter({ enum: LOGIN_KINDS }),
+  cursor: parameter({ format: "uuid", description: "`next_cursor` of the page before" }),
+  limit: parameter({
+    type: "integer",
+    minimum: 1,
+    maximum: LOGINS_PER_PAGE_MAX,
+    description: `${LOGINS_PER_PAGE_MAX} when left out`,
+  }),
+};
+const OwnParameters = Type.Object(KeyedPage, { additionalProperties: false });
+const AdminParameters = Type.Object(
+  {
+    ...KeyedPage,
+    user_id: parameter({ format: "uuid", description: "Logins of this user" }),
+    show: parameter({ enum: LOGIN_SHOWS, description: `${LOGIN_SHOWS[0]} when left out` }),
+  },
+  { additionalProperties: false },
+);
+
+/** The framework's own `uuid` format also takes other spellings. */
+const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
+const LoginPath = Type.Object({ id: Uuid });
+const Revocation = Type.Object(
+  {
+    user_id: Type.Optional(Uuid),
+    all: Type.Optional(Type.Literal(true, { description: "every login of everybody" })),
+  },
+  { additionalProperties: false, description: "Exactly one member" },
+);
+const PasswordChange = Type.Object(
+  {
+    current_password: Type.String(),
+    new_password: Type.String({
+      description: `${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+    }),
+  },
+  { additionalProperties: false },
+);
+const PasswordChanged = Type.Object({
+  login_sessions_ended: Type.Integer({ minimum: 0, description: "other browsers that were signed out" }),
+});
+
+const ended = { 204: { description: "Ended, now or before" } };
+const own = operationsOf("Own account");
+const admin = operationsOf("User management");
+const described = {
+  listOwnLogins: own("listOwnLogins", "The caller's logins in use, newest first", {
+    200: { description: "Page by key", schema: OwnLoginList },
+  }),
+  endOwnLogin: own(
+    "endOwnLogin",
+    "End one login of the caller, and the workstations that it approved",
+    ended,
+  ),
+  changeOwnPassword: own(
+    "changeOwnPassword",
+    "Change the caller's password; signs every other browser out and gives this one a new session cookie",
+    {
+      200: { description: "Changed", schema: PasswordChanged },
+      409: { description: "The organization manages how the caller signs in" },
+      429: { description: "Too many attempts; they are counted with those of signing in" },
+    },
+  ),
+  listLogins: admin("listLogins", "Logins of the organization, newest first", {
+    200: { description: "Page by key", schema: LoginList },
+  }),
+  revokeLogin: admin("revokeLogin", "End one login, and the workstations that it approved", ended),
+  revokeLogins: admin("revokeLogins", "End every login of a user, or of everybody", {
+    204: { description: "Ended" },
+    409: { description: "The user is removed" },
+  }),
+};
+
+/** @returns what callers do with their own logins (console.md N-13, N-28) */
+export function ownLoginRoutes(context: RouteContext) {
+  const { guard, domain, baseUrl } = context;
+  const { ownLogins, passwordChanges } = domain.access;
+  const browser = createBrowser(context);
+
+  return createRouter(guard, "own-logins")
+    .get(
+      "/me/logins",
+      ({ request, query }) => {
+        const currentId = loginIdOf(principalOf(request));
+        const page = ownLogins.list(actorOf(request), readLoginQuery(query));
+        return json(toLoginList(page, (login) => ({ ...toLogin(login), current: login.id === currentId })));
+      },
+      { requires: "governance:read", query: OwnParameters, detail: described.listOwnLogins },
+    )
+    .delete(
+      "/me/logins/:id",
+      async ({ request, params }) => {
+        const id = params.id.toLowerCase();
+        await ownLogins.end(actorOf(request), id);
+        const answer = noContent();
+        if (id === principalOf(request).sessionId) {
+          answer.headers.append("set-cookie", expiredSessionCookie(baseUrl()));
+        }
+        return answer;
+      },
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        params: LoginPath,
+        detail: described.endOwnLogin,
+      },
+    )
+    .post(
+      "/me/password",
+      async ({ request, body }) => {
+        const { sessionId } = principalOf(request);
+        invariant(sessionId !== null, "the guard lets browsers in only");
+        const current = new Secret(body.current_password);
+        const next = new Secret(body.new_password);
+        const changed = await passwordChanges.change(actorOf(request), { current, next, sessionId });
+        const answer = json({ login_sessions_ended: changed.sessionsEnded });
+        for (const cookie of Object.values(browser.cookiesOf(changed))) {
+          answer.headers.append("set-cookie", cookie);
+        }
+        return answer;
+      },
+      { requires: "session", accepts: "json", body: PasswordChange, detail: described.changeOwnPassword },
+    );
+}
+
+/** @returns the operations on everybody's logins (console.md N-13) */
+export function adminLoginRoutes({ guard, domain }: RouteContext) {
+  const { logins } = domain.access;
+
+  return createRouter(guard, "admin-logins")
+    .get("/admin/logins", ({ query }) => json(toLoginList(logins.list(readLoginQuery(query)), toLogin)), {
+      requires: "administrator",
+      query: AdminParameters,
+      detail: described.listLogins,
+    })
+    .post(
+      "/admin/logins/:id/revoke",
+      async ({ request, params }) => {
+        await logins.revoke(actorOf(request), params.id.toLowerCase());
+        return noContent();
+      },
+      { requires: "administrator", accepts: "nothing", params: LoginPath, detail: described.revokeLogin },
+    )
+    .post(
+      "/admin/logins/revoke",
+      async ({ request, body: { user_id: userId, all } }) => {
+        if ((userId === undefined) === (all === undefined)) throw unclear();
+        if (userId === undefined) await logins.revokeEverything(actorOf(request));
+        else await domain.identity.users.revokeLogins(actorOf(request), userId.toLowerCase());
+        return noContent();
+      },
+      { requires: "administrator", accepts: "json", body: Revocation, detail: described.revokeLogins },
+    );
+}
+
+const unclear = () =>
+  new DomainError("invalid", "logins.invalid", "send either user_id or all", {
+    problems: [{ pointer: "", detail: "exactly one of user_id and all must be given" }],
+  });

@@ -1,0 +1,47 @@
+// Who the credential belongs to: how a workstation proves that a stored login still works.
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../../../domain/access/service.ts";
+import { ROLES } from "../../../domain/identity/model.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { json } from "../../http/answers.ts";
+import { principalOf } from "../../http/exchange.ts";
+import { operation } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** What clients read while there is no policy: the member must be there. */
+const NO_REVISION = "none";
+
+const CurrentIdentity = Type.Object({
+  id: Type.String({ format: "uuid" }),
+  sub: Type.String(),
+  email: Type.String(),
+  org_id: Type.String({ format: "uuid" }),
+  role: Type.Union(ROLES.map((role) => Type.Literal(role))),
+  expires_at: Type.Integer({ description: "Unix seconds at which the presented credential expires" }),
+  current_revision: Type.String({ description: `\`${NO_REVISION}\` while no policy is published` }),
+});
+
+/** @returns the operation of client-and-auth.md section 3.8 */
+export function meRoutes({ guard, domain }: RouteContext) {
+  const identify = (principal: Principal) => {
+    const revision = domain.governance.current(principal.organizationId);
+    return json(toIdentity(principal, revision?.id ?? NO_REVISION));
+  };
+  return createRouter(guard, "me").get("/auth/me", ({ request }) => identify(principalOf(request)), {
+    requires: "anyone",
+    detail: operation("getCurrentIdentity", "Who the credential belongs to", {
+      tags: ["System"],
+      answers: { 200: { description: "Caller identity", schema: CurrentIdentity } },
+    }),
+  });
+}
+
+const toIdentity = (principal: Principal, revision: string): Static<typeof CurrentIdentity> => ({
+  id: principal.userId,
+  sub: principal.subject,
+  email: principal.email,
+  org_id: principal.organizationId,
+  role: principal.role,
+  expires_at: Math.floor(principal.expiresAtMs / SECOND_MS),
+  current_revision: revision,
+});

@@ -1,0 +1,141 @@
+// The browser session for programs that speak JSON: sign in, ask, sign out (client-and-auth.md section 4.5).
+// The pages for people are in account-pages.ts.
+import { type Static, Type } from "@sinclair/typebox";
+import type { LoginSessionRow } from "../../../domain/access/sign-in/login-sessions.ts";
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { EMAIL_LENGTH_MAX } from "../../../domain/identity/model.ts";
+import type { User } from "../../../domain/identity/service.ts";
+import { PASSWORD_LENGTH_MAX } from "../../../domain/identity/users/passwords.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { Secret } from "../../../platform/secret.ts";
+import { createBrowser } from "../../auth/browser.ts";
+import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { refuseForeignOrigin } from "../../auth/guard.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const SignIn = Type.Object(
+  {
+    email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
+    password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+    rememberMe: Type.Optional(Type.Boolean({ description: "Has no effect: every session is kept alike" })),
+    callbackURL: Type.Optional(Type.String({ description: "Has no effect: the caller goes on by itself" })),
+  },
+  { additionalProperties: true }, // as everything below the issuer, for newer clients
+);
+const Email = Type.Object({ email: Type.String({ maxLength: EMAIL_LENGTH_MAX }) });
+
+const Time = Type.String({ format: "date-time" });
+const SessionUser = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  emailVerified: Type.Boolean(),
+  organizationId: Type.String(),
+  governanceRole: Type.String(),
+  createdAt: Time,
+  updatedAt: Time,
+});
+const SignedIn = Type.Object({ redirect: Type.Literal(false), token: Type.String(), user: SessionUser });
+const Session = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  token: Type.String(),
+  expiresAt: Time,
+  createdAt: Time,
+  updatedAt: Time,
+});
+const Success = Type.Object({ success: Type.Literal(true) });
+
+const documented = operationsOf("Browser session");
+const described = {
+  signIn: documented("signIn", "Opens a login session and sets its cookie", {
+    200: { description: "Signed in", schema: SignedIn },
+    401: { description: "E-mail or password is wrong, or the account cannot sign in" },
+    429: { description: "Too many attempts" },
+  }),
+  signOut: documented("signOut", "Ends the login session of the cookie", {
+    200: { description: "Signed out, now or before", schema: Success },
+  }),
+  getSession: documented("getSession", "The login session of the cookie", {
+    200: {
+      description: "Session and user, or null",
+      schema: Type.Union([Type.Object({ session: Session, user: SessionUser }), Type.Null()]),
+    },
+  }),
+  getLoginMethod: documented("getLoginMethod", "How an address signs in; the same for every address", {
+    200: { description: "The method", schema: Type.Object({ method: Type.Literal("password") }) },
+  }),
+};
+
+/** @returns the session routes below the issuer, and the login method */
+export function sessionRoutes(context: RouteContext) {
+  const { guard, domain, baseUrl } = context;
+  const { sessions } = domain.access;
+  const browser = createBrowser(context);
+
+  return createRouter(guard, "session")
+    .post(
+      `${ISSUER_PATH}/sign-in/email`,
+      async ({ request, body }) => {
+        refuseForeignOrigin(request, baseUrl());
+        const credential = { email: body.email, password: new Secret(body.password) };
+        const { session, user, cookie } = await browser.signIn(request, credential);
+        const answer = { redirect: false, token: session.token, user: toSessionUser(user) } as const;
+        return json(answer satisfies Static<typeof SignedIn>, { headers: { "set-cookie": cookie } });
+      },
+      { requires: "nobody", accepts: "json", body: SignIn, detail: described.signIn },
+    )
+    .post(
+      `${ISSUER_PATH}/sign-out`,
+      async ({ request }) => {
+        refuseForeignOrigin(request, baseUrl());
+        const visitor = browser.visitor(request);
+        if (visitor) await sessions.end(visitor.sessionToken, actorOf(request));
+        return json({ success: true }, { headers: { "set-cookie": expiredSessionCookie(baseUrl()) } });
+      },
+      { requires: "nobody", accepts: "nothing", detail: described.signOut },
+    )
+    .get(
+      `${ISSUER_PATH}/get-session`,
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        const session = visitor && sessions.find(visitor.sessionToken);
+        if (!visitor || !session) return json(null);
+        const { userId, organizationId, expiresAtMs } = visitor.principal;
+        const user = domain.identity.users.show(organizationId, userId);
+        const view = toSession({ ...session, expiresAtMs }, visitor.sessionToken);
+        return json({ session: view, user: toSessionUser(user) });
+      },
+      { requires: "nobody", detail: described.getSession },
+    )
+    .post("/api/login-method", () => json({ method: "password" }), {
+      requires: "nobody",
+      accepts: "json",
+      body: Email,
+      detail: described.getLoginMethod,
+    });
+}
+
+const toSession = (session: LoginSessionRow, token: string): Static<typeof Session> => ({
+  id: session.id,
+  userId: session.userId,
+  token,
+  expiresAt: toRfc3339(session.expiresAtMs),
+  createdAt: toRfc3339(session.createdAtMs),
+  updatedAt: toRfc3339(session.renewedAtMs),
+});
+
+/** Addresses come from an administrator, so they count as verified; nobody has another name here than the address. */
+const toSessionUser = (user: User): Static<typeof SessionUser> => ({
+  id: user.id,
+  email: user.email,
+  name: user.email,
+  emailVerified: true,
+  organizationId: user.organizationId,
+  governanceRole: user.role,
+  createdAt: toRfc3339(user.createdAtMs),
+  updatedAt: toRfc3339(user.updatedAtMs),
+});

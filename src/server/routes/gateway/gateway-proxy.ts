@@ -1,0 +1,108 @@
+// What only the inference proxy may do: get the gateway key behind an inference token, and tell that the gateway refused one.
+// Closed, as if they were not there, until the proxy has a token in the configuration.
+// Source: gateway-keys.md section 9.4; the proxy is ours too, so names follow what the members are now.
+import { type Static, Type } from "@sinclair/typebox";
+import type { ResolvedKey } from "../../../domain/gateway/inference/key-resolver.ts";
+import { systemActor } from "../../../domain/gateway/keys/key-changes.ts";
+import type { DisownedReason } from "../../../domain/gateway/keys/keys.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { json, noStore } from "../../http/answers.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const Id = Type.String({ format: "uuid" });
+
+const ResolveRequest = Type.Object(
+  {
+    user_id: Type.String({ format: "uuid", description: "`sub` of the inference token" }),
+    gateway_session_id: Type.String({ format: "uuid", description: "claim of the inference token" }),
+  },
+  { additionalProperties: false },
+);
+
+const Resolved = Type.Object({
+  credential: Type.String({ description: "the key at the gateway" }),
+  credential_version: Type.String(),
+  credential_expires_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+  external_id: Type.Union([Type.String(), Type.Null()]),
+  alias: Type.Union([Type.String(), Type.Null()]),
+  user_id: Id,
+  email: Type.String({ format: "email" }),
+  organization_id: Id,
+  session_expires_at: Type.String({ format: "date-time", description: "when to ask again at the latest" }),
+});
+
+const REASONS: readonly DisownedReason[] = ["not_found", "blocked", "revoked"];
+const RefusalReport = Type.Object(
+  {
+    user_id: Id,
+    credential_version: Type.String({ maxLength: 100 }),
+    reason: Type.Union(REASONS.map((reason) => Type.Literal(reason))),
+  },
+  { additionalProperties: false },
+);
+
+const describe = operationsOf("Gateway");
+
+/** @returns both operations */
+export function gatewayProxyRoutes({ guard, domain }: RouteContext) {
+  const { gateway, inference, identity } = domain;
+  return createRouter(guard, "gateway-proxy")
+    .post(
+      "/internal/gateway/resolve",
+      ({ body }) => {
+        const request = { userId: body.user_id, gatewaySessionId: body.gateway_session_id };
+        return noStore(toResolved(inference.resolve(request)));
+      },
+      {
+        requires: "proxy",
+        accepts: "json",
+        body: ResolveRequest,
+        detail: describe("resolveGatewayKey", "The gateway key behind an inference token", {
+          200: { description: "The key", schema: Resolved },
+          404: { description: "The inference proxy has no token here" },
+          409: { description: "There is no usable key" },
+          503: { description: "The key is being replaced" },
+        }),
+      },
+    )
+    .post(
+      "/internal/gateway/credential-invalid",
+      async ({ request, body }) => {
+        const organizationId = identity.organization()?.id ?? "";
+        const { requestId } = exchangeOf(request);
+        const invalidated = await gateway.keys.reportDisowned({
+          actor: { ...systemActor({ organizationId }), label: "inference-proxy", requestId },
+          userId: body.user_id,
+          credentialVersion: body.credential_version,
+          reason: body.reason,
+        });
+        return json({ invalidated }, { status: 202 });
+      },
+      {
+        requires: "proxy",
+        accepts: "json",
+        body: RefusalReport,
+        detail: describe("reportInvalidGatewayKey", "The gateway refused a key", {
+          202: {
+            description: "Taken note of; another key is made where it was still the one in use",
+            schema: Type.Object({ invalidated: Type.Boolean() }),
+          },
+          404: { description: "The inference proxy has no token here" },
+        }),
+      },
+    );
+}
+
+const toResolved = ({ credential, user, key, sessionExpiresAtMs }: ResolvedKey): Static<typeof Resolved> => ({
+  credential: credential.reveal(),
+  credential_version: key.credentialVersion,
+  credential_expires_at: key.expiresAtMs === null ? null : toRfc3339(key.expiresAtMs),
+  external_id: key.externalId,
+  alias: key.alias,
+  user_id: user.id,
+  email: user.email,
+  organization_id: user.organizationId,
+  session_expires_at: toRfc3339(sessionExpiresAtMs),
+});

@@ -1,0 +1,147 @@
+// Gateway keys for the people they belong to. Every operation on a key answers its whole status; what is wrong with the gateway
+// is a refusal with the status that clients know. Tokens for the inference proxy are inference.ts's.
+// Source: gateway-keys.md sections 1.2, 2.3, 4 and 9.6; openapi.yaml tag Gateway.
+import { Type } from "@sinclair/typebox";
+import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
+import type { KeyAnswer, KeyHolder } from "../../../domain/gateway/keys/keys.ts";
+import { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
+import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const EnsureRequest = Type.Object(
+  {
+    manual: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Null()], {
+        description: "A person asks, so waits after failures do not count; null or left out means false",
+      }),
+    ),
+  },
+  { additionalProperties: true }, // a newer client may send more
+);
+
+const describe = operationsOf("Gateway");
+const keyAnswers = { 200: { description: "State of the key", schema: GatewayKeyStatus } };
+const provisioningAnswers = {
+  ...keyAnswers,
+  400: { description: "The gateway's configuration is not valid" },
+  403: { description: "The gateway has no account for the caller" },
+  409: { description: "The gateway has conflicting entries for the caller" },
+  502: { description: "The gateway is unavailable, or refused" },
+  503: { description: "Not available now" },
+};
+
+/** @returns the operations on the caller's key */
+export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
+  const { keys } = domain.gateway;
+
+  return createRouter(guard, "gateway-keys")
+    .get("/gateway/key", ({ request }) => json(keys.status(holderOf(request))), {
+      requires: "governance:read",
+      detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
+    })
+    .post(
+      "/gateway/key/ensure",
+      async ({ request, body }) => {
+        const manual = body.manual ?? false;
+        return toAnswer(await keys.ensure({ actor: actorOf(request), user: holderOf(request), manual }));
+      },
+      {
+        requires: "governance:read",
+        accepts: "json-or-nothing",
+        body: EnsureRequest,
+        detail: describe("ensureGatewayKey", "Give the caller a working gateway key", provisioningAnswers),
+      },
+    )
+    .post(
+      "/gateway/key/validate",
+      async ({ request }) =>
+        toAnswer(await keys.validate({ actor: actorOf(request), user: holderOf(request) })),
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
+      },
+    )
+    .post(
+      "/gateway/key/rotate",
+      async ({ request }) =>
+        toAnswer(await keys.rotate({ actor: actorOf(request), user: holderOf(request) })),
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe(
+          "rotateGatewayKey",
+          "Give the caller another gateway key; the one before works until it is there",
+          provisioningAnswers,
+        ),
+      },
+    )
+    .post(
+      "/gateway/key/revoke",
+      async ({ request }) => {
+        const user = holderOf(request);
+        await keys.revoke({ actor: actorOf(request), user });
+        return json(keys.status(user));
+      },
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe(
+          "revokeGatewayKey",
+          "Take the caller's gateway key away, here at once and at the gateway as soon as it can be reached",
+          keyAnswers,
+        ),
+      },
+    );
+}
+
+/** @returns what is to be known of gateway mode */
+export function gatewayRoutes({ guard, domain }: RouteContext) {
+  const { gateway, governance, inference } = domain;
+
+  return createRouter(guard, "gateway")
+    .get(
+      "/gateway/status",
+      ({ request }) => {
+        const { organizationId, role } = principalOf(request);
+        const { document: policy } = governance.inForce(organizationId);
+        const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys: inference.signingKeys });
+        return json(role === "admin" ? status : forMembers(status));
+      },
+      {
+        requires: "governance:read",
+        detail: describe("getGatewayStatus", "Whether the policy needs the gateway and all for it is there", {
+          200: { description: "Status", schema: GatewayStatus },
+          404: { description: "No policy is published" },
+        }),
+      },
+    )
+    .post("/gateway/proxy/health", async () => json(await healthOf(domain)), {
+      requires: "administrator",
+      accepts: "nothing",
+      detail: describe("checkGatewayProxyHealth", "Ask the inference proxy for its health", {
+        200: { description: "What it said, or that it said nothing", schema: ProxyHealth },
+        400: { description: "No inference proxy is configured" },
+      }),
+    });
+}
+
+function holderOf(request: Request): KeyHolder {
+  const { userId: id, email } = principalOf(request);
+  return { id, email };
+}
+
+const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>
+  json(
+    status,
+    retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
+  );
+
+async function healthOf({ inference }: RouteContext["domain"]): Promise<ProxyHealth> {
+  if (inference.proxyHealth) return await inference.proxyHealth();
+  throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
+}

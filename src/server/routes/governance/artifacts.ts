@@ -1,0 +1,96 @@
+// Archives for workstations: a short-lived link for those who may have one, and the bytes behind it for whoever holds it.
+// Ranges and conditional ranges (RFC 9110 section 14) are the runtime's, by the entity tag that is set here.
+// Source: control-api.md section 9.4, client-and-auth.md section 9.
+import { Type } from "@sinclair/typebox";
+import { type ArtifactLink, LINK_TTL_SECONDS } from "../../../domain/governance/delivery/artifact-links.ts";
+import { json } from "../../http/answers.ts";
+import { namesTag } from "../../http/conditional.ts";
+import { principalOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
+const ArtifactPath = Type.Object({ id: Uuid });
+const FilePath = Type.Object({ digest: Type.String({ pattern: "^[0-9a-f]{64}$" }) });
+const FileQuery = Type.Object({
+  expires: Type.String({ pattern: "^\\d{1,12}$" }),
+  signature: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
+});
+
+const DownloadRequest = Type.Object({
+  url: Type.String({ format: "uri", description: "Good without any credential" }),
+  method: Type.Literal("GET"),
+  headers: Type.Record(Type.String(), Type.String()),
+  expires_in_seconds: Type.Integer({ minimum: 1 }),
+});
+
+const describe = operationsOf("Packages");
+
+/** @returns both operations on archives */
+export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
+  const { artifactLinks } = domain;
+  return createRouter(guard, "artifacts")
+    .post(
+      "/package-artifacts/:id/download",
+      async ({ request, params }) => {
+        const link = await artifactLinks.offer(principalOf(request), params.id);
+        return json({
+          url: `${baseUrl()}${pathOf(link)}`,
+          method: "GET",
+          headers: {},
+          expires_in_seconds: LINK_TTL_SECONDS,
+        });
+      },
+      {
+        requires: "anyone",
+        accepts: "nothing",
+        params: ArtifactPath,
+        detail: describe("downloadPackageArtifact", "A short-lived link to a package's archive", {
+          200: { description: "How to fetch it", schema: DownloadRequest },
+          503: { description: "The archive's bytes are not here" },
+        }),
+      },
+    )
+    .get(
+      "/artifacts/:digest",
+      async ({ request, params, query }) => {
+        const link = { digest: params.digest, expires: Number(query.expires), signature: query.signature };
+        return fileAnswer(request, await artifactLinks.open(link));
+      },
+      {
+        requires: "nobody",
+        params: FilePath,
+        query: FileQuery,
+        detail: describe("getPackageArchive", "The archive behind such a link", {
+          200: { description: "The archive", schema: Type.String(), mediaType: ARCHIVE_TYPE },
+          206: {
+            description: "The part that Range asks for",
+            schema: Type.String(),
+            mediaType: ARCHIVE_TYPE,
+          },
+          304: { description: "Unchanged since the ETag in If-None-Match" },
+          403: { description: "The link is over, or not one of ours" },
+        }),
+      },
+    );
+}
+
+const ARCHIVE_TYPE = "application/gzip";
+
+const pathOf = ({ digest, expires, signature }: ArtifactLink): string =>
+  `/artifacts/${digest}?${new URLSearchParams({ expires: String(expires), signature })}`;
+
+/** The digest is what clients compare, so nobody on the way may change the bytes. */
+function fileAnswer(request: Request, { path, digest }: { path: string; digest: string }): Response {
+  const etag = `"${digest}"`;
+  const shared = { etag, "cache-control": "private, no-transform" };
+  const known = request.headers.get("if-none-match");
+  if (known !== null && namesTag(known, etag)) return new Response(null, { status: 304, headers: shared });
+  return new Response(Bun.file(path), {
+    headers: {
+      ...shared,
+      "content-type": ARCHIVE_TYPE,
+      "content-disposition": `attachment; filename="${digest}.tar.gz"`,
+    },
+  });
+}

@@ -1,0 +1,151 @@
+// The policy for workstations: the document of the caller from bytes made once per revision and audience group, and the
+// stream that tells of new revisions. What is published and by whom is governance-admin.ts's.
+// Source: control-api.md sections 6.1 to 6.3, client-and-auth.md sections 5.3, 5.5 and 6.
+import { Type } from "@sinclair/typebox";
+import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
+import { GovernanceConfig } from "../../../domain/governance/model.ts";
+import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
+import { noToken } from "../../auth/guard.ts";
+import { json } from "../../http/answers.ts";
+import {
+  answerUnchanged,
+  answerWhole,
+  hasCurrent,
+  type PreparedAnswer,
+  prepareAnswer,
+  unchangedHeaders,
+} from "../../http/conditional.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { type CountFetch, createFetchMetrics } from "../../metrics/policy-metrics.ts";
+import { operationsOf } from "../../openapi.ts";
+import {
+  createNegotiation,
+  POLICY_VARY,
+  type RefuseOldClient,
+  requiredVersionHeader,
+} from "../../policy/negotiation.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../policy/revision-streams.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const describe = operationsOf("Configuration");
+
+/** @returns the operations of workstations on the policy */
+export function governanceRoutes({ guard, domain, metrics, streams }: RouteContext) {
+  const own: Own = {
+    delivery: domain.delivery,
+    prepared: new WeakMap(),
+    unchanged: new Map(),
+    refuseOldClient: createNegotiation(),
+    count: createFetchMetrics(metrics, domain),
+  };
+
+  return createRouter(guard, "governance")
+    .get("/governance-config", answerPolicy.bind(undefined, own), {
+      requires: "governance:read",
+      detail: describe("getGovernanceConfig", "The policy of the caller", {
+        200: {
+          description: `The document, without packages that are not for the caller; ${REQUIRED_CLIENT_VERSION_HEADER} where it pins a client version. In gateway mode with the caller's own inference token, and never to be kept`,
+          schema: GovernanceConfig,
+        },
+        304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
+        404: { description: "No policy is published yet" },
+        409: { description: "The caller has no usable gateway key; the text says how to get one" },
+        426: { description: "The client's contract version or capabilities do not suffice" },
+        502: { description: "The gateway is unavailable, or refused" },
+        503: { description: "The policy cannot be put together now" },
+      }),
+    })
+    .get("/governance-config/events", ({ request }) => eventStream(streams.open(principalOf(request))), {
+      requires: "governance:read",
+      detail: describe("streamGovernanceRevisions", "Events with the ids of policy revisions", {
+        200: {
+          description:
+            "An event `revision` with the id of the revision in force at once, then one for each that is published; ends with the credential, and whenever one may have been missed",
+          schema: Type.String(),
+          mediaType: "text/event-stream",
+        },
+        404: { description: "No policy is published yet" },
+        429: {
+          description: `The login has ${STREAMS_PER_LOGIN_MAX} streams open, or its user ${STREAMS_PER_USER_MAX}; Retry-After says when to try again`,
+        },
+        503: { description: "Too many streams are open, or the service is stopping" },
+      }),
+    });
+}
+
+interface Own {
+  delivery: Delivery;
+  /** the answers of the views that are kept */
+  prepared: WeakMap<PolicyView, PreparedAnswer>;
+  /** headers of 304 by the name of what is unchanged */
+  unchanged: Map<string, Headers>;
+  refuseOldClient: RefuseOldClient;
+  count: CountFetch;
+}
+
+/** Audience groups whose headers of 304 are kept. */
+const UNCHANGED_KEPT_MAX = 1_024;
+const CACHE_CONTROL = "private, no-cache";
+
+/** Bound, so that it has no text: the framework would take it for one that may wait, which costs as much as the rest. */
+function answerPolicy(own: Own, { request }: { request: Request }): Response | Promise<Response> {
+  return own.count(() => {
+    const { delivery } = own;
+    const principal = principalOf(request);
+    const glance = delivery.glanceFor(principal);
+    own.refuseOldClient(request, glance.common);
+    if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
+    if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
+    return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal), glance));
+  });
+}
+
+const tagOf = ({ name }: PolicyGlance): string => `"${name}"`;
+
+const othersOf = ({ common }: PolicyGlance) => ({ vary: POLICY_VARY, ...requiredVersionHeader(common) });
+
+function unchangedOf(kept: Own["unchanged"], glance: PolicyGlance): { unchangedHeaders: Headers } {
+  const known = kept.get(glance.name);
+  if (known) return { unchangedHeaders: known };
+  const headers = unchangedHeaders(tagOf(glance), { cacheControl: CACHE_CONTROL, others: othersOf(glance) });
+  if (kept.size >= UNCHANGED_KEPT_MAX) kept.clear();
+  kept.set(glance.name, headers);
+  return { unchangedHeaders: headers };
+}
+
+function preparedOf(prepared: Own["prepared"], view: PolicyView, glance: PolicyGlance): PreparedAnswer {
+  const known = prepared.get(view);
+  if (known) return known;
+  const answer = prepareAnswer(view.bytes, {
+    etag: tagOf(glance),
+    contentType: "application/json",
+    cacheControl: CACHE_CONTROL,
+    others: othersOf(glance),
+  });
+  prepared.set(view, answer);
+  return answer;
+}
+
+/** The token in it is for this workstation alone, and new each time: nobody keeps the answer, and no tag stands for it. */
+async function answerForOne(
+  delivery: Delivery,
+  request: Request,
+  { document }: PolicyView,
+): Promise<Response> {
+  const { userId, email, grantId, sid } = principalOf(request);
+  if (grantId === null || sid === null) throw noToken();
+  const workstation = { userId, grantId, loginSessionId: sid };
+  const caller = { actor: actorOf(request), email, workstation };
+  const personal = await delivery.withGateway(document, caller);
+  return json(personal, { headers: { vary: POLICY_VARY, ...requiredVersionHeader(document) } });
+}
+
+/** The last header keeps nginx from collecting events before it passes them on. */
+const eventStream = (body: ReadableStream<Uint8Array>): Response =>
+  new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
+  });

@@ -1,0 +1,43 @@
+// The registry of supported harnesses, for whoever may read the policy: bytes are made once for the facts in force.
+import { HarnessMetadata, harnessMetadata } from "../../../domain/governance/document/harness-metadata.ts";
+import type { Harness } from "../../../domain/harnesses/harnesses.ts";
+import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
+import { operation } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+export function harnessRoutes({ guard, domain }: RouteContext) {
+  const prepared = answerOf(() => domain.harnesses.harnesses());
+  return createRouter(guard, "harnesses").get(
+    "/harness-metadata",
+    ({ request }) => answerConditionally(request, prepared()),
+    {
+      requires: "governance:read",
+      detail: operation("getHarnessMetadata", "Registry of supported coding agents", {
+        tags: ["Configuration"],
+        answers: {
+          200: {
+            description: "Registry in force: of this build, extended by the harness file of the installation",
+            schema: HarnessMetadata,
+          },
+          304: { description: "Unchanged since the ETag in If-None-Match" },
+        },
+      }),
+    },
+  );
+}
+
+/** @returns what gives the answer, which is made anew when the facts change */
+function answerOf(inForce: () => readonly Harness[]) {
+  let known: { harnesses: readonly Harness[]; answer: ReturnType<typeof prepareAnswer> } | undefined;
+  return () => {
+    const harnesses = inForce();
+    if (known?.harnesses !== harnesses) {
+      const answer = prepareAnswer(Buffer.from(JSON.stringify(harnessMetadata(harnesses))), {
+        contentType: "application/json",
+        cacheControl: "private, no-cache",
+      });
+      known = { harnesses, answer };
+    }
+    return known.answer;
+  };
+}

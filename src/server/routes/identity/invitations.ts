@@ -1,0 +1,158 @@
+// Invitations as administrators handle them. The link is in the answer that makes it, once, and nowhere else.
+import { Type } from "@sinclair/typebox";
+import type { InvitationWithToken } from "../../../domain/identity/invitations/invitation-form.ts";
+import {
+  AdminInvitation,
+  AdminInvitationPage,
+  INVITATION_FILTERS,
+  type Invitation,
+  invitationUrl,
+  ROLES,
+  toAdminInvitation,
+} from "../../../domain/identity/model.ts";
+import { toPageEnvelope } from "../../../domain/shared/page.ts";
+import { json, noContent } from "../../http/answers.ts";
+import {
+  expectationOf,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  jsonConditionally,
+  recordConditionally,
+  recordTag,
+} from "../../http/conditional.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { withHeaders } from "../../http/header-parameters.ts";
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
+import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const InvitationParameters = Type.Object(
+  { ...PageParameters, role: parameter({ enum: ROLES }), status: parameter({ enum: INVITATION_FILTERS }) },
+  { additionalProperties: false },
+);
+
+const NewInvitation = Type.Object(
+  { email: Type.String(), role: Type.String({ enum: ROLES }) },
+  { additionalProperties: false },
+);
+
+const InvitationWithLink = Type.Object({
+  ...AdminInvitation.properties,
+  invitation_url: Type.String({ description: "Where the invited person sets a password; shown only here" }),
+});
+
+const oneInvitation = { 200: { description: "The invitation", schema: AdminInvitation } };
+const closed = { 409: { description: "Accepted or canceled, or an identity provider manages sign-in" } };
+const limited = { 429: { description: "The administrator sent too many invitations" } };
+
+const documented = operationsOf("User management");
+
+const described = {
+  listInvitations: withHeaders(
+    documented("listInvitations", "Invitations of the organization, newest first", {
+      200: { description: "Numbered page", schema: AdminInvitationPage },
+    }),
+    IF_NONE_MATCH,
+  ),
+  createInvitation: withHeaders(
+    documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
+      201: { description: "Created", schema: InvitationWithLink },
+      409: { description: "A user or invited already, or an identity provider manages sign-in" },
+      ...limited,
+    }),
+    IDEMPOTENCY_KEY,
+  ),
+  getInvitation: withHeaders(documented("getInvitation", "One invitation", oneInvitation), IF_NONE_MATCH),
+  cancelInvitation: withHeaders(
+    documented("cancelInvitation", "Cancel a pending or expired invitation", {
+      204: { description: "Canceled, now or before" },
+      409: { description: "Already accepted" },
+    }),
+    IF_MATCH,
+  ),
+  resendInvitation: withHeaders(
+    documented("resendInvitation", "Renew an invitation for 24 hours under the same link", {
+      ...oneInvitation,
+      ...closed,
+    }),
+    IF_MATCH,
+  ),
+  regenerateInvitation: withHeaders(
+    documented("regenerateInvitation", "Renew an invitation for 24 hours under a new link", {
+      200: { description: "Renewed; the old link no longer works", schema: InvitationWithLink },
+      ...closed,
+      ...limited,
+    }),
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+  ),
+};
+
+/** @returns the operations on invitations (openapi.yaml, User management; control-api.md section 19) */
+export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext) {
+  const { invitations } = domain.identity;
+  const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());
+  const withLink = ({ invitation, token }: InvitationWithToken) => ({
+    ...onWire(invitation),
+    invitation_url: invitationUrl(baseUrl(), token).reveal(),
+  });
+
+  return createRouter(guard, "invitations")
+    .get(
+      "/admin/invitations",
+      ({ request, query }) => {
+        const wanted = { ...toPageQuery(query), role: query.role, status: query.status };
+        return jsonConditionally(
+          request,
+          toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire),
+        );
+      },
+      { requires: "administrator", query: InvitationParameters, detail: described.listInvitations },
+    )
+    .post(
+      "/admin/invitations",
+      async ({ request, body }) => {
+        const wanted = { ...body, idempotencyKey: idempotencyKeyOf(request) };
+        return json(withLink(await invitations.create(actorOf(request), wanted)), { status: 201 });
+      },
+      { requires: "administrator", accepts: "json", body: NewInvitation, detail: described.createInvitation },
+    )
+    .get(
+      "/admin/invitations/:id",
+      ({ request, params }) =>
+        recordConditionally(
+          request,
+          onWire(invitations.show(principalOf(request).organizationId, params.id)),
+        ),
+      { requires: "administrator", detail: described.getInvitation },
+    )
+    .delete(
+      "/admin/invitations/:id",
+      async ({ request, params }) => {
+        await invitations.cancel(actorOf(request), params.id, expectationOf(request, onWire));
+        return noContent();
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.cancelInvitation },
+    )
+    .post(
+      "/admin/invitations/:id/resend",
+      async ({ request, params }) => {
+        const expect = expectationOf(request, onWire);
+        const renewed = onWire(await invitations.resend(actorOf(request), params.id, expect));
+        return json(renewed, { headers: { etag: recordTag(renewed) } });
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.resendInvitation },
+    )
+    .post(
+      "/admin/invitations/:id/regenerate",
+      async ({ request, params }) => {
+        const options = {
+          idempotencyKey: idempotencyKeyOf(request),
+          expect: expectationOf(request, onWire),
+        };
+        return json(withLink(await invitations.regenerate(actorOf(request), params.id, options)));
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.regenerateInvitation },
+    );
+}

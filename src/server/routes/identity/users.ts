@@ -1,0 +1,178 @@
+// Users as administrators handle them. What an administrator may do to whom is decided in identity.
+import { Type } from "@sinclair/typebox";
+import {
+  AdminUser,
+  AdminUserPage,
+  ChangedAdminUser,
+  PROVISIONING_SOURCES,
+  ROLES,
+  SETTABLE_STATUSES,
+  toAdminUser,
+  toChangedAdminUser,
+  USER_SEARCH_MAX,
+  USER_STATUSES,
+} from "../../../domain/identity/model.ts";
+import { toPageEnvelope } from "../../../domain/shared/page.ts";
+import { json, noContent } from "../../http/answers.ts";
+import {
+  expectationOf,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  jsonConditionally,
+  recordConditionally,
+  recordTag,
+} from "../../http/conditional.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { withHeaders } from "../../http/header-parameters.ts";
+import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** The framework's own `uuid` format also takes other spellings. */
+const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
+const UserPath = Type.Object({ id: Uuid });
+
+const UserParameters = Type.Object(
+  {
+    ...PageParameters,
+    role: parameter({ enum: ROLES }),
+    status: parameter({ enum: USER_STATUSES }),
+    provisioning_source: parameter({ enum: PROVISIONING_SOURCES }),
+  },
+  { additionalProperties: false },
+);
+
+const UserUpdate = Type.Object(
+  {
+    role: Type.Optional(Type.String({ enum: ROLES })),
+    status: Type.Optional(Type.String({ enum: SETTABLE_STATUSES })),
+  },
+  { additionalProperties: false, description: "At least one member" },
+);
+
+const UserSearch = Type.Object(
+  { q: Type.Optional(Type.String()), selected_user_ids: Type.Optional(Type.Array(Uuid)) },
+  { additionalProperties: false },
+);
+
+const oneUser = { 200: { description: "The user", schema: AdminUser } };
+const guarded = {
+  409: {
+    description: "The account is removed, own, protected, managed elsewhere, or the last administrator",
+  },
+};
+
+const documented = operationsOf("User management");
+
+const described = {
+  listUsers: withHeaders(
+    documented("listUsers", "Users of the organization, removed ones included", {
+      200: { description: "Numbered page", schema: AdminUserPage },
+    }),
+    IF_NONE_MATCH,
+  ),
+  listUserOptions: documented("listUserOptions", "All users that are not removed", {
+    200: { description: "Users", schema: Type.Array(AdminUser) },
+  }),
+  searchUserOptions: documented(
+    "searchUserOptions",
+    "Selected users, then active ones whose address matches",
+    {
+      200: { description: "Matches", schema: Type.Array(AdminUser, { maxItems: USER_SEARCH_MAX }) },
+    },
+  ),
+  getUser: withHeaders(documented("getUser", "One user of the organization", oneUser), IF_NONE_MATCH),
+  updateUser: withHeaders(
+    documented(
+      "updateUser",
+      "Change role, or suspend or resume; ends every login of the user, and cancels the pending invitations from one who is no administrator any more",
+      { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
+    ),
+    IF_MATCH,
+  ),
+  deleteUser: withHeaders(
+    documented("deleteUser", "Remove a user's access and pending invitations, keeping history", {
+      204: { description: "Removed, now or before" },
+      ...guarded,
+    }),
+    IF_MATCH,
+  ),
+  revokeUserSessions: documented("revokeUserSessions", "End every login of a user", {
+    204: { description: "Ended" },
+    409: { description: "The user is removed" },
+  }),
+};
+
+/** @returns the operations on users (openapi.yaml, User management) */
+export function userRoutes({ guard, domain }: RouteContext) {
+  const { users } = domain.identity;
+
+  return createRouter(guard, "users")
+    .get(
+      "/admin/users",
+      ({ request, query }) => {
+        const { role, status, provisioning_source: provisioningSource } = query;
+        const wanted = { ...toPageQuery(query), role, status, provisioningSource };
+        return jsonConditionally(
+          request,
+          toPageEnvelope(users.list(principalOf(request).organizationId, wanted), toAdminUser),
+        );
+      },
+      { requires: "administrator", query: UserParameters, detail: described.listUsers },
+    )
+    .get(
+      "/admin/users/options",
+      ({ request }) => json(users.options(principalOf(request).organizationId).map(toAdminUser)),
+      { requires: "administrator", detail: described.listUserOptions },
+    )
+    .post(
+      "/admin/users/options",
+      ({ request, body }) => {
+        const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
+        return json(users.searchOptions(principalOf(request).organizationId, wanted).map(toAdminUser));
+      },
+      { requires: "administrator", accepts: "json", body: UserSearch, detail: described.searchUserOptions },
+    )
+    .get(
+      "/admin/users/:id",
+      ({ request, params }) =>
+        recordConditionally(request, toAdminUser(users.show(principalOf(request).organizationId, params.id))),
+      { requires: "administrator", params: UserPath, detail: described.getUser },
+    )
+    .patch(
+      "/admin/users/:id",
+      async ({ request, params, body }) => {
+        const expect = expectationOf(request, toAdminUser);
+        const changed = await users.update(actorOf(request), params.id, { ...body, expect });
+        return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });
+      },
+      {
+        requires: "administrator",
+        accepts: "json",
+        params: UserPath,
+        body: UserUpdate,
+        detail: described.updateUser,
+      },
+    )
+    .delete(
+      "/admin/users/:id",
+      async ({ request, params }) => {
+        await users.remove(actorOf(request), params.id, expectationOf(request, toAdminUser));
+        return noContent();
+      },
+      { requires: "administrator", accepts: "nothing", params: UserPath, detail: described.deleteUser },
+    )
+    .post(
+      "/admin/users/:id/sessions/revoke",
+      async ({ request, params }) => {
+        await users.revokeLogins(actorOf(request), params.id);
+        return noContent();
+      },
+      {
+        requires: "administrator",
+        accepts: "nothing",
+        params: UserPath,
+        detail: described.revokeUserSessions,
+      },
+    );
+}

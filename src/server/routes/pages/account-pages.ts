@@ -1,0 +1,133 @@
+// Pages at both ends of a browser session: sign in, the landing page, sign out; and the style sheet of all pages.
+// Passwords and sessions are the access area's.
+import { Type } from "@sinclair/typebox";
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser } from "../../auth/browser.ts";
+import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { readOwnPath } from "../../auth/own-path.ts";
+import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { operation } from "../../openapi.ts";
+import { styleSheetBody, styleSheetPath } from "../../pages/assets.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../../pages/html.ts";
+import { accountPage, signedOutPage, signInPage } from "../../pages/sign-in.tsx";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
+const SignOutForm = formOf({ csrf: FormField, next: FormField });
+
+/** @returns sign-in as a page (client-and-auth.md section 4.1; operator-experience.md section 7) */
+export function signInPages({ guard }: RouteContext, browser: Browser) {
+  return createRouter(guard, "sign-in-pages")
+    .get(
+      "/login",
+      ({ request, query }) => {
+        const next = readOwnPath(query.callbackURL);
+        if (browser.visitor(request)) return seeOther(next ?? "/");
+        const { csrf, cookies } = browser.anonymousForm(request);
+        return page(signInPage({ csrf, next, branding: browser.branding() }), { cookies });
+      },
+      {
+        requires: "nobody",
+        query: formOf({ callbackURL: FormField }),
+        detail: pageOperation("showSignInPage", "Asks for e-mail and password"),
+      },
+    )
+    .post(
+      "/login",
+      async ({ request, body }) => {
+        const { csrf, email = "", password = "" } = body;
+        browser.checkAnonymousForm(request, csrf);
+        const next = readOwnPath(body.next);
+        try {
+          const { cookie, deviceCookie } = await browser.signIn(request, {
+            email,
+            password: new Secret(password),
+          });
+          return seeOther(next ?? "/", [cookie, deviceCookie]);
+        } catch (error) {
+          const { status, headers, message } = formFailure(error, request);
+          const form = { ...browser.anonymousForm(request), next, email, error: message };
+          return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
+        }
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: SignInForm,
+        detail: formOperation("sendSignInForm", "Signs a browser in"),
+      },
+    );
+}
+
+/** @returns the landing page and the end of the browser session */
+export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  const { sessions } = domain.access;
+
+  return createRouter(guard, "account-pages")
+    .get(
+      "/",
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther("/login");
+        const { csrf, principal } = visitor;
+        const { email, role } = principal;
+        return page(accountPage({ email, role, csrf, branding: browser.branding() }));
+      },
+      { requires: "nobody", detail: pageOperation("showAccountPage", "Where a signed-in browser lands") },
+    )
+    .post(
+      "/sign-out",
+      async ({ request, body }) => {
+        const next = readOwnPath(body.next);
+        const leave = next === undefined ? "/sign-out" : signInPath(next);
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(leave);
+        browser.checkForm(request, body.csrf, visitor);
+        await sessions.end(visitor.sessionToken, actorOf(request));
+        return seeOther(leave, [expiredSessionCookie(baseUrl())]);
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: SignOutForm,
+        detail: formOperation("sendSignOutForm", "Ends the browser session; signed-in terminals go on"),
+      },
+    )
+    .get(
+      "/sign-out",
+      ({ request }) => {
+        if (browser.visitor(request)) return seeOther("/");
+        return page(signedOutPage({ branding: browser.branding() }));
+      },
+      { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms that nobody is signed in") },
+    );
+}
+
+/** @returns the style sheet under a name that changes with its content */
+export function assetRoutes({ guard }: RouteContext) {
+  const styleSheet = prepareAnswer(Buffer.from(styleSheetBody), {
+    contentType: "text/css; charset=utf-8",
+    cacheControl: "public, max-age=31536000, immutable",
+  });
+  return createRouter(guard, "assets").get(
+    styleSheetPath,
+    ({ request }) => answerConditionally(request, styleSheet),
+    {
+      requires: "nobody",
+      detail: operation("getStyleSheet", "Style sheet of the pages", {
+        tags: ["Pages"],
+        answers: { 200: { description: "The style sheet", schema: Type.String(), mediaType: "text/css" } },
+      }),
+    },
+  );
+}

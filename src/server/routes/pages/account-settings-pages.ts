@@ -1,0 +1,154 @@
+// The account settings as pages: what people see of their own logins, password and gateway key, and the forms that change
+// them. The API for the same is in logins.ts and gateway.ts.
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser, Visitor } from "../../auth/browser.ts";
+import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { actorOf } from "../../http/exchange.ts";
+import type { Failure } from "../../http/problems/problem.ts";
+import {
+  accountSettingsPage,
+  type PasswordError,
+  signedOutEverywherePage,
+  signOutText,
+} from "../../pages/account/account.tsx";
+import {
+  ACCOUNT_PATH,
+  accountPathAfter,
+  createAccountView,
+  noticeOf,
+  pathOf,
+} from "../../pages/account/account-view.ts";
+import { confirmationPage } from "../../pages/confirmation.tsx";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const SettingsQuery = formOf({ browsers: FormField, workstations: FormField, done: FormField });
+const PasswordForm = formOf({ csrf: FormField, current_password: FormField, new_password: FormField });
+const PlainForm = formOf({ csrf: FormField });
+
+/** @returns the settings and the change of the password (console.md CON-35, N-28) */
+export function accountSettingsPages(context: RouteContext, browser: Browser) {
+  const { passwordChanges } = context.domain.access;
+  const view = createAccountView(context, browser);
+
+  const refused = (request: Request, visitor: Visitor, failure: Failure): Response => {
+    const passwordError = errorOf(failure);
+    const html = accountSettingsPage(view.settings(request, visitor, { query: {}, passwordError }));
+    return page(html, { status: failure.status, headers: failure.headers });
+  };
+
+  return createRouter(context.guard, "account-settings-pages")
+    .get(
+      ACCOUNT_PATH,
+      ({ request, query }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(pathOf(query)));
+        const notice = noticeOf(query.done);
+        return page(accountSettingsPage(view.settings(request, visitor, { query, notice })));
+      },
+      {
+        requires: "nobody",
+        query: SettingsQuery,
+        detail: pageOperation("showAccountSettings", "Password, browsers, workstations and gateway key"),
+      },
+    )
+    .post(
+      `${ACCOUNT_PATH}/password`,
+      async ({ request, body }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ACCOUNT_PATH));
+        browser.checkForm(request, body.csrf, visitor);
+        const current = new Secret(body.current_password ?? "");
+        const next = new Secret(body.new_password ?? "");
+        const { sessionId } = visitor;
+        try {
+          const change = await passwordChanges.change(actorOf(request), { current, next, sessionId });
+          return seeOther(accountPathAfter("password"), Object.values(browser.cookiesOf(change)));
+        } catch (error) {
+          return refused(request, visitor, formFailure(error, request));
+        }
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PasswordForm,
+        detail: formOperation("sendPasswordForm", "Changes the password and signs other browsers out"),
+      },
+    );
+}
+
+/** The field that the sender has to correct. */
+const errorOf = ({ reason, message, problems }: Failure): PasswordError =>
+  reason === "identity.invalid"
+    ? { field: "new_password", message: problems.map(({ detail }) => detail).join("; ") }
+    : { field: "current_password", message };
+
+/** @returns the ends of logins: one, or all (console.md CON-34) */
+export function ownLoginPages(context: RouteContext, browser: Browser) {
+  const { guard, domain, baseUrl } = context;
+  const { ownLogins } = domain.access;
+  const view = createAccountView(context, browser);
+  const everywhere = `${ACCOUNT_PATH}/sign-out-everywhere`;
+
+  return createRouter(guard, "own-login-pages")
+    .post(
+      `${ACCOUNT_PATH}/logins/:id/end`,
+      async ({ request, params, body }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ACCOUNT_PATH));
+        browser.checkForm(request, body.csrf, visitor);
+        await ownLogins.end(actorOf(request), params.id);
+        if (params.id === visitor.sessionId) return seeOther("/sign-out", [expiredSessionCookie(baseUrl())]);
+        return seeOther(accountPathAfter("login"));
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PlainForm,
+        detail: formOperation("sendEndOfLogin", "Ends one login of the person who is signed in"),
+      },
+    )
+    .get(
+      everywhere,
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(everywhere));
+        const consequences = [
+          signOutText(view.counts(request)),
+          "All of them must sign in again. Your password, your gateway key and the files on your workstations stay as they are.",
+        ];
+        const asked = { title: "Sign out everywhere?", consequences, verb: "Sign out everywhere" };
+        const { csrf } = visitor;
+        const places = { action: everywhere, back: ACCOUNT_PATH };
+        return page(confirmationPage({ ...asked, ...places, csrf, branding: browser.branding() }));
+      },
+      { requires: "nobody", detail: pageOperation("showSignOutEverywhere", "Asks before every login ends") },
+    )
+    .post(
+      everywhere,
+      async ({ request, body }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ACCOUNT_PATH));
+        browser.checkForm(request, body.csrf, visitor);
+        const { loginSessions, grants } = await ownLogins.endAll(actorOf(request));
+        const counts = { browsers: loginSessions, workstations: grants };
+        const html = signedOutEverywherePage({ counts, branding: browser.branding() });
+        return page(html, { cookies: [expiredSessionCookie(baseUrl())] });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PlainForm,
+        detail: pageOperation("sendSignOutEverywhere", "Ends every login and says how many"),
+      },
+    );
+}

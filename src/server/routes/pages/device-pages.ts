@@ -1,0 +1,153 @@
+// The approval of a device login as pages: type the code or open the link, see who asks for what, decide.
+// Who may decide, and what a decision means, is the access area's.
+
+import type { Browser } from "../../auth/browser.ts";
+import { typedCodeCookie, typedCodeOf } from "../../auth/cookies.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { decisionPage } from "../../pages/device-login/approval-outcome.tsx";
+import { createApprovals, type Decision } from "../../pages/device-login/approvals.ts";
+import { codeEntryPage } from "../../pages/device-login/code-entry.tsx";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  redirectOperation,
+  seeOther,
+  signInPath,
+} from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const CodeForm = formOf({ csrf: FormField, user_code: FormField });
+const DecisionForm = formOf({ csrf: FormField, decision: FormField });
+const ConfirmForm = formOf({ csrf: FormField, decision: FormField, user_code: FormField });
+
+const ENTRY = "/device";
+/** Shows the login of the code that this browser sent last; the code is in a cookie, so no link can choose it. */
+const CONFIRM = `${ENTRY}/confirm`;
+const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;
+
+/** @returns typing the code (RFC 8628 section 3.3; operator-experience.md section 7, WEB-3) */
+export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  const { deviceLogins, settings } = domain.access;
+
+  return createRouter(guard, "code-entry-pages")
+    .get(
+      ENTRY,
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ENTRY));
+        const { csrf, principal } = visitor;
+        return page(codeEntryPage({ csrf, signedInAs: principal.email, branding: browser.branding() }));
+      },
+      { requires: "nobody", detail: pageOperation("showCodeEntryPage", "Asks for the user code") },
+    )
+    .post(
+      ENTRY,
+      async ({ request, body }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(ENTRY));
+        browser.checkForm(request, body.csrf, visitor);
+        const typed = body.user_code ?? "";
+        try {
+          const { userCode } = await deviceLogins.claimByUserCode(actorOf(request), typed);
+          const maxAgeSeconds = settings.deviceCodeTtlSeconds;
+          return seeOther(CONFIRM, [typedCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })]);
+        } catch (error) {
+          const { status, headers, message } = formFailure(error, request);
+          const shown = { csrf: visitor.csrf, value: typed, error: message };
+          const signedInAs = visitor.principal.email;
+          const html = codeEntryPage({ ...shown, signedInAs, branding: browser.branding() });
+          return page(html, { status, headers });
+        }
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: CodeForm,
+        detail: formOperation("sendUserCode", "Finds the device login of a typed code"),
+      },
+    );
+}
+
+/** @returns the decision on a device login (client-and-auth.md section 4.1; operator-experience.md section 7, WEB-2) */
+export function approvalPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { deviceLogins } = domain.access;
+  const approvals = createApprovals(browser);
+
+  return createRouter(guard, "approval-pages")
+    .get(
+      `${ENTRY}/approved`,
+      () => page(decisionPage({ decision: "approved", branding: browser.branding() })),
+      {
+        requires: "nobody",
+        detail: pageOperation("showApprovedPage", "Confirms an approval"),
+      },
+    )
+    .get(`${ENTRY}/denied`, () => page(decisionPage({ decision: "denied", branding: browser.branding() })), {
+      requires: "nobody",
+      detail: pageOperation("showDeniedPage", "Confirms a refusal"),
+    })
+    .get(
+      `${ENTRY}/:token`,
+      ({ request, params }) => {
+        const claim = () => deviceLogins.claim(actorOf(request), params.token);
+        return approvals.show(request, { action: linkPath(params.token), claim });
+      },
+      { requires: "nobody", detail: pageOperation("showApprovalPage", "The device login of a link") },
+    )
+    .post(
+      `${ENTRY}/:token`,
+      ({ request, params, body }) => {
+        const decide = (decision: Decision) =>
+          deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token });
+        return approvals.decide(request, { action: linkPath(params.token), form: body, decide });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: DecisionForm,
+        detail: formOperation("sendApproval", "Approves or refuses the device login of a link"),
+      },
+    );
+}
+
+/** @returns the decision on the device login of a typed code, which was bound to its user when it was sent */
+export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  const { deviceLogins } = domain.access;
+  const approvals = createApprovals(browser);
+
+  return createRouter(guard, "code-confirmation-pages")
+    .get(
+      CONFIRM,
+      ({ request }) => {
+        const userCode = typedCodeOf(request, baseUrl());
+        if (userCode === undefined) return seeOther(ENTRY);
+        const claim = async () => deviceLogins.getClaimed(actorOf(request), userCode);
+        return approvals.show(request, { action: CONFIRM, claim });
+      },
+      { requires: "nobody", detail: pageOperation("showApprovalOfCode", "The device login of a typed code") },
+    )
+    .post(
+      CONFIRM,
+      ({ request, body }) => {
+        // The code of the page that was sent: another tab may have replaced the cookie.
+        const userCode = body.user_code ?? "";
+        const decide = (decision: Decision) =>
+          deviceLogins.decideClaimed(actorOf(request), { ...decision, userCode });
+        return approvals.decide(request, { action: CONFIRM, form: body, decide });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: ConfirmForm,
+        detail: formOperation("sendApprovalOfCode", "Approves or refuses the device login of a typed code"),
+      },
+    )
+    .get(`${ENTRY}/code/:userCode`, () => seeOther(ENTRY), {
+      requires: "nobody",
+      detail: redirectOperation("leaveCodeLink", "Leads to the page that asks for the code"),
+    });
+}

@@ -1,0 +1,49 @@
+// The handbook for browsers. It describes the product and nothing of this installation, so everybody may read it.
+import { Type } from "@sinclair/typebox";
+import { CHAPTERS } from "../../../handbook/contents.ts";
+import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
+import { HttpError } from "../../http/problems/problem.ts";
+import { contentSecurityPolicy } from "../../pages/assets.ts";
+import { chapterPage, contentsPage, HELP_PATH } from "../../pages/help.tsx";
+import { pageOperation } from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const NAME_CHARACTERS_MAX = 64;
+const HEADERS = {
+  contentType: "text/html; charset=utf-8",
+  cacheControl: "no-cache",
+  others: { "content-security-policy": contentSecurityPolicy },
+};
+
+/** @returns pages that are made at the first request for each and kept: only another program has other ones */
+export function helpPages({ guard }: RouteContext) {
+  const kept = new Map<string, PreparedAnswer>();
+  const answer = (request: Request, name: string, make: () => string | undefined): Response => {
+    const html = kept.has(name) ? undefined : make();
+    if (html !== undefined) kept.set(name, prepareAnswer(Buffer.from(html), HEADERS));
+    const prepared = kept.get(name);
+    if (prepared === undefined) throw noChapter();
+    return answerConditionally(request, prepared);
+  };
+  return createRouter(guard, "help-pages")
+    .get(HELP_PATH, ({ request }) => answer(request, "", contentsPage), {
+      requires: "nobody",
+      detail: pageOperation("showHandbook", "Lists the chapters of the handbook"),
+    })
+    .get(
+      `${HELP_PATH}/:chapter`,
+      ({ request, params }) => answer(request, params.chapter, () => chapterPage(params.chapter)),
+      {
+        requires: "nobody",
+        params: Type.Object({ chapter: Type.String({ maxLength: NAME_CHARACTERS_MAX }) }),
+        detail: pageOperation("showHandbookChapter", "Shows one chapter of the handbook"),
+      },
+    );
+}
+
+const noChapter = (): HttpError =>
+  new HttpError(
+    404,
+    "handbook.not_found",
+    `the handbook has no such chapter; it has ${CHAPTERS.map(({ name }) => name).join(", ")}`,
+  );

@@ -1,0 +1,90 @@
+// What people do about their own gateway key on the account page. The API for the same is in gateway.ts.
+import type { KeyRequest } from "../../../domain/gateway/keys/keys.ts";
+import { ProvisionerError } from "../../../domain/gateway/provisioners/provisioner.ts";
+import type { Browser } from "../../auth/browser.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { ACCOUNT_PATH, accountPathAfter } from "../../pages/account/account-view.ts";
+import { confirmationPage } from "../../pages/confirmation.tsx";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const PlainForm = formOf({ csrf: FormField });
+const KEY_PATH = `${ACCOUNT_PATH}/gateway-key`;
+
+/** @returns the forms of console.md CON-33 */
+export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { keys } = domain.gateway;
+
+  /** What the gateway refuses stands in the state of the key, which the page shows. */
+  const change = async (
+    request: Request,
+    csrf: string | undefined,
+    work: (asked: KeyRequest) => Promise<unknown>,
+  ): Promise<Response> => {
+    const visitor = browser.visitor(request);
+    if (!visitor) return seeOther(signInPath(ACCOUNT_PATH));
+    browser.checkForm(request, csrf, visitor);
+    const { userId: id, email } = principalOf(request);
+    try {
+      await work({ actor: actorOf(request), user: { id, email } });
+    } catch (error) {
+      if (!(error instanceof ProvisionerError)) throw error;
+    }
+    return seeOther(accountPathAfter("key"));
+  };
+
+  const form = { requires: "nobody", accepts: "form", body: PlainForm } as const;
+  return createRouter(guard, "own-key-pages")
+    .post(
+      `${KEY_PATH}/ensure`,
+      ({ request, body }) => change(request, body.csrf, (asked) => keys.ensure({ ...asked, manual: true })),
+      { ...form, detail: formOperation("sendEnsureKeyForm", "Gives the person a working gateway key") },
+    )
+    .post(
+      `${KEY_PATH}/validate`,
+      ({ request, body }) => change(request, body.csrf, (asked) => keys.validate(asked)),
+      { ...form, detail: formOperation("sendValidateKeyForm", "Asks the gateway about the person's key") },
+    )
+    .post(
+      `${KEY_PATH}/rotate`,
+      ({ request, body }) => change(request, body.csrf, (asked) => keys.rotate(asked)),
+      { ...form, detail: formOperation("sendRotateKeyForm", "Gives the person another gateway key") },
+    )
+    .get(
+      `${KEY_PATH}/revoke`,
+      ({ request }) => {
+        const visitor = browser.visitor(request);
+        if (!visitor) return seeOther(signInPath(`${KEY_PATH}/revoke`));
+        const { csrf } = visitor;
+        return page(confirmationPage({ ...REVOCATION, csrf, branding: browser.branding() }));
+      },
+      {
+        requires: "nobody",
+        detail: pageOperation("showRevokeKey", "Asks before the gateway key is revoked"),
+      },
+    )
+    .post(
+      `${KEY_PATH}/revoke`,
+      ({ request, body }) => change(request, body.csrf, (asked) => keys.revoke(asked)),
+      { ...form, detail: formOperation("sendRevokeKeyForm", "Revokes the person's gateway key") },
+    );
+}
+
+const REVOCATION = {
+  title: "Revoke your gateway key?",
+  consequences: [
+    "Agents that are running fail with their next request. The gateway is told as soon as it can be reached.",
+    "You stay signed in. A workstation that needs a key gets a new one.",
+  ],
+  action: `${KEY_PATH}/revoke`,
+  verb: "Revoke key",
+  back: ACCOUNT_PATH,
+};

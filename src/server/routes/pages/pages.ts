@@ -1,0 +1,27 @@
+// Every page for people, on one page: they share one view of the browser.
+import { Elysia } from "elysia";
+import { createBrowser } from "../../auth/browser.ts";
+import type { RouteContext } from "../../router.ts";
+import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
+import { accountSettingsPages, ownLoginPages } from "./account-settings-pages.ts";
+import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-pages.ts";
+import { helpPages } from "./help-pages.ts";
+import { invitationPages } from "./invitation-pages.ts";
+import { ownKeyPages } from "./own-key-pages.ts";
+
+/** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */
+export function pageRoutes(context: RouteContext) {
+  const browser = createBrowser(context);
+  return new Elysia({ name: "routes/pages" })
+    .use(assetRoutes(context))
+    .use(accountPages(context, browser))
+    .use(accountSettingsPages(context, browser))
+    .use(ownLoginPages(context, browser))
+    .use(ownKeyPages(context, browser))
+    .use(signInPages(context, browser))
+    .use(codeEntryPages(context, browser))
+    .use(codeConfirmationPages(context, browser))
+    .use(approvalPages(context, browser))
+    .use(invitationPages(context, browser))
+    .use(helpPages(context));
+}

@@ -1,0 +1,49 @@
+// What is found in a folder of backups, and in which order.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listBackups } from "../../../src/app/backup/backup-folder.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "found-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const put = (...names: string[]): void => {
+  for (const name of names) writeFileSync(join(folder, name), "x");
+};
+const found = (): string[] => listBackups(folder).map(({ name }) => name);
+
+test("backups come newest first, those of one moment by name, and those that do not say it last", () => {
+  put(
+    "b.qmb",
+    "a.qmb",
+    "before-upgrade-schema-2-20260102T000000Z.db",
+    "before-upgrade-schema-1-20260102T000000Z.db",
+  );
+  put("before-upgrade-schema-3-20260101T000000Z.db", "before-upgrade-schema-4-20260103T000000Z.db");
+  expect(found()).toEqual([
+    "before-upgrade-schema-4-20260103T000000Z.db",
+    "before-upgrade-schema-1-20260102T000000Z.db",
+    "before-upgrade-schema-2-20260102T000000Z.db",
+    "before-upgrade-schema-3-20260101T000000Z.db",
+    "a.qmb",
+    "b.qmb",
+  ]);
+});
+
+test("what is not named like a backup is passed over, and what cannot be read is shown with its problem", () => {
+  put("note.txt", "a.qmb.partial", "before-upgrade-schema-x-20260102T000000Z.db", "a.qmb");
+  expect(listBackups(folder)).toMatchObject([{ name: "a.qmb", kind: "manual", sizeBytes: 1 }]);
+  expect(listBackups(folder)[0]?.problem).toBeString();
+});
+
+test("a folder that is not there has none, and a file in its place is refused", () => {
+  expect(listBackups(join(folder, "none"))).toEqual([]);
+  put("file");
+  expect(() => listBackups(join(folder, "file"))).toThrow(DomainError);
+});

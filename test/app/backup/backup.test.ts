@@ -1,0 +1,582 @@
+// The file of a backup: that it is whole, that nothing in it can change unnoticed, and what is left when making one is cut short.
+// Commands on it are in cli/commands/backup, putting one in force in restore.test.ts.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type Backup, type BackupRequest, makeBackup } from "../../../src/app/backup/backup.ts";
+import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
+import { removeOldBackups } from "../../../src/app/backup/retention.ts";
+import { verifyBackup } from "../../../src/app/backup/verify.ts";
+import {
+  FUTURE_TOLERANCE_MS,
+  fileNameOf,
+  LEFT_OUT_MAX,
+  MANIFEST_BYTES,
+  type Manifest,
+} from "../../../src/domain/backup/model.ts";
+import { packBackup } from "../../../src/domain/backup/pack.ts";
+import { REMEMBERED_MAX } from "../../../src/domain/backup/service.ts";
+import { memberIn, readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
+import { DAY_MS, HOUR_MS, toRfc3339 } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { inspectDatabase } from "../../../src/platform/database/maintenance/copy.ts";
+import { programSchema } from "../../../src/platform/database/schema/schema.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../../src/platform/files/tar-writer.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createMetrics } from "../../../src/platform/observe/metrics.ts";
+import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
+import { isRoot } from "../../support/cli/child.ts";
+import { productCommand } from "../../support/cli/executable.ts";
+import { changeManifest } from "../../support/content/backup-files.ts";
+import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { inInstallation } from "../../support/installed/installed-login.ts";
+
+let bench: Bench;
+let folder: string;
+let backup: Backup;
+
+/** Artifacts of sizes around a block of tar. */
+const ARTIFACTS = [0, 1, 512, 513, 3_000_000].map((size, index) => Buffer.alloc(size, `artifact ${index}`));
+
+beforeAll(async () => {
+  bench = await createInstallation();
+  folder = join(bench.folder, "backups");
+  mkdirSync(folder);
+  for (const bytes of ARTIFACTS) putArtifact(bytes);
+  backup = await make();
+});
+afterAll(() => bench[Symbol.dispose]());
+
+function putArtifact(bytes: Uint8Array): string {
+  const digest = sha256Hex(bytes);
+  const shard = join(bench.data, "artifacts/sha256", digest.slice(0, 2));
+  mkdirSync(shard, { recursive: true });
+  writeFileSync(join(shard, digest), bytes);
+  return join(shard, digest);
+}
+
+const make = (changes: Partial<BackupRequest> = {}): Promise<Backup> =>
+  makeBackup({
+    kind: "manual",
+    directory: placesIn(bench.data),
+    folder,
+    clock: bench.clock,
+    keyIdsIn: () => ["0123456789ab"],
+    ...changes,
+  });
+
+/** @returns the reason of the refusal */
+function refusalOf(path: string): string {
+  const database = join(bench.folder, "unpacked.db");
+  try {
+    unpackBackup({ path, database });
+    return "accepted";
+  } catch (error) {
+    if (error instanceof DomainError) return error.reason;
+    throw error;
+  } finally {
+    rmSync(database, { force: true });
+  }
+}
+
+type Rows = Backup["manifest"]["database"]["rows"];
+
+/** @returns a backup whose digests hold, with other facts about its database */
+function packedWith(changes: { rows?: Rows; schema?: number; created_at?: string }): string {
+  const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
+  unpackBackup({ path: backup.path, database });
+  const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
+  const facts = { created_at, version, schema, sealing_key_ids, rows: told.rows, ...changes };
+  rmSync(target, { force: true });
+  packBackup({
+    database,
+    artifacts: placesIn(bench.data).artifacts,
+    target,
+    partial: `${target}.part`,
+    facts,
+  });
+  rmSync(database);
+  return target;
+}
+
+describe("a backup", () => {
+  test("DAT-1 has a manifest with version, schema, rows, and the SHA-256 of database and artifacts", () => {
+    const { fileBytes, ...manifest } = readManifest(backup.path);
+    expect(manifest).toEqual(backup.manifest);
+    expect(fileBytes).toBe(statSync(backup.path).size);
+    expect(manifest).toMatchObject({ version: "development", schema: programSchema() });
+    expect(manifest.created_at).toBe("2026-01-01T00:00:00.000Z");
+    expect(manifest.database.rows).toMatchObject({ users: 1, organizations: 1, backups: 0 });
+    expect(manifest.artifacts).toMatchObject({ count: ARTIFACTS.length, left_out: [] });
+    expect(manifest.sealing_key_ids).toEqual(["0123456789ab"]);
+  });
+
+  test("DAT-1 has the number of rows of every table, as any SQLite counts them", () => {
+    const database = join(bench.folder, "counted.db");
+    unpackBackup({ path: backup.path, database });
+    using connection = new Database(database, { readonly: true });
+    const names = connection
+      .query<{ name: string }, []>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
+      )
+      .all()
+      .map(({ name }) => name);
+    const counts = names.map((name) => [
+      name,
+      connection.query(`SELECT count(*) FROM "${name}"`).values()[0]?.[0],
+    ]);
+    expect(backup.manifest.database.rows).toEqual(Object.fromEntries(counts));
+    expect(names.length).toBeGreaterThan(20);
+    rmSync(database);
+  });
+
+  test.each([
+    ["one row more", (rows: Rows) => ({ ...rows, users: (rows.users ?? 0) + 1 })],
+    ["one row less", (rows: Rows) => ({ ...rows, users: (rows.users ?? 0) - 1 })],
+    ["a table more", (rows: Rows) => ({ ...rows, others: 0 })],
+    ["a table less", ({ users: _, ...rows }: Rows) => rows],
+    ["no tables", () => ({})],
+    [
+      "the counts of two tables exchanged",
+      (rows: Rows) => ({ ...rows, users: rows.backups ?? 0, backups: rows.users ?? 0 }),
+    ],
+  ])("DAT-2 is refused when its manifest says %s", (_what, change) => {
+    const path = packedWith({ rows: change(backup.manifest.database.rows) });
+    expect(refusalOf(path)).toBe("backup.damaged");
+  });
+
+  test.each([-1, 1])("DAT-2 is refused when its manifest says another schema (%d)", (step) => {
+    expect(refusalOf(packedWith({ schema: backup.manifest.schema + step }))).toBe("backup.damaged");
+  });
+
+  test("packed by hand with the right facts is accepted", () => {
+    expect(refusalOf(packedWith({}))).toBe("accepted");
+  });
+
+  test("is a tar that any tar unpacks to the very bytes that were put in", () => {
+    const target = join(bench.folder, "by-hand");
+    mkdirSync(target);
+    const { status } = spawnSync("tar", ["-xf", backup.path, "-C", target]);
+    expect(status).toBe(0);
+    expect(sha256Hex(readFileSync(join(target, "quartermaster.db")))).toBe(backup.manifest.database.sha256);
+    for (const bytes of ARTIFACTS) {
+      const digest = sha256Hex(bytes);
+      const path = join(target, "artifacts/sha256", digest.slice(0, 2), digest);
+      expect(sha256Hex(readFileSync(path))).toBe(digest);
+    }
+    const sealed = spawnSync("sha256sum", ["-c", "manifest.sha256"], { cwd: target, encoding: "utf8" });
+    expect(sealed.stdout).toBe("manifest.json: OK\n");
+  });
+
+  test("has members of the second in which it was made", () => {
+    const path = packedWith({ created_at: "2026-01-01T00:00:07.999Z" });
+    const { stdout } = spawnSync("tar", ["--utc", "--full-time", "-tvf", path], { encoding: "utf8" });
+    const times = stdout
+      .trim()
+      .split("\n")
+      .map((line) => /\d\d:\d\d:\d\d/.exec(line)?.[0]);
+    expect(new Set(times)).toEqual(new Set(["00:00:07"]));
+  });
+
+  test("DAT-1 is readable by its owner only, and nothing is left beside it", () => {
+    expect(statSync(backup.path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  test("DAT-3 has no sealing key in it", () => {
+    const bytes = readFileSync(backup.path);
+    for (const name of readdirSync(join(bench.data, "keys"))) {
+      const key = readFileSync(join(bench.data, "keys", name), "utf8").trim();
+      expect(bytes.includes(key)).toBe(false);
+      expect(bytes.includes(Buffer.from(key, "base64"))).toBe(false);
+    }
+  });
+
+  test("DAT-1 is of one moment, while others write, and does not keep them waiting", async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      let isMade = false;
+      const target = join(folder, "busy.qmb");
+      const making = make({ target }).finally(() => {
+        isMade = true;
+      });
+      let written = 0;
+      while (!isMade) {
+        await domain.backups.recordRemoved(actor, [`${written}`]);
+        written += 1;
+      }
+      const { rows } = (await making).manifest.database;
+      expect(written).toBeGreaterThan(10);
+      expect(rows.audit_entries).toBeLessThan((backup.manifest.database.rows.audit_entries ?? 0) + written);
+      expect(refusalOf(target)).toBe("accepted");
+    });
+  });
+
+  test("of a database with more than 8 GiB says its size so that it is read again", () => {
+    for (const sizeBytes of [OCTAL_SIZE_BYTES_MAX, OCTAL_SIZE_BYTES_MAX + 1, 2 ** 43]) {
+      const header = Buffer.from(tarHeader({ name: "quartermaster.db", sizeBytes }));
+      expect(memberIn(header)).toEqual({ name: "quartermaster.db", sizeBytes });
+    }
+  });
+
+  test("leaves a damaged artifact out, and says so: it must not end all backups", async () => {
+    const path = putArtifact(Buffer.from("soon to be damaged"));
+    writeFileSync(path, "longer than it was before, and something else");
+    const made = await make({ target: join(folder, "left-out.qmb") });
+    rmSync(path);
+    expect(made.manifest.artifacts).toMatchObject({
+      count: ARTIFACTS.length,
+      left_out: [path.split("/").at(-1) ?? ""],
+    });
+    expect(refusalOf(made.path)).toBe("accepted");
+    expect(LEFT_OUT_MAX * 66).toBeLessThan(MANIFEST_BYTES / 2);
+  });
+});
+
+describe("a changed backup is refused", () => {
+  const copy = () => {
+    const path = join(bench.folder, "changed.qmb");
+    copyFileSync(backup.path, path);
+    return path;
+  };
+
+  function flipped(at: number): string {
+    const path = copy();
+    const bytes = readFileSync(path);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    return refusalOf(path);
+  }
+
+  test("DAT-4 whichever bit of it is another", () => {
+    const size = statSync(backup.path).size;
+    const database = 512 + MANIFEST_BYTES;
+    const edges = [
+      0,
+      100,
+      512,
+      600,
+      database - 1,
+      database,
+      database + 512,
+      size - 1,
+      size - 512,
+      size - 1100,
+    ];
+    const spread = Array.from({ length: 40 }, (_, step) => Math.floor((step / 40) * size));
+    const accepted = [...edges, ...spread].filter((at) => !/^backup\./.test(flipped(at)));
+    expect(accepted).toEqual([]);
+  });
+
+  test("DAT-4 wherever it was cut short, and when something follows", () => {
+    const size = statSync(backup.path).size;
+    for (const length of [
+      0,
+      511,
+      512,
+      513,
+      512 + MANIFEST_BYTES,
+      200_000,
+      size - 1,
+      size - 512,
+      size - 1024,
+    ]) {
+      const path = copy();
+      truncateSync(path, length);
+      expect([length, refusalOf(path)]).toEqual([length, expect.stringMatching(/^backup\./)]);
+    }
+    const path = copy();
+    truncateSync(path, size + 512);
+    expect(refusalOf(path)).toBe("backup.damaged");
+  });
+
+  test("when it was never a backup, or is not there", () => {
+    const path = join(bench.folder, "letter.qmb");
+    writeFileSync(path, "Dear operator, ".repeat(10_000));
+    expect(refusalOf(path)).toBe("backup.unreadable");
+    expect(refusalOf(bench.folder)).toBe("file.not_regular");
+    expect(refusalOf(join(bench.folder, "none.qmb"))).toBe("file.missing");
+  });
+
+  test("DAT-4 a copy of the database alone is verified, too, and refused when it is damaged", async () => {
+    const path = join(bench.folder, "alone.db");
+    unpackBackup({ path: backup.path, database: path });
+    const { manifest, schema, rows } = await verifyBackup(path, { clock: bench.clock });
+    expect({ manifest, schema, rows }).toEqual({
+      ...{ manifest: undefined, schema: programSchema(), rows: backup.manifest.database.rows },
+    });
+    const connection = new Database(path);
+    connection.run("PRAGMA foreign_keys = OFF");
+    connection.run("DELETE FROM organizations");
+    connection.close();
+    await expect(verifyBackup(path, { clock: bench.clock })).rejects.toThrow("fails the integrity check");
+    rmSync(path);
+  });
+
+  test("DAT-4 verifying leaves nothing behind, also when it fails", async () => {
+    const path = copy();
+    expect(await verifyBackup(path, { clock: bench.clock })).toMatchObject({ schema: programSchema() });
+    truncateSync(path, 200_000);
+    await expect(verifyBackup(path, { clock: bench.clock })).rejects.toThrow("cut short");
+    expect(readdirSync(bench.folder).filter((name) => name.startsWith(".verifying"))).toEqual([]);
+  });
+});
+
+describe("making a backup", () => {
+  test("that is stopped leaves nothing", async () => {
+    const stopped = new AbortController();
+    const target = join(folder, "stopped.qmb");
+    const making = make({ target, signal: stopped.signal });
+    stopped.abort(new Error("stop"));
+    await expect(making).rejects.toThrow("stop");
+    await making.catch(() => {});
+    expect(readdirSync(folder).filter((name) => name.startsWith("stopped"))).toEqual([]);
+  });
+
+  test("clears away what a killed process left, but not what another is writing", async () => {
+    const leftover = join(folder, "backup-old.qmb.999999999.partial");
+    const other = join(folder, "backup-now.qmb.1.copy.partial");
+    for (const path of [leftover, other]) writeFileSync(path, "half");
+    await make({ target: join(folder, "clear.qmb") });
+    expect([existsSync(leftover), existsSync(other)]).toEqual([false, true]);
+    rmSync(other);
+  });
+
+  test("makes no folder but the one in the data directory: another disk may not be mounted", async () => {
+    const missing = join(bench.folder, "unmounted");
+    for (const target of [join(missing, "x.qmb"), undefined])
+      await expect(make({ target, folder: missing })).rejects.toMatchObject({
+        reason: "file.missing",
+        message: `there is no folder ${missing}`,
+      });
+    expect(existsSync(missing)).toBe(false);
+    const { backups } = placesIn(bench.data);
+    rmSync(backups, { recursive: true, force: true });
+    expect((await make({ folder: backups })).path).toStartWith(backups);
+  });
+
+  test("does not write over a link that leads nowhere, nor beside the keys of an earlier backup", async () => {
+    const link = join(folder, "link.qmb");
+    symlinkSync("/none", link);
+    await expect(make({ target: link })).rejects.toMatchObject({ reason: "backup.exists" });
+    const { path } = await make();
+    rmSync(path);
+    writeFileSync(path.replace(/qmb$/, "qmk"), "keys that are still needed");
+    expect((await make()).path).not.toBe(path);
+  });
+
+  test("does not write over a file, nor into one", async () => {
+    await expect(make({ target: backup.path })).rejects.toThrow("already");
+    for (const below of ["x.qmb", "folder/x.qmb"])
+      await expect(make({ target: join(backup.path, below) })).rejects.toThrow(/is not a folder|no folder/);
+  });
+
+  test("of a damaged database is refused, and names SQLite's finding", async () => {
+    const directory = placesIn(join(bench.folder, "damaged"));
+    mkdirSync(directory.path);
+    copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+    const bytes = readFileSync(directory.database);
+    bytes.fill(0xff, 8192, 40_960);
+    writeFileSync(directory.database, bytes);
+    const making = make({ directory, target: join(folder, "damaged.qmb") });
+    await expect(making).rejects.toThrow(/damaged|malformed/);
+    await making.catch(() => {});
+    expect(existsSync(join(folder, "damaged.qmb"))).toBe(false);
+  });
+});
+
+test("an index that says something else than its table is a damage, though every page can be read", () => {
+  const file = join(bench.folder, "index.db");
+  {
+    using connection = new Database(file);
+    connection.run("CREATE TABLE a (b)");
+    connection.run("CREATE INDEX c ON a (b)");
+    connection.run("INSERT INTO a VALUES ('indexed')");
+  }
+  const bytes = readFileSync(file);
+  bytes.write("damaged", bytes.lastIndexOf("indexed"));
+  writeFileSync(file, bytes);
+  expect(inspectDatabase(file)).toEqual({
+    ...{ sizeBytes: statSync(file).size, problems: ["row 1 missing from index c"] },
+    ...{ schema: 0, rows: {}, organizationId: undefined, differences: [] },
+  });
+});
+
+test("DAT-1 a backup of a database with a reference to a row that is not there is refused, and says from where to where", async () => {
+  const directory = placesIn(join(bench.folder, "dangling"));
+  mkdirSync(directory.path);
+  copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+  using connection = new Database(directory.database);
+  connection.run("PRAGMA foreign_keys=OFF");
+  connection.run("DELETE FROM organizations");
+  const making = make({ directory, target: join(folder, "dangling.qmb") });
+  await expect(making).rejects.toThrow(/a reference to a row that is not there, from \w+ to organizations/);
+});
+
+/** Runs a shell script with a small disk on /mnt, in a mount namespace of its own. */
+const onSmallDisk = (script: string, ...args: string[]) =>
+  spawnSync(
+    "unshare",
+    [
+      ...(isRoot ? [] : ["--map-root-user"]),
+      ...["--mount", "sh", "-c", `mount -t tmpfs -o size=600k none /mnt && ${script}`, "sh"],
+      ...args,
+    ],
+    { encoding: "utf8" },
+  );
+const canMount = onSmallDisk("true").status === 0;
+
+test.if(canMount)("DAT-2 a disk without room for a backup is told before anything is written", () => {
+  const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
+  const { stdout, stderr } = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt', ...line);
+  expect(stdout).toBe("exit 1\n");
+  expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d\.\d MB are needed$/m);
+});
+
+describe("scheduled backups", () => {
+  const OURS = "ours";
+  const place = (name: string): string => {
+    const path = join(bench.folder, name);
+    mkdirSync(path);
+    return path;
+  };
+
+  /** A small backup of one organization, made when its manifest says. */
+  function add(inFolder: string, made: { atMs: number; owner?: string; name?: string }): string {
+    const { atMs, owner = OURS, name = fileNameOf("scheduled", { atMs, again: 0 }) } = made;
+    const target = join(inFolder, name);
+    copyFileSync(backup.path, target);
+    changeManifest(target, (text) =>
+      JSON.stringify({ ...JSON.parse(text), created_at: toRfc3339(atMs), organization_id: owner }),
+    );
+    return target;
+  }
+
+  const isOurs = ({ organization_id }: Manifest): boolean => organization_id === OURS;
+  const days = (count: number) => count * DAY_MS;
+  const remove = (inFolder: string, { keep, nowMs }: { keep: number; nowMs: number }) =>
+    removeOldBackups(inFolder, { keep, nowMs, made: "", isOurs });
+
+  test.each([
+    [2, 2],
+    [3, 3],
+    [4, 3],
+  ])("of %d the newest are kept: %d with backup.keep 3", (made, kept) => {
+    const folder = place(`kept-${made}`);
+    const paths = Array.from({ length: made }, (_, day) => add(folder, { atMs: days(day) }));
+    const manual = add(folder, { atMs: 0, name: "backup-19700101T000000Z.qmb" });
+    expect(remove(folder, { keep: 3, nowMs: days(made) })).toEqual(paths.slice(0, made - kept));
+    expect(readdirSync(folder)).toHaveLength(kept + 1);
+    expect(existsSync(manual)).toBe(true);
+  });
+
+  test("are judged by the time in their manifest, not by the one in their name", () => {
+    const folder = place("renamed");
+    const old = add(folder, { atMs: 0, name: fileNameOf("scheduled", { atMs: days(9), again: 0 }) });
+    add(folder, { atMs: days(1), name: fileNameOf("scheduled", { atMs: 0, again: 0 }) });
+    expect(remove(folder, { keep: 1, nowMs: days(10) })).toEqual([old]);
+  });
+
+  test("from the future do not push out real ones, and count once their time has come", () => {
+    const folder = place("future");
+    const real = [1, 2].map((day) => add(folder, { atMs: days(day) }));
+    const future = [300, 301, 302].map((day) => add(folder, { atMs: days(day) }));
+    expect(remove(folder, { keep: 2, nowMs: days(3) })).toEqual([]);
+    expect(remove(folder, { keep: 2, nowMs: days(300) - FUTURE_TOLERANCE_MS - 1 })).toEqual([]);
+    expect(remove(folder, { keep: 2, nowMs: days(300) - FUTURE_TOLERANCE_MS })).toEqual(real.slice(0, 1));
+    expect(remove(folder, { keep: 2, nowMs: days(400) })).toEqual([future[0] ?? "", ...real.slice(1)]);
+  });
+
+  test("are not pushed out by files of others, files that cannot be read, and pipes", () => {
+    const folder = place("shared");
+    const ours = add(folder, { atMs: days(1) });
+    add(folder, { atMs: days(2), owner: "another" });
+    writeFileSync(join(folder, fileNameOf("scheduled", { atMs: days(3), again: 0 })), "");
+    truncateSync(add(folder, { atMs: days(4) }), 300_000);
+    mkdirSync(join(folder, fileNameOf("scheduled", { atMs: days(5), again: 0 })));
+    spawnSync("mkfifo", [join(folder, fileNameOf("scheduled", { atMs: days(6), again: 0 }))]);
+    expect(remove(folder, { keep: 1, nowMs: days(7) })).toEqual([]);
+    add(folder, { atMs: days(7) });
+    expect(remove(folder, { keep: 1, nowMs: days(7) })).toEqual([ours]);
+    expect(readdirSync(folder)).toHaveLength(6);
+  });
+
+  test("DAT-2 are made by the service's job, kept by number, audited, and shown in the metrics", async () => {
+    await inInstallation(bench, async (installation) => {
+      const { db, domain, organizationId } = installation;
+      const { clock, ids } = bench;
+      const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+      const metrics = createMetrics();
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      const flags = { dataDir: bench.data, backupDirectory: join(bench.folder, "daily"), backupKeep: "2" };
+      mkdirSync(flags.backupDirectory);
+      const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+      const scheduler = createScheduler({ db, clock, ids, log, metrics });
+      registerBackupJob(scheduler, installation, { actor, clock, config, log });
+      addBackupFigures(metrics, domain);
+      await scheduler.runDue();
+      expect(await metrics.render()).toContain("backup_last_success_timestamp_seconds 0");
+      for (let day = 0; day < 3; day++) {
+        clock.advance(DAY_MS + HOUR_MS);
+        await scheduler.runDue();
+      }
+      const atMs = clock.nowMs();
+      expect(await metrics.render()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}`);
+      expect(readdirSync(flags.backupDirectory)).toHaveLength(2);
+      expect(domain.backups.last()).toMatchObject({ kind: "scheduled", createdAtMs: atMs });
+      expect(domain.jobs.list().find(({ name }) => name === BACKUP_JOB)?.outcome).toBe("succeeded");
+      const actions = domain.auditLog.list(organizationId, {}).items.map(({ action }) => action);
+      expect(actions.slice(0, 4)).toEqual([
+        "backup.remove",
+        "backup.create",
+        "backup.create",
+        "backup.create",
+      ]);
+    });
+  });
+
+  test("that do not say whose they are are ours when the log has them", async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const { organization_id, ...older } = backup.manifest;
+      expect(organization_id).toBe(organizationId);
+      expect(domain.backups.isOurs(organizationId, backup.manifest)).toBe(true);
+      expect(domain.backups.isOurs("another", backup.manifest)).toBe(false);
+      expect(domain.backups.isOurs(organizationId, older)).toBe(false);
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      await domain.backups.recordMade(actor, backup);
+      expect(domain.backups.isOurs(organizationId, older)).toBe(true);
+    });
+  });
+
+  test(`of all that were made the newest ${REMEMBERED_MAX} are remembered`, async () => {
+    await inInstallation(bench, async ({ domain, organizationId }) => {
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      const { manifest: _, ...made } = backup;
+      const before = 200;
+      for (let index = 0; index < before; index++)
+        await domain.backups.recordMade(actor, {
+          ...made,
+          createdAtMs: made.createdAtMs + DAY_MS * 100 + index,
+        });
+    });
+    using connection = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    expect(connection.query("SELECT count(*) FROM backups").values()).toEqual([[REMEMBERED_MAX]]);
+  });
+});

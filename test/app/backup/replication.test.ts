@@ -1,0 +1,179 @@
+// Software that replicates the database by its write-ahead log, after the rules of Litestream: it holds a read transaction so
+// that nobody starts the log anew, copies what is added to it, and alone decides when the log goes into the file. What it has
+// copied must at any time be the whole database.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { openExisting } from "../../../src/app/installation/installation.ts";
+import { handbookText } from "../../../src/handbook/chapters.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { type Bench, createBench, createInstallation } from "../../support/in-process.ts";
+
+let bench: Bench;
+let file: string;
+
+beforeAll(async () => {
+  bench = await createInstallation();
+  file = join(bench.data, "quartermaster.db");
+});
+afterAll(() => bench[Symbol.dispose]());
+
+const WAL_HEADER_BYTES = 32;
+const SALT = [16, 24] as const;
+
+/** Copies the log piece by piece; a log that somebody else began anew is a failure. */
+class Replica {
+  readonly #own: Database;
+  #salt = "";
+  #copied = Buffer.alloc(0);
+
+  constructor(
+    private readonly live: string,
+    readonly copy: string,
+  ) {
+    this.#own = new Database(live, { readwrite: true });
+    this.#own.run("PRAGMA wal_autocheckpoint=0");
+    this.#own.run("CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+    this.#own.run("CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER)");
+    this.#own.run("INSERT INTO _litestream_seq VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET seq = seq + 1");
+    this.#hold();
+    copyFileSync(live, copy);
+  }
+
+  /** Its transaction keeps everybody from starting the log anew. */
+  #hold(): void {
+    this.#own.run("BEGIN");
+    this.#own.run("SELECT count(*) FROM _litestream_seq");
+  }
+
+  /** @returns how many bytes were new */
+  sync(): number {
+    const log = readFileSync(`${this.live}-wal`);
+    const salt = log.subarray(...SALT).toString("hex");
+    if (this.#copied.length > 0 && salt !== this.#salt) throw new Error("somebody began the log anew");
+    const fresh = log.length - this.#copied.length;
+    this.#salt = salt;
+    this.#copied = log;
+    return fresh;
+  }
+
+  /** The only one who puts the log into the file: what was copied so far goes into the copy as well. */
+  checkpoint(): void {
+    this.#own.run("COMMIT");
+    this.sync();
+    this.#fold();
+    this.#own.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    this.#own.run("UPDATE _litestream_seq SET seq = seq + 1");
+    this.#copied = Buffer.alloc(0);
+    this.#hold();
+  }
+
+  #fold(): void {
+    if (this.#copied.length <= WAL_HEADER_BYTES) return;
+    writeFileSync(`${this.copy}-wal`, this.#copied);
+    rmSync(`${this.copy}-shm`, { force: true });
+    using connection = new Database(this.copy, { readwrite: true });
+    connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  /** @returns the digest of each table of the copy, as it would be restored now */
+  contents(): Record<string, string> {
+    this.sync();
+    this.#fold();
+    return contentsOf(this.copy);
+  }
+
+  close(): void {
+    this.#own.run("COMMIT");
+    this.#own.close();
+  }
+}
+
+function contentsOf(path: string): Record<string, string> {
+  using connection = openConnection(path, { readonly: true });
+  expect(connection.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+  const tables = connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'").values().flat();
+  return Object.fromEntries(
+    tables.map((name) => [
+      String(name),
+      sha256Hex(JSON.stringify(connection.query(`SELECT * FROM "${name}"`).values())),
+    ]),
+  );
+}
+
+/** pages at which the log goes into the file by itself */
+const LIMIT_BYTES = 8_000 * 4_096;
+
+test("DAT-8 a replica that copies the log has everything, and nobody else puts the log into the file", async () => {
+  const replica = new Replica(file, join(bench.folder, "replica.db"));
+  const flags = { dataDir: bench.data, databaseReplicated: "yes" };
+  const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+  const { clock, ids } = bench;
+  const installation = await openExisting({ config, clock, ids, baseUrl: () => "" });
+  const { domain, organizationId } = installation;
+  const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+  const large = (row: number): string => `${row} ${"x".repeat(200_000)}`;
+  for (let round = 0; round < 2; round++) {
+    const before = statSync(file);
+    const rows = round === 0 ? LIMIT_BYTES / 300_000 : 3;
+    for (let row = 0; row < rows; row++) {
+      await domain.backups.recordRemoved(actor, [large(row)]);
+      if (row % 40 === 0) expect(replica.sync()).toBeGreaterThan(0);
+    }
+    expect(statSync(file).mtimeMs).toBe(before.mtimeMs);
+    if (round === 0) expect(statSync(`${file}-wal`).size).toBeGreaterThan(LIMIT_BYTES);
+    if (round === 0) replica.checkpoint();
+  }
+  await bench.json(`backup create ${join(bench.folder, "beside.qmb")}`);
+  expect(replica.contents()).toEqual(contentsOf(file));
+  replica.close();
+  await installation.close();
+});
+
+test("DAT-8 a replica is put in force like a backup, and the replication of the former database is set aside with it", async () => {
+  using other = createBench();
+  cpSync(bench.data, other.data, { recursive: true });
+  mkdirSync(join(other.data, ".quartermaster.db-litestream/generations"), { recursive: true });
+  const replica = join(bench.folder, "replica.db");
+  const { replaced } = await other.json(`backup restore ${replica} --confirm data`);
+  expect(readdirSync(String(replaced)).sort()[0]).toBe(".quartermaster.db-litestream");
+  expect(existsSync(join(other.data, ".quartermaster.db-litestream"))).toBe(false);
+  const { stdout } = await other.run("audit verify");
+  expect(stdout).toMatch(/entries fit/);
+});
+
+test("DAT-8 tables that replication software adds are left alone, and are in a backup like any other", async () => {
+  const path = join(bench.folder, "with-foreign-tables.qmb");
+  const { database } = await bench.json(`backup create ${path}`);
+  expect(database).toMatchObject({ rows: { _litestream_seq: 1, _litestream_lock: 0 } });
+  for (const line of [`backup verify ${path}`, "migrate status", "users list"])
+    expect((await bench.run(line)).exitCode).toBe(0);
+});
+
+test("DAT-8 without the setting the log goes into the file by itself, at the usual size", () => {
+  using other = openConnection(file, {});
+  const before = statSync(file).mtimeMs;
+  other.run("CREATE TABLE filler (text TEXT)");
+  for (let row = 0; row < LIMIT_BYTES / 1_000_000 + 2; row++)
+    other.run("INSERT INTO filler VALUES (?)", ["x".repeat(1_000_000)]);
+  expect(statSync(file).mtimeMs).toBeGreaterThan(before);
+});
+
+test("DAT-8 the example of `help backups` is one that Litestream 0.3 and 0.5 read, and names the data directory on the way back", () => {
+  const text = handbookText("backups");
+  expect(text).toContain("    replicas:\n      - path: ");
+  expect(text).toMatch(/backup restore \S+ --data-dir \/var\/lib\/quartermaster --confirm quartermaster$/m);
+});

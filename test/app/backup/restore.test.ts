@@ -1,0 +1,558 @@
+// Putting a backup in force: what is replaced and kept, what is refused, and that a restore cut short at any moment leaves one
+// whole database. What is printed word for word is in test/cli/golden.
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { processContext } from "../../../cli/context.ts";
+import { registerReplacedJob } from "../../../src/app/backup/jobs.ts";
+import { removeReplacedDatabases } from "../../../src/app/backup/replaced-databases.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { REPLACED_KEPT_DAYS } from "../../../src/platform/config/table.ts";
+import {
+  assertPassphraseLength,
+  decryptKeys,
+  encryptKeys,
+  PASSPHRASE_LENGTH_MIN,
+} from "../../../src/platform/crypto/key-file.ts";
+import { lockForServer, placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { finishSwap, stagingIn, swapIn } from "../../../src/platform/database/maintenance/data-swap.ts";
+import { programSchema, restoreCommand } from "../../../src/platform/database/schema/schema.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { changeManifest } from "../../support/content/backup-files.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../../support/in-process.ts";
+import { inInstallation, logInOn } from "../../support/installed/installed-login.ts";
+import { makeOlder, OLDER_SCHEMA } from "../../support/installed/older-installation.ts";
+
+/**
+ * Each test works on a copy of one installation: a process in which a database was open keeps connections to it that the
+ * compiled statements hold, and a restore is refused while there is one.
+ */
+let master: Bench;
+let bench: Bench;
+/** made when root@example.org was the only user */
+let backup: string;
+
+const BACKUP = "backups/backup-20260101T000000Z.qmb";
+const BEFORE = ["root@example.org"];
+const AFTER = ["later@example.org", "root@example.org"];
+const restore = "--confirm data";
+
+beforeAll(async () => {
+  master = await createInstallation();
+  await master.json("backup create");
+  await master.json("users create later@example.org --role member");
+});
+afterAll(() => master[Symbol.dispose]());
+beforeEach(() => {
+  bench = copyOf(master);
+});
+afterEach(() => bench[Symbol.dispose]());
+
+/** @returns a bench with the same data under another path; `backup` is the one in it */
+function copyOf(other: Bench): Bench {
+  const copy = createBench();
+  cpSync(other.data, copy.data, { recursive: true });
+  backup = join(copy.data, BACKUP);
+  return copy;
+}
+
+function emails(): unknown[] {
+  using connection = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  return connection.query("SELECT email FROM users ORDER BY email").values().flat();
+}
+
+/** @returns exit code, and the reason of the refusal */
+async function outcomeOf(line: string): Promise<string> {
+  const { stderr, exitCode } = await bench.run(`${line} --json`);
+  const said = stderr.trim().split("\n").at(-1) ?? "";
+  return exitCode === 0 ? "0" : `${exitCode} ${JSON.parse(said).reason}`;
+}
+
+const names = (): string[] => readdirSync(bench.data).filter((name) => /^(restor|replaced)/.test(name));
+
+/** Changes the database as another program would have left it. */
+function change(sql: string, file = join(bench.data, "quartermaster.db")): void {
+  using database = new Database(file, { readwrite: true });
+  database.run(sql);
+}
+
+describe("a restore", () => {
+  test("DAT-4 brings back what was backed up, keeps the data before, and its way back goes back", async () => {
+    const { undo, replaced } = await bench.json(`backup restore ${backup} ${restore}`);
+    expect(emails()).toEqual(BEFORE);
+    expect(readdirSync(String(replaced))).toEqual(["quartermaster.db"]);
+    const [, file] =
+      /^quartermaster backup restore (\S+) --data-dir \S+ --confirm data$/.exec(String(undo)) ?? [];
+    const name = String(replaced).split("/").at(-1) ?? "";
+    expect(file).toBe(join(bench.data, name, "quartermaster.db"));
+    const used = bench;
+    bench = copyOf(used);
+    used[Symbol.dispose]();
+    await bench.json(`backup restore ${join(bench.data, name, "quartermaster.db")} ${restore}`);
+    expect(emails()).toEqual(AFTER);
+    expect(names()).toHaveLength(2);
+  });
+
+  test("DAT-4 leaves no write-ahead log of the old database beside the new one", async () => {
+    for (const end of ["-wal", "-shm"]) {
+      const path = join(bench.data, `quartermaster.db${end}`);
+      rmSync(path, { force: true }); // a connection of this process may have it mapped still
+      writeFileSync(path, "");
+    }
+    await bench.json(`backup restore ${backup} ${restore}`);
+    expect(readdirSync(bench.data).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
+  });
+
+  test("works where the database is damaged, and sets all of it aside", async () => {
+    rmSync(join(bench.data, "quartermaster.db"));
+    writeFileSync(join(bench.data, "quartermaster.db"), "not a database any more");
+    const { replaced } = await bench.json(`backup restore ${backup} ${restore}`);
+    expect(emails()).toEqual(BEFORE);
+    expect(readFileSync(join(String(replaced), "quartermaster.db"), "utf8")).toStartWith("not a database");
+  });
+
+  test("is told in the audit log of the restored database, whose chain stays whole", async () => {
+    await bench.json(`backup restore ${backup} ${restore} --revoke-logins`);
+    const { stdout } = await bench.run("audit list --json");
+    const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action);
+    expect(actions.slice(0, 2)).toEqual(["logins.revoke_all", "backup.restore"]);
+    expect((await bench.run("audit verify")).exitCode).toBe(0);
+  });
+
+  test("DAT-5 with --revoke-logins ends every login that was in the backup", async () => {
+    await logInOn(bench);
+    const path = join(bench.folder, "logins.qmb");
+    await bench.json(`backup create ${path}`);
+    const used = bench;
+    bench = copyOf(used);
+    const { revoked } = await bench.json(`backup restore ${path} ${restore} --revoke-logins`);
+    expect(revoked).toEqual({ login_sessions: 1, grants: 1, device_logins: 1 });
+    const { items } = await bench.json("logins list");
+    expect(JSON.stringify(items)).not.toMatch(/"(active|pending|approved)"/);
+    used[Symbol.dispose]();
+  });
+
+  test("puts artifacts back, also one that was damaged since", async () => {
+    cpSync(join(import.meta.dir, "../../../src/domain/catalog/example"), bench.folder, { recursive: true });
+    await bench.json("catalog seed catalog.yaml");
+    const path = join(bench.folder, "artifacts.qmb");
+    await bench.json(`backup create ${path}`);
+    const used = bench;
+    bench = copyOf(used);
+    const shard = join(bench.data, "artifacts/sha256/fb");
+    for (const name of readdirSync(shard)) writeFileSync(join(shard, name), "damaged");
+    await bench.json(`backup restore ${path} ${restore}`);
+    expect(await outcomeOf("catalog verify")).toBe("0");
+    used[Symbol.dispose]();
+  });
+
+  test("DAT-6 of an older schema is brought to that of the program", async () => {
+    makeOlder(bench.data, bench.clock);
+    const path = join(bench.folder, "older.qmb");
+    expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: OLDER_SCHEMA });
+    expect(await bench.json(`backup restore ${path} ${restore}`)).toMatchObject({ schema: programSchema() });
+    expect(emails()).toEqual(AFTER);
+  });
+
+  test("DAT-6 of the copy from before an upgrade says that it is upgraded again, and how to go back", async () => {
+    makeOlder(bench.data, bench.clock);
+    const { copy } = await bench.json("migrate up");
+    const way = `schema ${OLDER_SCHEMA} becomes ${programSchema()}, which version development cannot open. To go back to version development, put its executable in place, and run that: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
+    const { details } = await bench.json(`backup restore ${copy} --dry-run`);
+    expect(details).toContainEqual(`Its ${way}`);
+    const { stdout, stderr } = await bench.run(`backup restore ${copy} ${restore} --json`);
+    expect(JSON.parse(stdout)).toMatchObject({ schema: programSchema(), upgraded_from: OLDER_SCHEMA });
+    expect(stderr).toContain(way);
+  });
+
+  test("makes no data directory unasked", async () => {
+    const elsewhere = join(bench.folder, "elsewhere");
+    const line = `backup restore ${backup} --json --data-dir ${elsewhere}`;
+    const run = (more: string) =>
+      runHere(`${line} ${more}`.trim().split(" "), { cwd: bench.folder, clock: bench.clock, ids: bench.ids });
+    const plan = JSON.parse((await run("--dry-run")).stdout);
+    expect(plan.action).toStartWith(`make the data directory ${elsewhere}, and put into it the backup`);
+    expect((await run("")).exitCode).toBe(2);
+    expect((await run("--confirm other")).exitCode).toBe(2);
+    expect(existsSync(elsewhere)).toBe(false);
+    expect((await run("--confirm elsewhere")).exitCode).toBe(0);
+    expect(existsSync(join(elsewhere, "quartermaster.db"))).toBe(true);
+  });
+
+  test("DAT-6 an upgrade by whichever command comes first is told, with the copy that was made", async () => {
+    makeOlder(bench.data, bench.clock);
+    const upgraded = `brought the database from schema ${OLDER_SCHEMA} to ${programSchema()}; a copy as it was: `;
+    expect((await bench.run("users list")).stderr).toStartWith(upgraded);
+    expect((await bench.run("users list")).stderr).toBe("");
+  });
+
+  test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {
+    makeOlder(bench.data, bench.clock);
+    const leftOver = join(bench.data, "backups/before-upgrade-schema-1.db.999999999.partial-journal");
+    writeFileSync(leftOver, "of an upgrade that was killed");
+    const { copy } = await bench.json("migrate up");
+    expect(existsSync(leftOver)).toBe(false);
+    change("UPDATE users SET email = 'changed@example.org'");
+    await bench.json(`backup restore ${copy} ${restore}`);
+    expect(emails()).toEqual(AFTER);
+  });
+});
+
+test("DAT-4 the way back is told as a shell reads it, whatever the folders are called", () => {
+  const command = restoreCommand("/srv/a backup.db", "/srv/it's");
+  const { stdout } = Bun.spawnSync(["sh", "-c", `quartermaster() { printf '%s\\n' "$@"; }; ${command}`]);
+  expect(stdout.toString().trim().split("\n")).toEqual([
+    "backup",
+    "restore",
+    "/srv/a backup.db",
+    "--data-dir",
+    "/srv/it's",
+    "--confirm",
+    "it's",
+  ]);
+});
+
+describe("a restore is refused", () => {
+  afterEach(() => {
+    expect(emails()).toEqual(AFTER);
+    expect(names()).toEqual([]);
+  });
+
+  test("DAT-4 while the service runs", async () => {
+    const lock = lockForServer(placesIn(bench.data), bench.clock);
+    expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("4 data_dir.in_use");
+    const { details } = await bench.json(`backup restore ${backup} --dry-run`);
+    expect(details).toContain("A service runs on it now: stop that first.");
+    lock.release();
+  });
+
+  test("DAT-8 while another program has the database open, such as replication", async () => {
+    using other = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    other.query("SELECT count(*) FROM users").get();
+    expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("6 data_dir.busy");
+  });
+
+  test("DAT-5 of a backup that a newer program made, which is named", async () => {
+    const path = backup;
+    changeManifest(path, (text) =>
+      text.replace(`"schema": ${programSchema()}`, '"schema": 999').replace("development", "9.1.0-rc.1."),
+    );
+    expect(await outcomeOf(`backup restore ${path} ${restore}`)).toBe("4 schema.newer");
+    const { stderr } = await bench.run(`backup restore ${path} ${restore}`);
+    expect(stderr).toContain("restore it with version 9.1.0-rc.1. or newer");
+  });
+
+  test("DAT-4 of a damaged backup, which changes nothing", async () => {
+    const bytes = readFileSync(backup);
+    bytes[200_000] = (bytes[200_000] ?? 0) ^ 1;
+    writeFileSync(backup, bytes);
+    expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("7 backup.damaged");
+  });
+
+  test("CLI-8 without the name of what is replaced, or with another", async () => {
+    expect(await outcomeOf(`backup restore ${backup}`)).toBe("2 confirmation.no_terminal");
+    expect(await outcomeOf(`backup restore ${backup} --confirm other`)).toBe("2 confirmation.wrong_name");
+    expect((await bench.run(`backup restore ${backup} --dry-run`)).exitCode).toBe(0);
+  });
+
+  test("when it is interrupted before the swap", async () => {
+    const stop = new AbortController();
+    stop.abort(new Error("Ctrl-C"));
+    expect((await bench.run(`backup restore ${backup} ${restore}`, { signal: stop.signal })).exitCode).toBe(
+      1,
+    );
+  });
+});
+
+describe("DAT-4 a restore that was cut short", () => {
+  /** A data directory in which a new database is ready, and the plan to put it in force is written. */
+  function planned() {
+    const directory = placesIn(bench.data);
+    const staging = stagingIn(directory, "01940000-0000-7000-8000-00000000abcd");
+    const fresh = join(staging, "quartermaster.db");
+    using connection = openConnection(directory.database, { readonly: true });
+    connection.query("VACUUM INTO ?").run(fresh);
+    change("UPDATE users SET email = 'restored@example.org' WHERE email = 'later@example.org'", fresh);
+    const aside = join(bench.data, "replaced-20260101T000000Z");
+    const plan = { staging: staging.split("/").at(-1), aside: "replaced-20260101T000000Z" };
+    writeFileSync(join(bench.data, "restore.json"), JSON.stringify(plan), { mode: 0o600 });
+    return { directory, staging, fresh, aside };
+  }
+  const RESTORED = ["restored@example.org", "root@example.org"];
+
+  const moments: readonly (readonly [string, (state: ReturnType<typeof planned>) => void])[] = [
+    ["before anything was moved", () => {}],
+    ["when the old database was moved", ({ directory, aside }) => moveOld(directory.database, aside)],
+    [
+      "and the log of the old one was not",
+      ({ directory, aside }) => moveOld(directory.database, aside, [""]),
+    ],
+    [
+      "when the new database was moved",
+      ({ directory, aside, fresh }) => {
+        moveOld(directory.database, aside);
+        renameSync(fresh, directory.database);
+      },
+    ],
+    [
+      "when only the plan was left",
+      ({ directory, aside, fresh, staging }) => {
+        moveOld(directory.database, aside);
+        renameSync(fresh, directory.database);
+        rmSync(staging, { recursive: true });
+      },
+    ],
+  ];
+
+  function moveOld(database: string, aside: string, ends = ["", "-wal", "-shm"]): void {
+    mkdirSync(aside);
+    for (const end of ends)
+      if (existsSync(database + end)) renameSync(database + end, join(aside, `quartermaster.db${end}`));
+  }
+
+  test.each(["status --offline-ok", "migrate status", "backup create x.qmb"])(
+    "is finished by %s, too",
+    async (line) => {
+      const { directory, aside } = planned();
+      moveOld(directory.database, aside);
+      expect(await outcomeOf(line)).toBe("0");
+      expect(emails()).toEqual(RESTORED);
+    },
+  );
+
+  test.each(moments)("%s is finished by the next command", async (_, cut) => {
+    cut(planned());
+    expect(await outcomeOf("users list")).toBe("0");
+    expect(emails()).toEqual(RESTORED);
+    expect(names()).toEqual(["replaced-20260101T000000Z"]);
+    expect(existsSync(join(bench.data, "replaced-20260101T000000Z/quartermaster.db"))).toBe(true);
+  });
+
+  test("before its plan was written is undone by the next start, which has the lock", async () => {
+    const { directory, staging } = planned();
+    rmSync(join(bench.data, "restore.json"));
+    expect(finishSwap(directory)).toBe(false);
+    expect(existsSync(staging)).toBe(false);
+    expect(emails()).toEqual(AFTER);
+  });
+
+  test("and goes on in another process is waited for", async () => {
+    planned();
+    const lock = lockForServer(placesIn(bench.data), bench.clock);
+    expect(await outcomeOf("users list")).toBe("6 data_dir.restoring");
+    lock.release();
+    expect(await outcomeOf("users list")).toBe("0");
+    expect(emails()).toEqual(RESTORED);
+  });
+
+  test("with a plan that nobody can read says what to do", async () => {
+    writeFileSync(join(bench.data, "restore.json"), "{");
+    expect(await outcomeOf("users list")).toBe("4 data_dir.restore_unreadable");
+    rmSync(join(bench.data, "restore.json"));
+    expect(emails()).toEqual(AFTER);
+  });
+
+  test("does not take a folder that is there for the old database", () => {
+    const directory = placesIn(bench.data);
+    mkdirSync(join(bench.data, "replaced-20260101T000000Z"));
+    const staging = stagingIn(directory, "01940000-0000-7000-8000-00000000abcd");
+    cpSync(directory.database, join(staging, "quartermaster.db"));
+    expect(swapIn(directory, { staging, stamp: "20260101T000000Z" })).toEndWith(
+      "replaced-20260101T000000Z-1",
+    );
+  });
+});
+
+describe("DAT-3 keys", () => {
+  const withKeys = "--keys moved.qmk --passphrase-file passphrase";
+  const passphrase = "correct horse battery\n";
+  let carrier: Bench;
+
+  beforeAll(async () => {
+    carrier = copyOf(master);
+    writeFileSync(join(carrier.folder, "passphrase"), passphrase, { mode: 0o600 });
+    await carrier.json("catalog bundle-key");
+    await carrier.json("backup create moved.qmb --with-keys --passphrase-file passphrase");
+  });
+  afterAll(() => carrier[Symbol.dispose]());
+  beforeEach(() => {
+    for (const name of ["passphrase", "moved.qmb", "moved.qmk"])
+      cpSync(join(carrier.folder, name), join(bench.folder, name));
+  });
+
+  test("come along in a second file, and what lies under them opens on another machine", async () => {
+    rmSync(bench.data, { recursive: true });
+    const plan = await bench.json("backup restore moved.qmb --dry-run");
+    expect(JSON.stringify(plan)).toContain("is not at hand");
+    expect(existsSync(bench.data)).toBe(false);
+    expect(await outcomeOf(`backup restore moved.qmb ${withKeys}`)).toBe("2 confirmation.no_terminal");
+    expect(existsSync(bench.data)).toBe(false);
+    const answer = await bench.json(`backup restore moved.qmb ${withKeys} ${restore}`);
+    expect(answer).toMatchObject({ replaced: null, undo: null, missing_sealing_key_ids: [] });
+    expect(await bench.json("sealing-keys list")).toMatchObject({ items: [{ state: "active", total: 1 }] });
+    const [own, former] = [bench, carrier].map(({ data }) => join(data, "keys/bundle-signing-key.pem"));
+    expect(readFileSync(own ?? "", "utf8")).toBe(readFileSync(former ?? "", "utf8"));
+    expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
+  });
+
+  test("that are not at hand are warned of", async () => {
+    rmSync(bench.data, { recursive: true });
+    mkdirSync(bench.data, { mode: 0o700 });
+    const { stderr, exitCode } = await bench.run("backup restore moved.qmb");
+    expect(stderr).toMatch(/^warning: The sealing key \w{12} is not at hand/);
+    expect(exitCode).toBe(0);
+  });
+
+  test("beside which another has the same name do not take its place", async () => {
+    const name = join(bench.data, "keys/0001.sealing-key");
+    const other = Buffer.alloc(32, "other").toString("base64");
+    writeFileSync(name, other);
+    await bench.json(`backup restore moved.qmb ${withKeys} ${restore}`);
+    expect(readFileSync(name, "utf8")).toBe(other);
+    const { items } = await bench.json("sealing-keys list");
+    expect(items).toMatchObject([{ state: "old", total: 1 }, { state: "active" }]);
+  });
+
+  test("do not open with another passphrase, nor after a change, nor at any cost", async () => {
+    const keys = join(bench.folder, "moved.qmk");
+    const text = readFileSync(keys, "utf8");
+    const opening = () => outcomeOf(`backup restore moved.qmb ${withKeys} ${restore}`);
+    const changed = text.replace(/"sealed": "(.)/, (_, first) => `"sealed": "${first === "A" ? "B" : "A"}`);
+    writeFileSync(keys, changed);
+    expect(await opening()).toBe("7 keys.wrong_passphrase");
+    writeFileSync(keys, text.replace(/"n": \d+/, '"n": 2097152'));
+    expect(await opening()).toBe("7 keys.unreadable");
+    writeFileSync(keys, text);
+    writeFileSync(join(bench.folder, "passphrase"), "correct horse batterx\n");
+    expect(await opening()).toBe("7 keys.wrong_passphrase");
+    expect(emails()).toEqual(AFTER);
+  });
+
+  test("cost what OWASP asks for to try a passphrase, unless less is asked for", () => {
+    const passphrase = new Secret("correct horse battery");
+    const kept = { sealing: [], bundleSigning: null };
+    const file = encryptKeys(kept, { passphrase, ids: systemIds });
+    expect(JSON.parse(file)).toMatchObject({ n: 131_072, r: 8, p: 1 });
+    expect(decryptKeys(file, passphrase)).toEqual(kept);
+    expect(processContext().passphraseCost).toBeUndefined();
+  });
+
+  test.each([
+    ["below", PASSPHRASE_LENGTH_MIN - 1, false],
+    ["at", PASSPHRASE_LENGTH_MIN, true],
+    ["above", PASSPHRASE_LENGTH_MIN + 1, true],
+  ])("a passphrase %s the least length: of %d characters", (_, length, isTaken) => {
+    const check = () => assertPassphraseLength(new Secret("x".repeat(length)));
+    if (isTaken) expect(check).not.toThrow();
+    else expect(check).toThrow("fewer than");
+  });
+
+  test("are written only when they are asked for, and not where everybody can read the passphrase", async () => {
+    expect(await outcomeOf("backup create --passphrase-file passphrase")).toBe("2 usage.without_keys");
+    chmodSync(join(bench.folder, "passphrase"), 0o644);
+    const create = "backup create --with-keys --passphrase-file passphrase";
+    expect(await outcomeOf(create)).toBe("2 secret.exposed");
+    expect(readdirSync(join(bench.data, "backups"))).toHaveLength(1);
+  });
+
+  test("of an earlier backup are not written over", async () => {
+    rmSync(join(bench.folder, "moved.qmb"));
+    const create = "backup create moved.qmb --with-keys --passphrase-file passphrase";
+    expect(await outcomeOf(create)).toBe("4 backup.exists");
+    expect(existsSync(join(bench.folder, "moved.qmb"))).toBe(false);
+  });
+});
+
+describe("data that a restore has replaced", () => {
+  const DAYS = 3;
+
+  /** Restores at the clock's time. @returns the folder with the former data */
+  async function replaceData(): Promise<string> {
+    const { replaced } = await bench.json(`backup restore ${backup} ${restore}`);
+    return String(replaced);
+  }
+
+  test("is removed by a job of the service, which the audit log tells", async () => {
+    const replaced = await replaceData();
+    const used = bench;
+    bench = copyOf(used);
+    used[Symbol.dispose]();
+    const folder = join(bench.data, basename(replaced));
+    const { clock, ids } = bench;
+    const config = loadConfig({ flags: { dataDir: bench.data, backupKeepReplaced: "3" }, env: {}, cwd: "/" });
+    await inInstallation(bench, async (installation) => {
+      const { db, domain, organizationId } = installation;
+      const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+      const scheduler = createScheduler({ db, clock, ids, log });
+      const actor = { kind: "system", id: null, label: "service", organizationId } as const;
+      registerReplacedJob(scheduler, installation, { actor, clock, config, log });
+      await scheduler.runDue();
+      for (const isThere of [true, false]) {
+        clock.advance(2 * DAY_MS);
+        await scheduler.runDue();
+        expect(existsSync(folder)).toBe(isThere);
+      }
+      const [entry] = domain.auditLog.list(organizationId, {}).items;
+      expect(entry).toMatchObject({ action: "backup.remove", target: folder });
+    });
+  });
+
+  test.each([
+    [REPLACED_KEPT_DAYS.min - 1, false],
+    [REPLACED_KEPT_DAYS.min, true],
+    [REPLACED_KEPT_DAYS.max, true],
+    [REPLACED_KEPT_DAYS.max + 1, false],
+  ])("may be kept for %d days: %p", (days, isAllowed) => {
+    const load = () =>
+      loadConfig({ flags: { backupKeepReplaced: String(days) }, env: {}, cwd: "/" }).get(
+        "backup.keep_replaced",
+      );
+    if (isAllowed) expect(load()).toBe(days);
+    else expect(load).toThrow();
+  });
+
+  test("is listed until it is removed", async () => {
+    const replaced = await replaceData();
+    const { items } = await bench.json(`backup list --backup-keep-replaced ${DAYS}`);
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        kind: "replaced",
+        path: join(replaced, "quartermaster.db"),
+        created_at: "2026-01-01T00:00:00.000Z",
+        kept_until: "2026-01-04T00:00:00.000Z",
+      }),
+    );
+  });
+
+  test.each([
+    ["just before", DAYS * DAY_MS - 1, true],
+    ["at", DAYS * DAY_MS, false],
+    ["after", DAYS * DAY_MS + 1, false],
+    ["and from the future", -DAY_MS, true],
+  ])("%s its last day: is there after the job", async (_, laterMs, isThere) => {
+    const replaced = await replaceData();
+    const other = join(bench.data, "replaced-by-hand");
+    mkdirSync(other);
+    const nowMs = bench.clock.nowMs() + laterMs;
+    const removed = removeReplacedDatabases(placesIn(bench.data), { keepDays: DAYS, nowMs });
+    expect([existsSync(replaced), removed]).toEqual(isThere ? [true, []] : [false, [replaced]]);
+    expect(existsSync(other)).toBe(true);
+  });
+});

@@ -1,0 +1,77 @@
+// What the settings let the service connect to, beside the gateway (gateway-mode.test.ts), and what is told of it when it is
+// asked (operator-experience.md AIR-6).
+import { describe, expect, test } from "bun:test";
+import { destinationsOf } from "../../../src/app/installation/destinations.ts";
+import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { ANY_PUBLIC_HOST } from "../../../src/platform/outbound/outbound.ts";
+
+const destinationsWith = (flags: Record<string, string>) =>
+  destinationsOf(loadConfig({ flags, env: {}, cwd: import.meta.dir }));
+
+test("public hosts are a destination only where the setting says so", () => {
+  expect(destinationsWith({})).toEqual([]);
+  expect(destinationsWith({ packageSourcesPublic: "no" })).toEqual([]);
+  expect(destinationsWith({ packageSourcesPublic: "yes" })).toEqual([
+    {
+      name: "package-sources",
+      origin: ANY_PUBLIC_HOST,
+      why: expect.stringContaining("any public https host"),
+    },
+  ]);
+});
+
+describe("a service outside", () => {
+  const gatewayAt = (origin: string) =>
+    loadConfig({
+      flags: {
+        gatewayType: "litellm",
+        gatewayUrl: origin,
+        gatewayInferenceProxyUrl: origin,
+        gatewayProvisionerType: "builtin-litellm",
+      },
+      env: { QUARTERMASTER_GATEWAY_PROVISIONER_ADMIN_KEY: "sk-0123456789abcdef" },
+      cwd: import.meta.dir,
+    });
+
+  test.each([
+    [200, "reachable", null],
+    [404, "reachable", null],
+    [500, "unreachable", "it answered 500"],
+    [503, "unreachable", "it answered 503"],
+  ] as const)("that answers %i is %s", async (status, state, reason) => {
+    const asked: string[] = [];
+    await using peer = Bun.serve({
+      port: 0,
+      fetch(request) {
+        asked.push(new URL(request.url).pathname);
+        return new Response("", { status });
+      },
+    });
+    const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`));
+    const expected = { origin: `http://127.0.0.1:${peer.port}`, state, reason, affects: expect.any(String) };
+    expect(services).toEqual([
+      { name: "gateway", ...expected },
+      { name: "inference-proxy", ...expected },
+    ]);
+    expect(asked.sort()).toEqual(["/health", "/health/liveliness"]);
+  });
+
+  test("that says nothing is given up after a while", async () => {
+    const never = new Promise<Response>(() => {});
+    await using peer = Bun.serve({ port: 0, fetch: () => never });
+    const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`), 20);
+    expect(services.map(({ reason }) => reason)).toEqual([
+      "gateway did not answer (TimeoutError)",
+      "inference-proxy did not answer (TimeoutError)",
+    ]);
+    await peer.stop(true);
+  });
+
+  test("that stands for many is not asked", async () => {
+    const config = loadConfig({ flags: { packageSourcesPublic: "yes" }, env: {}, cwd: import.meta.dir });
+    expect(await probeExternalServices(config)).toMatchObject([
+      { name: "package-sources", state: "not_asked", reason: null },
+    ]);
+  });
+});

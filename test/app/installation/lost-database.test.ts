@@ -1,0 +1,264 @@
+// A data directory whose database is gone is not a new one: no start begins an empty installation there, and each says how the
+// data comes back. A first start that is killed leaves a directory in which the next start begins.
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type SetupOptions, setUp } from "../../../src/app/installation/setup.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { holdsInstallation } from "../../../src/platform/database/maintenance/database-owner.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../../support/in-process.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+let bench: Bench;
+
+beforeEach(async () => {
+  bench = await createInstallation();
+});
+afterEach(() => bench[Symbol.dispose]());
+
+const database = (): string => join(bench.data, "quartermaster.db");
+const marker = (): string => join(bench.data, "installation.json");
+const markerText = (): string => readFileSync(marker(), "utf8");
+
+function loseDatabase(): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(database() + end, { force: true });
+}
+
+/** @returns the refusal under `--json`, or nothing where the command succeeded */
+async function refusalOf(
+  line: string,
+): Promise<{ reason: string; hint: string; exit_code: number } | undefined> {
+  const { stderr, exitCode } = await bench.run(`${line} --json`);
+  return exitCode === 0 ? undefined : JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
+}
+
+const reasonOf = async (line: string): Promise<string | undefined> => (await refusalOf(line))?.reason;
+
+const START = "setup --bootstrap-admin-email root@example.org";
+
+describe("a lost database", () => {
+  test("is marked from the first start on, for the owner alone", async () => {
+    const [organization] = new Database(database()).query("SELECT id FROM organizations").values()[0] ?? [];
+    expect(JSON.parse(markerText())).toEqual({
+      organization_id: organization,
+      created_at: "2026-01-01T00:00:00.000Z",
+    });
+    expect(statSync(marker()).mode & 0o777).toBe(0o600);
+  });
+
+  test("is not begun anew by serve, setup or any command, which name the newest backup and its command", async () => {
+    await bench.json("backup create");
+    bench.clock.advance(1_000);
+    const { path } = await bench.json("backup create");
+    loseDatabase();
+    const command = `quartermaster backup restore ${path} --data-dir ${bench.data} --confirm data`;
+    for (const line of [
+      "serve --server-listen 127.0.0.1:0",
+      START,
+      `${START} --dry-run`,
+      "users list",
+      "doctor",
+    ]) {
+      const { stderr, exitCode } = await bench.run(line);
+      expect([line, exitCode]).toEqual([line, 4]);
+      expect(stderr).toContain(`is gone or empty, and installation.json says that there was one`);
+      expect(stderr).toContain(command);
+    }
+    expect(existsSync(database())).toBe(false);
+    await bench.json(command.replace("quartermaster ", "").replace(` --data-dir ${bench.data}`, ""));
+    expect(await reasonOf("users list")).toBeUndefined();
+  });
+
+  test.each([
+    ["was cut to nothing", () => truncateSync(database(), 0)],
+    [
+      "has no organization any more",
+      () => {
+        loseDatabase();
+        new Database(database(), { create: true }).run("CREATE TABLE organizations (id, created_at_ms)");
+      },
+    ],
+  ])("is lost, too, where the file %s", async (_, lose) => {
+    loseDatabase();
+    writeFileSync(database(), "");
+    lose();
+    expect(await reasonOf(START)).toBe("data_dir.database_lost");
+  });
+
+  test("is told by a backup alone where there is no marker, also in a folder elsewhere", async () => {
+    const folder = join(bench.folder, "elsewhere");
+    mkdirSync(folder);
+    const { path } = await bench.json(`backup create ${folder}/`);
+    rmSync(bench.data, { recursive: true });
+    expect(await refusalOf(`${START} --backup-directory ${folder}`)).toMatchObject({
+      reason: "data_dir.database_lost",
+      hint: expect.stringContaining(String(path)),
+    });
+    expect(existsSync(bench.data)).toBe(false);
+    expect(await reasonOf(START)).toBeUndefined();
+  });
+
+  test("names a backup of the future, or of another organization, only where there is no other", async () => {
+    const { path } = await bench.json("backup create");
+    bench.clock.advance(1_000_000);
+    const { path: future } = await bench.json("backup create");
+    bench.clock.advance(-500_000);
+    loseDatabase();
+    expect((await refusalOf(START))?.hint).toContain(String(path));
+    rmSync(String(path));
+    expect((await refusalOf(START))?.hint).toContain(String(future));
+    writeFileSync(marker(), JSON.stringify({ organization_id: "another", created_at: "" }));
+    expect((await refusalOf(START))?.hint).toStartWith("put the database back");
+  });
+
+  test("may be given up for a new installation, when that is asked for", async () => {
+    await bench.json("backup create");
+    const before = markerText();
+    loseDatabase();
+    expect(await reasonOf(`${START} --new --dry-run`)).toBeUndefined();
+    expect(markerText()).toBe(before);
+    expect(await reasonOf(`${START} --new`)).toBeUndefined();
+    expect(markerText()).not.toBe(before);
+    expect(await reasonOf("users list")).toBeUndefined();
+  });
+
+  test("with --new changes nothing where there is a database", async () => {
+    const before = markerText();
+    expect(await bench.json(`${START} --new`)).toEqual({ changed: false, steps: [] });
+    expect(markerText()).toBe(before);
+  });
+});
+
+describe("the marker", () => {
+  test("is written at the next start of an installation that has none", async () => {
+    const before = markerText();
+    rmSync(marker());
+    expect(await reasonOf("users list")).toBeUndefined();
+    expect(await bench.json(START)).toMatchObject({ steps: [`write ${marker()}`] });
+    expect(markerText()).toBe(before);
+  });
+
+  test("counts also where it cannot be read, and is written again while the database is there", async () => {
+    const before = markerText();
+    writeFileSync(marker(), "{");
+    await setUpIn(bench.data);
+    expect(JSON.parse(markerText()).organization_id).toBe(JSON.parse(before).organization_id);
+    writeFileSync(marker(), "");
+    loseDatabase();
+    expect(await reasonOf(START)).toBe("data_dir.database_lost");
+  });
+
+  test("follows a restore into an empty directory, and one from another organization", async () => {
+    const { path } = await bench.json("backup create");
+    const { organization_id } = JSON.parse(markerText());
+    using other = createBench();
+    mkdirSync(other.data, { mode: 0o700 });
+    await other.json(`backup restore ${path}`);
+    const restored = join(other.data, "installation.json");
+    expect(JSON.parse(readFileSync(restored, "utf8")).organization_id).toBe(organization_id);
+    writeFileSync(restored, JSON.stringify({ organization_id: "another", created_at: "" }));
+    rmSync(join(other.data, "quartermaster.db"));
+    await other.json(`backup restore ${path}`);
+    expect(JSON.parse(readFileSync(restored, "utf8")).organization_id).toBe(organization_id);
+  });
+});
+
+const setUpIn = (dataDir: string, { clock = systemClock, ids = systemIds }: Partial<Given> = {}) =>
+  setUp({
+    config: loadConfig({
+      flags: { dataDir, bootstrapAdminPassword: "correct horse battery" },
+      env: {},
+      cwd: dataDir,
+    }),
+    clock,
+    ids,
+    baseUrl: () => "",
+    onBootstrap: () => {},
+  });
+type Given = Pick<SetupOptions, "clock" | "ids">;
+
+/** @returns the names and sizes of all files: after most steps they are those of the step before */
+const stateOf = (data: string): string =>
+  readdirSync(data, { recursive: true, withFileTypes: true })
+    .map(({ parentPath, name }) => `${name} ${statSync(join(parentPath, name)).size}`)
+    .sort()
+    .join("\n");
+
+/**
+ * Runs a first start and copies its files at each step, as a kill at that moment would leave them. Each time it asks for the
+ * time, an id or random bytes is a step, which reaches every part of the start.
+ * @returns the copies that differ, in their order
+ */
+async function stepsOfFirstStart(folder: string): Promise<string[]> {
+  const data = join(folder, "data");
+  const copies = new Map<string, string>();
+  const step = <T>(answer: T): T => {
+    const state = existsSync(data) ? stateOf(data) : "";
+    const copy = join(folder, `step-${copies.size}`);
+    if (!copies.has(state) && state !== "") cpSync(data, copy, { recursive: true });
+    if (!copies.has(state)) copies.set(state, copy);
+    return answer;
+  };
+  await setUpIn(data, {
+    clock: { nowMs: () => step(systemClock.nowMs()) },
+    ids: { uuid: () => step(systemIds.uuid()), bytes: (length) => step(systemIds.bytes(length)) },
+  });
+  step(undefined);
+  return [...copies.values()];
+}
+
+describe("a first start that is killed", () => {
+  test("at any step leaves no marker without a database, and the next start begins", async () => {
+    const folder = temporaryDirectory();
+    const copies = await stepsOfFirstStart(folder);
+    for (const path of copies) {
+      const directory = placesIn(path);
+      if (existsSync(directory.marker)) expect(holdsInstallation(directory.database)).toBe(true);
+      await setUpIn(path);
+      expect(existsSync(directory.marker)).toBe(true);
+    }
+    expect(copies.length).toBeGreaterThan(5);
+    rmSync(folder, { recursive: true });
+  });
+
+  test("while SQLite writes the first pages leaves a journal, which the next start plays back", async () => {
+    const data = join(bench.folder, "journal");
+    mkdirSync(data, { mode: 0o700 });
+    const script = `
+      const db = new (require("bun:sqlite").Database)(${JSON.stringify(join(data, "quartermaster.db"))});
+      db.run("CREATE TABLE filler (text)");
+      db.run("PRAGMA cache_size=1");
+      db.run("BEGIN");
+      for (let row = 0; row < 100; row++) db.run("INSERT INTO filler VALUES (hex(randomblob(2000)))");
+      process.kill(process.pid, "SIGKILL");`;
+    await Bun.spawn([process.execPath, "-e", script]).exited;
+    expect(statSync(join(data, "quartermaster.db-journal")).size).toBeGreaterThan(0);
+    const { stderr, exitCode } = await runHere([...START.split(" "), "--data-dir", data], { cwd: data });
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Set up")]);
+  });
+
+  test("while the marker is written leaves a part of it, which the next start writes over", async () => {
+    const whole = markerText();
+    for (const part of ["", whole.slice(0, 10), whole]) {
+      rmSync(marker(), { force: true });
+      writeFileSync(`${marker()}.partial`, part);
+      await setUpIn(bench.data);
+      expect(existsSync(`${marker()}.partial`)).toBe(false);
+      expect(JSON.parse(markerText()).organization_id).toBe(JSON.parse(whole).organization_id);
+    }
+  });
+});

@@ -1,0 +1,241 @@
+// Backups that come from outside: files that only look like one, and databases that this program did not make.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { packBackup } from "../../../src/domain/backup/pack.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { inspectDatabase } from "../../../src/platform/database/maintenance/copy.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { productCommand } from "../../support/cli/executable.ts";
+import { repeatArtifact } from "../../support/content/backup-files.ts";
+import { type Bench, createInstallation } from "../../support/in-process.ts";
+
+let bench: Bench;
+let backup: string;
+
+beforeAll(async () => {
+  bench = await createInstallation();
+  backup = join(bench.folder, "made.qmb");
+  await bench.json(`backup create ${backup}`);
+});
+afterAll(() => bench[Symbol.dispose]());
+
+describe("DAT-4 a named pipe", () => {
+  const PATIENCE_MS = 20_000;
+  const inChild = (line: string) =>
+    spawnSync(productCommand()[0] ?? "", [...line.split(" "), "--json", "--data-dir", bench.data], {
+      encoding: "utf8",
+      timeout: PATIENCE_MS,
+      killSignal: "SIGKILL",
+    });
+
+  test.each(["verify", "restore --confirm data"])(
+    "is refused by `backup %s`, which does not wait",
+    (verb) => {
+      const pipe = join(bench.folder, `pipe-${verb.split(" ")[0]}`);
+      spawnSync("mkfifo", [pipe]);
+      const { status, stderr } = inChild(`backup ${verb} ${pipe}`);
+      expect([status, JSON.parse(stderr).reason]).toEqual([2, "file.not_regular"]);
+    },
+  );
+
+  test("in the folder of backups is listed with its problem", () => {
+    const folder = join(bench.folder, "with-pipe");
+    mkdirSync(folder);
+    spawnSync("mkfifo", [join(folder, "backup-20260101T000000Z.qmb")]);
+    const { status, stdout } = inChild(`backup list --backup-directory ${folder}`);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).items[0].problem).toEndWith("is not a regular file");
+  });
+});
+
+test("DAT-4 a backup that was cut short is listed with its problem, though its beginning is whole", async () => {
+  const folder = join(bench.folder, "cut-short");
+  mkdirSync(folder);
+  const path = join(folder, "scheduled-20260101T000000Z.qmb");
+  copyFileSync(backup, path);
+  truncateSync(path, statSync(path).size - 512);
+  const { items } = await bench.json(`backup list --backup-directory ${folder}`);
+  expect(JSON.stringify(items)).toContain("is damaged: its end is missing");
+});
+
+test("DAT-4 a backup or a copy that the operator names by a link is read where the link leads", async () => {
+  const copy = join(bench.folder, "copy.db");
+  using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  live.query("VACUUM INTO ?").run(copy);
+  for (const target of [copy, backup]) {
+    const link = `${target}.link`;
+    symlinkSync(target, link);
+    expect(await bench.run(`backup verify ${link}`)).toMatchObject({ exitCode: 0 });
+  }
+});
+
+describe("DAT-4 a database of others", () => {
+  const file = (name: string): string => join(bench.folder, `${name}.db`);
+
+  /** @returns a copy of the live database after the statements */
+  function changed(name: string, ...statements: string[]): string {
+    using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    live.query("VACUUM INTO ?").run(file(name));
+    using copy = new Database(file(name), { readwrite: true });
+    copy.run("PRAGMA foreign_keys=OFF");
+    copy.run("PRAGMA writable_schema=ON");
+    for (const statement of statements) copy.run(statement);
+    return file(name);
+  }
+
+  /** @returns the same in a backup whose digests all fit */
+  function packed(database: string): string {
+    const { organizationId: _, differences, problems, sizeBytes, ...found } = inspectDatabase(database);
+    const target = `${database}.qmb`;
+    const facts = { ...found, created_at: "2026-01-01T00:00:00.000Z", version: "1.0.0", sealing_key_ids: [] };
+    packBackup({
+      database,
+      artifacts: join(bench.folder, "none"),
+      target,
+      partial: `${target}.partial`,
+      facts,
+    });
+    return target;
+  }
+
+  /** @returns what verify, the dry run and the restore say */
+  async function refusals(path: string): Promise<Set<string>> {
+    const lines = [`verify ${path}`, `restore ${path} --confirm data`];
+    const told = new Set<string>();
+    for (const line of lines) {
+      const { stderr, exitCode } = await bench.run(`backup ${line} --json`);
+      const { reason, error } = exitCode === 0 ? { reason: "accepted", error: "" } : JSON.parse(stderr);
+      told.add(`${exitCode} ${reason} ${error.split(": ").at(-1)}`);
+    }
+    return told;
+  }
+
+  const FOREIGN = [
+    [
+      "a trigger",
+      "CREATE TRIGGER quiet BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(IGNORE); END",
+      "trigger quiet",
+    ],
+    ["a view", "CREATE VIEW peek AS SELECT * FROM users", "view peek"],
+    ["a table", "CREATE TABLE extra (x)", "table extra"],
+    ["an index", "CREATE INDEX extra_index ON users (status)", "index extra_index"],
+    [
+      "a virtual table with an allowed name",
+      "CREATE VIRTUAL TABLE _litestream_seq USING fts5(x)",
+      "table _litestream_seq",
+    ],
+  ] as const;
+
+  test.each(FOREIGN)("with %s of somebody else is refused", async (_, sql, name) => {
+    const path = changed(name.replace(" ", "-"), sql);
+    const wanted = new Set([`7 backup.foreign_objects the ${name} is foreign`]);
+    expect(await refusals(path)).toEqual(wanted);
+    expect(await refusals(packed(path))).toEqual(wanted);
+  });
+
+  test("with a table of ours that was changed, or is missing, is refused", async () => {
+    const path = changed("altered", "DROP TABLE backups", "ALTER TABLE users ADD COLUMN extra TEXT");
+    expect(await refusals(path)).toEqual(new Set(["7 backup.foreign_objects the table users was changed"]));
+    expect(await refusals(changed("less", "DROP TABLE backups"))).toEqual(
+      new Set(["7 backup.foreign_objects the index backups_created is missing"]),
+    );
+  });
+
+  test("with the tables of Litestream, and those of SQLite's statistics, is taken", async () => {
+    const path = changed(
+      "replica",
+      "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
+      "CREATE TABLE _litestream_lock (id INTEGER)",
+      "ANALYZE",
+    );
+    expect((await bench.run(`backup verify ${path}`)).exitCode).toBe(0);
+    expect((await bench.run(`backup verify ${packed(path)}`)).exitCode).toBe(0);
+  });
+
+  test("without an organization, or without a journal of migrations, is refused", async () => {
+    const none = changed("empty");
+    using other = new Database(file("other"), { create: true });
+    other.run("CREATE TABLE schema_migrations (x)");
+    other.run("CREATE TABLE organizations (x)");
+    const journal = "its database has no journal of Quartermaster's migrations";
+    expect(await refusals(file("other"))).toEqual(new Set([`7 backup.unreadable ${journal}`]));
+    expect(await refusals(changed("bare", "DELETE FROM schema_migrations"))).toEqual(
+      new Set([`7 backup.unreadable ${journal}`]),
+    );
+    emptyOfRows(none);
+    expect(await refusals(none)).toEqual(new Set(["7 backup.unreadable its database has no organization"]));
+    expect(await refusals(packed(none))).toEqual(
+      new Set(["7 backup.unreadable its database has no organization"]),
+    );
+  });
+
+  test("with a migration that was edited is refused by verify as by restore", async () => {
+    const path = changed("edited", "UPDATE schema_migrations SET sha256 = 'x' WHERE id = 2");
+    const [told = ""] = await refusals(packed(path));
+    expect(told).toStartWith("4 schema.altered");
+  });
+
+  test("in the data directory is found by doctor, and a backup of it is made with exit code 8", async () => {
+    using own = await createInstallation();
+    changeFile(join(own.data, "quartermaster.db"), FOREIGN[0][1]);
+    const { stdout } = await own.run("doctor --json");
+    expect(JSON.parse(stdout).checks).toContainEqual(
+      expect.objectContaining({
+        check: "schema_objects",
+        result: "failed",
+        detail: "the trigger quiet is foreign",
+      }),
+    );
+    const { exitCode, stderr } = await own.run("backup create");
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining("restore will refuse it")]);
+  });
+});
+
+function changeFile(path: string, sql: string): void {
+  using database = new Database(path, { readwrite: true });
+  database.run("PRAGMA foreign_keys=OFF");
+  database.run(sql);
+}
+
+/** Leaves tables and journal. */
+function emptyOfRows(path: string): void {
+  using database = new Database(path, { readwrite: true });
+  const tables = database
+    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .values()
+    .flat();
+  database.run("PRAGMA foreign_keys=OFF");
+  for (const name of tables) if (name !== "schema_migrations") database.run(`DELETE FROM "${name}"`);
+}
+
+test("DAT-4 an artifact that is there twice is refused by verify as by restore", async () => {
+  const source = join(bench.folder, "twice");
+  const digest = sha256Hex("an artifact");
+  const shard = join(source, "sha256", digest.slice(0, 2));
+  mkdirSync(shard, { recursive: true });
+  writeFileSync(join(shard, digest), "an artifact");
+  const database = join(bench.folder, "twice.db");
+  using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  live.query("VACUUM INTO ?").run(database);
+  const { schema, rows } = inspectDatabase(database);
+  const facts = {
+    schema,
+    rows,
+    created_at: "2026-01-01T00:00:00.000Z",
+    version: "1.0.0",
+    sealing_key_ids: [],
+  };
+  const target = join(bench.folder, "twice.qmb");
+  packBackup({ database, artifacts: source, target, partial: `${target}.partial`, facts });
+  repeatArtifact(target, { digest, sizeBytes: 11 });
+  for (const verb of [`verify ${target}`, `restore ${target} --confirm data`]) {
+    const { stderr, exitCode } = await bench.run(`backup ${verb} --json`);
+    expect([exitCode, JSON.parse(stderr)]).toEqual([
+      7,
+      expect.objectContaining({ reason: "backup.damaged", error: expect.stringContaining("is there twice") }),
+    ]);
+  }
+});

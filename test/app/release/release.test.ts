@@ -1,0 +1,232 @@
+// A release as an operator without a network receives it: unpacked with tar, verified with sha256sum and openssl, installed by
+// what lies in it (operator-experience.md AIR-1).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { generateKeyPairSync, verify } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv";
+import addFormats from "ajv-formats";
+import { ENTRIES } from "../../../src/app/release/build.ts";
+import { bundledPackages, identityOf } from "../../../src/app/release/bundled-packages.ts";
+import { makeRelease } from "../../../src/app/release/release.ts";
+import { thirdPartyText } from "../../../src/app/release/texts.ts";
+import { CHAPTERS } from "../../../src/handbook/contents.ts";
+import { SETTING_NAMES } from "../../../src/platform/config/table.ts";
+import { fileSigner } from "../../../src/platform/crypto/file-signatures.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import {
+  blocksOfMarkdown,
+  expectBlocksTrue,
+  FOLDERS_OF_DEBIAN,
+  type Placeholder,
+} from "../../support/cli/documentation.ts";
+import { productCommand } from "../../support/cli/executable.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
+const SCHEMAS = join(ROOT, "node_modules/@cyclonedx/cyclonedx-library/res/schema");
+
+const newSigner = () =>
+  fileSigner(
+    new Secret(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+    "test key",
+  );
+
+const signer = newSigner();
+let directory: string;
+let executable: string;
+let archive: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = temporaryDirectory();
+  executable = launcherIn(directory);
+  archive = await makeRelease({ directory, executable: executable, signer });
+  folder = unpacked(archive, "first");
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** The sources in the place of the compiled executable, which takes long to build; each answer is asked for once. */
+function launcherIn(place: string): string {
+  const path = join(place, "launcher");
+  const answer = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
+  const lines = [
+    "#!/bin/sh",
+    `[ -f "${answer}" ] || ${productCommand().join(" ")} "$@" > "${answer}"`,
+    `cat "${answer}"`,
+  ];
+  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });
+  return path;
+}
+
+function unpacked(path: string, name: string): string {
+  const place = join(directory, name);
+  mkdirSync(place);
+  run(["tar", "-xzf", path, "-C", place]);
+  return join(place, readdirSync(place)[0] ?? "");
+}
+
+function run(command: string[], cwd = directory): { output: string; exitCode: number } {
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd, env: { PATH: process.env.PATH } });
+  return { output: `${stdout}${stderr}`, exitCode };
+}
+
+const filesIn = (place: string) => [...new Bun.Glob("**").scanSync(place)].sort();
+const read = (file: string) => readFileSync(join(folder, file), "utf8");
+
+const verified = (place: string, key = signer.publicKey) => ({
+  sums: run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], place).exitCode,
+  isSigned: verify(
+    null,
+    readFileSync(join(place, "SHA256SUMS")),
+    key,
+    readFileSync(join(place, "SHA256SUMS.sig")),
+  ),
+});
+
+describe("AIR-1: a release", () => {
+  test("is one archive with everything in it", () => {
+    expect(filesIn(folder)).toEqual(
+      [
+        ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
+        ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
+        ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
+        ...["handbook/index.html", "handbook/style.css"],
+        ...CHAPTERS.flatMap(({ name }) => [`handbook/${name}.md`, `handbook/${name}.html`]),
+        ...["monitoring/alert-rules.yaml", "monitoring/dashboard.json"],
+        ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
+        ...["release-key.pub", "sbom.cdx.json"],
+      ].sort(),
+    );
+    expect(statSync(join(folder, "quartermaster")).mode & 0o777).toBe(0o755);
+  });
+
+  test("has a handbook whose links lead to its own files", () => {
+    for (const { name } of [{ name: "index" }, ...CHAPTERS]) {
+      const links = [...read(`handbook/${name}.html`).matchAll(/ href="([^"#]+)/g)].map(
+        ([, file = ""]) => file,
+      );
+      const missing = links.filter(
+        (file) => !file.startsWith("https://") && !existsSync(join(folder, "handbook", file)),
+      );
+      expect(missing).toEqual([]);
+    }
+  });
+
+  test("is signed, and the key beside it is the one that signed", () => {
+    expect(verified(folder)).toEqual({ sums: 0, isSigned: true });
+    expect(read("release-key.pub")).toBe(signer.publicKey);
+    expect(read("VERIFY.md")).toContain(signer.keyId);
+  });
+
+  const programs = ["openssl"].filter((program) => Bun.which(program) !== null);
+  test.each(programs)(
+    "verifies offline and installs with the commands of VERIFY.md, which need %s",
+    async () => {
+      const root = join(directory, "root");
+      for (const name of FOLDERS_OF_DEBIAN) mkdirSync(join(root, name), { recursive: true });
+      const placeholders: Placeholder[] = [
+        ["/usr/local/", join(root, "usr/local/"), "needs root"],
+        ["/etc/", join(root, "etc/"), "needs root"],
+        [" -g quartermaster", "", "the group does not exist before systemd-sysusers"],
+        ["systemd-sysusers\n", "true\n", "needs root"],
+      ];
+      const place = { directory: folder, bin: join(root, "usr/local/bin"), placeholders };
+      const [digest] = await expectBlocksTrue(blocksOfMarkdown(read("VERIFY.md")), place);
+      expect(digest).toStartWith(signer.keyId);
+      expect(filesIn(root)).toContain("etc/sysusers.d/quartermaster.conf");
+    },
+  );
+
+  test("lists every file but the list and its signature", () => {
+    const listed = read("SHA256SUMS")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.slice(66));
+    expect(listed).toEqual(filesIn(folder).filter((file) => !file.startsWith("SHA256SUMS")));
+  });
+
+  test("does not verify once a file, the list or the key was changed", () => {
+    const place = unpacked(archive, "changed");
+    appendFileSync(join(place, "sbom.cdx.json"), " ");
+    expect(verified(place)).toEqual({ sums: 1, isSigned: true });
+    appendFileSync(join(place, "SHA256SUMS"), "\n");
+    expect(verified(place)).toMatchObject({ isSigned: false });
+    expect(verified(folder, newSigner().publicKey)).toEqual({ sums: 0, isSigned: false });
+  });
+
+  test("is the same to the byte when it is made again, and with another key all but what names the key", async () => {
+    const again = await makeRelease({
+      directory: join(directory, "again"),
+      executable: executable,
+      signer,
+    });
+    expect(Bun.hash(readFileSync(again))).toBe(Bun.hash(readFileSync(archive)));
+    const others = await makeRelease({
+      ...{ directory: join(directory, "other"), executable: executable },
+      signer: newSigner(),
+    });
+    const other = unpacked(others, "others");
+    const differing = filesIn(folder).filter(
+      (file) => !readFileSync(join(folder, file)).equals(readFileSync(join(other, file))),
+    );
+    expect(differing).toEqual(["SHA256SUMS", "SHA256SUMS.sig", "VERIFY.md", "release-key.pub"]);
+  });
+});
+
+describe("its files", () => {
+  test("run, check and name every setting", () => {
+    const check = ["./quartermaster", "config", "check", "--config", "example/quartermaster.yaml"];
+    expect(run(check, folder)).toMatchObject({ exitCode: 0 });
+    const keys = SETTING_NAMES.map((name) => name.split(".").at(-1) ?? name);
+    const example = read("example/quartermaster.yaml");
+    expect(keys.filter((key) => !new RegExp(`^ *(?:# )?${key}(?:_file)?:`, "m").test(example))).toEqual([]);
+    expect(read("quartermaster.service")).toContain("ExecStart=/usr/local/bin/quartermaster serve\n");
+    expect(read("quartermaster.1")).toStartWith(".");
+    expect(run(["bash", "-n", "completions/quartermaster.bash"], folder)).toEqual({
+      output: "",
+      exitCode: 0,
+    });
+  });
+
+  test("say what is inside: a bill of materials that the schema of CycloneDX 1.6 accepts, with every bundled package", async () => {
+    const schemaOf = (name: string) =>
+      JSON.parse(readFileSync(join(SCHEMAS, `${name}.SNAPSHOT.schema.json`), "utf8"));
+    const ajv = new Ajv({ strict: false });
+    for (const name of ["spdx", "jsf-0.82"])
+      ajv.addSchema(schemaOf(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+    addFormats(ajv);
+    ajv.addFormat("iri-reference", true).addFormat("idn-email", true);
+    const sbom = JSON.parse(read("sbom.cdx.json"));
+    ajv.validate(schemaOf("bom-1.6"), sbom);
+    expect(ajv.errors).toBeNull();
+    const packages = await bundledPackages(ROOT, ENTRIES);
+    const references = sbom.components.map((component: { "bom-ref": string }) => component["bom-ref"]);
+    expect(references.toSorted()).toEqual([`bun@${Bun.version}`, ...packages.map(identityOf)].sort());
+    expect(packages.map(({ name }) => name)).toContain("elysia");
+  });
+
+  test("hold the licence of every bundled package", async () => {
+    const packages = await bundledPackages(ROOT, ENTRIES);
+    for (const { name, version, license } of packages)
+      expect(read("THIRD-PARTY-LICENSES.txt")).toContain(`\n${name} ${version} (${license})\n`);
+    const bare = {
+      name: "bare",
+      version: "1.0.0",
+      license: "MIT",
+      licenseText: undefined,
+      sha512: "",
+      imports: [],
+    };
+    expect(() => thirdPartyText([bare], "1")).toThrow("brings no licence text");
+  });
+});

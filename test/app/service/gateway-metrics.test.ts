@@ -1,0 +1,56 @@
+// What the running service shows of gateway keys: figures on the metrics page, and failed calls in the log.
+import { expect, test } from "bun:test";
+import { watchKeys, watchProvisioner } from "../../../src/app/service/gateway-metrics.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createMetrics } from "../../../src/platform/observe/metrics.ts";
+import { heldClock } from "../../support/world.ts";
+
+test("calls are counted by outcome and timed, and only failed ones are logged", async () => {
+  const metrics = createMetrics();
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = createLog({ level: "debug", format: "json", write, clock: heldClock() });
+  const observe = watchProvisioner({ metrics, log });
+  observe({ operation: "provision", outcome: "succeeded", durationMs: 40, userId: "u1" });
+  observe({
+    operation: "revoke",
+    outcome: "unavailable",
+    durationMs: 2_000,
+    userId: "u2",
+    requestId: "r2",
+    diagnosis: "nobody listens",
+  });
+  const page = await metrics.render();
+  const calls = "quartermaster_provisioner_calls_total";
+  expect(page).toContain(`${calls}{operation="provision",outcome="succeeded"} 1`);
+  expect(page).toContain(`${calls}{operation="revoke",outcome="unavailable"} 1`);
+  expect(page).toContain(`${calls}{operation="revoke",outcome="conflict"} 0`);
+  const seconds = "quartermaster_provisioner_call_duration_seconds";
+  expect(page).toContain(`${seconds}_sum{operation="revoke"} 2`);
+  expect(page).toContain(`${seconds}_bucket{le="0.05",operation="provision"} 1`);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({
+    event: "gateway.call_failed",
+    operation: "revoke",
+    outcome: "unavailable",
+    user_id: "u2",
+    request_id: "r2",
+    diagnosis: "nobody listens",
+  });
+});
+
+test("keys are counted by state when somebody looks", async () => {
+  const metrics = createMetrics();
+  let total = 2;
+  watchKeys(metrics, {
+    figures: () => ({ keys: [{ state: "ready", total }], due: 4, problems: 1, revocationsPending: 3 }),
+  });
+  expect(await metrics.render()).toContain('quartermaster_gateway_keys{state="ready"} 2');
+  total = 5;
+  const page = await metrics.render();
+  expect(page).toContain('quartermaster_gateway_keys{state="ready"} 5');
+  expect(page).toContain('quartermaster_gateway_keys{state="error"} 0');
+  expect(page).toContain("quartermaster_gateway_keys_due 4");
+  expect(page).toContain("quartermaster_gateway_keys_with_problem 1");
+  expect(page).toContain("quartermaster_gateway_revocations_pending 3");
+});

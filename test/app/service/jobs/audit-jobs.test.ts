@@ -1,0 +1,71 @@
+// The job of the running service that removes old audit entries.
+import { expect, test } from "bun:test";
+import { registerAuditJob } from "../../../../src/app/service/jobs/audit-jobs.ts";
+import { AuditLog } from "../../../../src/domain/audit/log.ts";
+import { NO_EXTENSION } from "../../../../src/domain/harnesses/harness-extension.ts";
+import { type HarnessesInForce, HarnessFacts } from "../../../../src/domain/harnesses/harness-facts.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { AUDIT_RETENTION_DAYS } from "../../../../src/platform/config/table.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { createScheduler } from "../../../../src/platform/scheduler/scheduler.ts";
+import { createWorld } from "../../../support/world.ts";
+
+const SOURCE = { file: "/harnesses.yaml", sha256: "a".repeat(64), signer: "key" };
+
+async function createService(flags: Record<string, string>) {
+  const world = await createWorld();
+  const { db, clock, ids, audit, system: actor } = world;
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = createLog({ level: "debug", format: "json", write, clock });
+  const scheduler = createScheduler({ db, clock, ids, log });
+  const config = loadConfig({ flags, env: {}, cwd: world.directory });
+  const auditLog = new AuditLog(world);
+  const read = (): HarnessesInForce => ({ extension: NO_EXTENSION, source: SOURCE });
+  const harnesses = new HarnessFacts({ db, audit, auditLog, read });
+  await harnesses.recordChange(actor);
+  registerAuditJob(scheduler, { auditLog, harnesses }, { actor, log, config });
+  await db.write((tx) => audit.record(tx, { actor, action: "user.update", target: "old" }));
+  const runJobs = async () => {
+    await scheduler.runDue(); // plans the first run, or takes one that is due
+    clock.advance(HOUR_MS);
+    await scheduler.runDue();
+  };
+  const actions = () => auditLog.list(world.organizationId, {}).items.map(({ action }) => action);
+  const stop = () => world[Symbol.asyncDispose]();
+  return { clock, lines, runJobs, actions, [Symbol.asyncDispose]: stop };
+}
+
+test("entries are forgotten after the days of the setting; which facts about harnesses are in force is recorded again", async () => {
+  const { min } = AUDIT_RETENTION_DAYS;
+  await using service = await createService({ auditRetentionDays: String(min) });
+  service.clock.advance((min - 1) * DAY_MS);
+  await service.runJobs();
+  expect(service.actions()).toEqual(["user.update", "harnesses.change"]);
+  service.clock.advance(DAY_MS);
+  await service.runJobs();
+  expect(service.actions()).toEqual(["harnesses.change", "audit.forget"]);
+  expect(service.lines).toContainEqual(
+    expect.objectContaining({ event: "audit.forgotten", removed: 2, retention_days: min }),
+  );
+});
+
+test("entries are kept for ever where nothing is set", async () => {
+  await using service = await createService({});
+  service.clock.advance(AUDIT_RETENTION_DAYS.max * DAY_MS);
+  await service.runJobs();
+  expect(service.actions()).toEqual(["user.update", "harnesses.change"]);
+});
+
+test.each([AUDIT_RETENTION_DAYS.min, AUDIT_RETENTION_DAYS.max])("%d days are allowed", (days) => {
+  const config = loadConfig({ flags: { auditRetentionDays: String(days) }, env: {}, cwd: "/" });
+  expect(config.get("audit.retention_days")).toBe(days);
+});
+
+test.each([AUDIT_RETENTION_DAYS.min - 1, AUDIT_RETENTION_DAYS.max + 1])("%d days are refused", (days) => {
+  const load = () => loadConfig({ flags: { auditRetentionDays: String(days) }, env: {}, cwd: "/" });
+  const { min, max } = AUDIT_RETENTION_DAYS;
+  const detail = expect.stringContaining(`${min} to ${max}`);
+  expect(load).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ detail })] }));
+});

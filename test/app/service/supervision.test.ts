@@ -1,0 +1,169 @@
+// What the service manager hears while the database and the scheduler work, and while one of them does not.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { type Liveness, STATUS_EVERY_MS, Supervision } from "../../../src/app/service/supervision.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createScheduler, type Scheduler } from "../../../src/platform/scheduler/scheduler.ts";
+import { openServiceManager, type ServiceManager } from "../../../src/platform/systemd/notify.ts";
+import { type NotifyReceiver, receiveNotifications } from "../../support/network/notify-receiver.ts";
+import { createWorld, type World } from "../../support/world.ts";
+
+const WATCHDOG_MS = 30_000;
+
+let world: World;
+let receiver: NotifyReceiver;
+let manager: ServiceManager;
+let scheduler: Scheduler;
+let vitals: Liveness;
+let said: string[];
+let upMs: number;
+let status: string;
+
+beforeEach(async () => {
+  world = await createWorld();
+  said = [];
+  upMs = 1_000;
+  status = "one";
+  receiver = receiveNotifications(`${world.directory}/notify`);
+  manager = openServiceManager({ socket: receiver.address, watchdogMs: WATCHDOG_MS });
+  scheduler = createScheduler({ ...world, log: logOf() });
+  vitals = {
+    readDatabase: () => void world.db.read.get(sql`SELECT 1 FROM organizations`),
+    beatMs: () => scheduler.lastBeatMs(),
+    statusLine: () => status,
+  };
+});
+afterEach(async () => {
+  receiver[Symbol.dispose]();
+  await world.dispose();
+});
+
+const logOf = () =>
+  createLog({ level: "info", format: "text", write: (line) => void said.push(line), clock: world.clock });
+
+const supervise = (over: ServiceManager | undefined = manager) =>
+  new Supervision({ manager: over, log: logOf(), monotonicMs: () => upMs });
+
+/** The scheduler takes a turn, some time later. */
+async function turnAfter(ms: number): Promise<void> {
+  upMs += ms;
+  world.clock.advance(ms);
+  await scheduler.runDue();
+}
+
+test("readiness comes with the status line", () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  expect(receiver.take()).toEqual({ READY: "1", STATUS: "one" });
+});
+
+test("the watchdog is fed while the database reads and the scheduler takes its turns", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  await turnAfter(1_000);
+  supervision.look();
+  expect(receiver.take()).toEqual({ WATCHDOG: "1" });
+});
+
+test("a clock that is set to yesterday or tomorrow does not starve the watchdog", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  for (const jumpMs of [-86_400_000, 2 * 86_400_000]) {
+    await turnAfter(1_000);
+    supervision.look();
+    world.clock.advance(jumpMs);
+    upMs += 1_000;
+    supervision.look();
+    expect([receiver.take(), receiver.take()]).toEqual([{ WATCHDOG: "1" }, { WATCHDOG: "1" }]);
+  }
+});
+
+test("the watchdog is fed no more when the scheduler took no turn within the interval, and again with the next one", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  await turnAfter(1_000);
+  supervision.look();
+  upMs += WATCHDOG_MS - 1;
+  supervision.look();
+  expect([receiver.take(), receiver.take()]).toEqual([{ WATCHDOG: "1" }, { WATCHDOG: "1" }]);
+  upMs += 1;
+  supervision.look();
+  expect(receiver.take()).toBeUndefined();
+  expect(said.join("")).toContain('watchdog.not_fed because="the scheduler took no turn"');
+  await turnAfter(1_000);
+  supervision.look();
+  expect(receiver.take()).toEqual({ WATCHDOG: "1" });
+});
+
+test("the watchdog is not fed while the database cannot be read", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  await turnAfter(1_000);
+  await world.db.close();
+  supervision.look();
+  expect(receiver.take()).toBeUndefined();
+  expect(said.join("")).toContain("watchdog.not_fed");
+});
+
+test("the status line is made anew after a while, and sent where it says something else", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  status = "two";
+  await turnAfter(STATUS_EVERY_MS - 1);
+  supervision.look();
+  expect(receiver.take()).toEqual({ WATCHDOG: "1" });
+  await turnAfter(1);
+  supervision.look();
+  expect(receiver.take()).toEqual({ WATCHDOG: "1", STATUS: "two" });
+  await turnAfter(STATUS_EVERY_MS);
+  supervision.look();
+  expect(receiver.take()).toEqual({ WATCHDOG: "1" });
+});
+
+test("reloads are announced one after another, and each ends with readiness, whatever comes of it", async () => {
+  using supervision = supervise();
+  supervision.ready(vitals);
+  receiver.take();
+  const first = Promise.withResolvers<void>();
+  const failing = supervision.reload(() => first.promise);
+  const second = supervision.reload(async () => {
+    status = "two";
+  });
+  await Promise.resolve();
+  expect(receiver.take()).toMatchObject({ RELOADING: "1", MONOTONIC_USEC: expect.stringMatching(/^\d+$/) });
+  expect(receiver.take()).toBeUndefined();
+  first.reject(new Error("no"));
+  await expect(failing).rejects.toThrow("no");
+  await second;
+  expect([receiver.take(), receiver.take(), receiver.take()]).toEqual([
+    { READY: "1" },
+    expect.objectContaining({ RELOADING: "1" }),
+    { READY: "1", STATUS: "two" },
+  ]);
+});
+
+test("a service that was started by hand reloads and stops without anybody to tell", async () => {
+  using supervision = new Supervision({ manager: undefined, log: logOf() });
+  supervision.ready(vitals);
+  let reloaded = 0;
+  await supervision.reload(async () => {
+    reloaded += 1;
+  });
+  supervision.look();
+  supervision.stopping();
+  expect(reloaded).toBe(1);
+  expect(said).toEqual([]);
+});
+
+test("a manager that takes no message is named in the log, and nothing else happens", () => {
+  using supervision = supervise();
+  receiver[Symbol.dispose]();
+  supervision.ready(vitals);
+  supervision.stopping();
+  expect(said.join("").match(/manager\.not_told/g)).toHaveLength(2);
+});

@@ -1,0 +1,96 @@
+// The structure of the repository: which part may use which, and how many files a folder may have at one level.
+import { describe, expect, test } from "bun:test";
+import { posix } from "node:path";
+import { Glob } from "bun";
+import { ROOT, readSources, type Source, sourceOf } from "../support/source.ts";
+
+/** Each part may use itself and what stands below it here. */
+const LAYERS: readonly (readonly [name: string, files: RegExp])[] = [
+  ["main", /^src\/main\.ts$/],
+  ["cli", /^cli\//],
+  ["app", /^src\/app\//],
+  ["server", /^src\/server\//],
+  ["handbook", /^src\/handbook\//],
+  ["domain", /^src\/domain\//],
+  ["platform", /^src\/platform\//],
+  ["migrations", /^migrations\//],
+];
+
+const layerOf = (path: string): number => LAYERS.findIndex(([, files]) => files.test(path));
+const nameOf = (layer: number): string => LAYERS[layer]?.[0] ?? "no layer";
+
+/** @returns imports that lead upward, and files that are in no layer */
+const violationsIn = (sources: readonly Source[]): string[] =>
+  sources.flatMap(({ path, imports }) => {
+    const own = layerOf(path);
+    if (own < 0) return [`${path} is in no layer`];
+    return imports
+      .filter(({ target }) => /^(?:src|cli|migrations)\//.test(target) && layerOf(target) < own)
+      .map(({ target }) => `${path}: ${nameOf(own)} uses ${nameOf(layerOf(target))} (${target})`);
+  });
+
+const FILES_PER_FOLDER_MAX = 15;
+/** folder to the reason why it has more */
+const LARGER_FOLDERS: Readonly<Record<string, string>> = {
+  "src/handbook": "one file for each chapter",
+  "test/cli/golden": "one file for each command",
+};
+
+function largeFolders(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].filter(([, count]) => count > FILES_PER_FOLDER_MAX).map(([folder]) => folder);
+}
+
+const FOLDERS = "{src,cli,test}/**/*";
+const filesInTree = [...new Glob(FOLDERS).scanSync(ROOT)];
+
+describe("imports between parts", () => {
+  test("lead downward only", async () => {
+    expect(violationsIn(await readSources(["src", "cli", "migrations"]))).toEqual([]);
+  });
+
+  test.each([
+    ["the platform uses the domain", "src/platform/a.ts", "../domain/shared/actor.ts"],
+    ["the domain uses the server", "src/domain/clients/a.ts", "../../server/server.ts"],
+    ["the server uses the application", "src/server/a.ts", "../app/service/service.ts"],
+    ["the application uses the terminal", "src/app/a.ts", "../../cli/program.ts"],
+    ["the terminal uses the entry", "cli/a.ts", "../src/main.ts"],
+  ])("are refused where %s", (_, path, target) => {
+    expect(violationsIn([sourceOf(path, `import type { A } from "${target}";`)])).toHaveLength(1);
+  });
+
+  test("are allowed within one part and to every part below", () => {
+    const text = ["../platform/clock.ts", "../domain/domain.ts", "./http/answers.ts"]
+      .map((target) => `import "${target}";`)
+      .join("\n");
+    expect(violationsIn([sourceOf("src/server/a.ts", text)])).toEqual([]);
+  });
+
+  test("a file outside of every part is refused", () => {
+    expect(violationsIn([sourceOf("src/loose.ts", "// text")])).toEqual(["src/loose.ts is in no layer"]);
+  });
+});
+
+describe("folders", () => {
+  const named = (count: number) => Array.from({ length: count }, (_, at) => `src/folder/${at}.ts`);
+
+  test(`have at most ${FILES_PER_FOLDER_MAX} files at one level`, () => {
+    expect(largeFolders(filesInTree).filter((folder) => LARGER_FOLDERS[folder] === undefined)).toEqual([]);
+  });
+
+  test("with a reason to have more do have more", () => {
+    expect(largeFolders(filesInTree)).toEqual(expect.arrayContaining(Object.keys(LARGER_FOLDERS)));
+  });
+
+  test.each([
+    [FILES_PER_FOLDER_MAX - 1, []],
+    [FILES_PER_FOLDER_MAX, []],
+    [FILES_PER_FOLDER_MAX + 1, ["src/folder"]],
+  ])("with %i files are judged by the limit", (count, found) => {
+    expect(largeFolders(named(count))).toEqual(found);
+  });
+});

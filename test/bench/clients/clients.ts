@@ -1,0 +1,115 @@
+// What workstations report, over HTTP, authenticated, checked and judged, each answered when it is on the disk: against
+// bun:sqlite that commits the same bytes one by one, and against etcd where there is one. All write to the same disk.
+import { join } from "node:path";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { type Figure, race } from "../figures.ts";
+import { loadEtcd, startEtcd } from "../fleet/etcd.ts";
+import { enrol, publishPolicies } from "../fleet/workstations.ts";
+import { load, spawnLoad, WRITING_CALLERS } from "../processes.ts";
+import { openBeside, startQuartermaster, temporaryDirectory } from "../tools/installation.ts";
+import type { LoadRequest } from "../tools/load.ts";
+import { clientReport } from "./client-report.ts";
+
+const ROUNDS = 7;
+const SECONDS = 2;
+const WARM_UP_SECONDS = 4;
+const WORKSTATIONS = 500;
+
+interface Report {
+  instanceId: string;
+  token: string;
+  body: string;
+}
+
+/** Issue "Governance policy", Measured: at least 0.6 of the loop, at least 1.5 of etcd. */
+export async function measureClients(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  await using servers = new AsyncDisposableStack();
+  const data = join(directory.path, "data");
+  const service = await startQuartermaster(data);
+  servers.defer(service.stop);
+  const reports = await enrolReports(data, service.port);
+  const etcd = await startEtcd(directory.path);
+  if (etcd) servers.defer(etcd.stop);
+  else console.error("there is no etcd: install etcd-server to be told how it compares");
+  const loop = openLoop(join(directory.path, "loop.db"), reports);
+  servers.defer(loop.close);
+  const requests = reports.map(reportRequest);
+  // On a busy machine a first round could end without an answer, which would be an error.
+  await spawnLoad({ port: service.port, connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests });
+  const what = `client reports, ${WRITING_CALLERS} at once`;
+  return await race(
+    {
+      unit: "reports/s",
+      rounds: ROUNDS,
+      subjects: {
+        ours: perSecond(service.port, requests),
+        "one commit each": loop.perSecond,
+        ...(etcd && { etcd: etcdPerSecond(etcd.port, reports) }),
+      },
+    },
+    [
+      { what, rivals: "one commit each", wanted: 0.6 },
+      { what, rivals: "etcd", wanted: 1.5 },
+    ],
+  );
+}
+
+/** @returns what each workstation sends */
+export async function enrolReports(data: string, port: number): Promise<Report[]> {
+  const installation = await openBeside(data, port);
+  const { current: policy } = await publishPolicies(installation);
+  const batches = await Array.fromAsync(enrol(installation, { count: WORKSTATIONS, policy }));
+  const { total } = installation.domain.clients.inventory.list(installation.organizationId, {
+    health: "current",
+  });
+  await installation.close();
+  if (total !== WORKSTATIONS) throw new Error(`${total} of ${WORKSTATIONS} reports fulfil the policy`);
+  return batches.flat().map((token, at) => {
+    const report = clientReport(at, policy);
+    return { token, instanceId: report.instance_id, body: JSON.stringify(report) };
+  });
+}
+
+/** @returns the request that sends it */
+export const reportRequest = ({ token, body }: Report): LoadRequest => ({
+  method: "POST",
+  path: "/client-status",
+  headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+  body,
+});
+
+const perSecond = (port: number, requests: LoadRequest[]) => async () =>
+  (await load({ port, connections: WRITING_CALLERS, seconds: SECONDS, requests }, 204)).perSecond;
+
+const etcdPerSecond = (port: number, reports: readonly Report[]) => {
+  const puts = reports.map(({ instanceId, body }) => ({ key: instanceId, value: body }));
+  return async () =>
+    (await loadEtcd({ port, connections: WRITING_CALLERS, seconds: SECONDS, puts })).perSecond;
+};
+
+const TABLE =
+  "CREATE TABLE reports (id TEXT PRIMARY KEY, report TEXT NOT NULL, changed INTEGER NOT NULL) STRICT";
+const UPSERT = `INSERT INTO reports (id, report, changed) VALUES ($instanceId, $body, $changed)
+  ON CONFLICT (id) DO UPDATE SET report = excluded.report, changed = excluded.changed`;
+
+/** The same bytes and keys by bun:sqlite, in this process and a commit each, synced as ours (connection.ts). */
+function openLoop(file: string, reports: readonly Report[]) {
+  const connection = openConnection(file, { create: true });
+  connection.run(TABLE);
+  const upsert = connection.prepare(UPSERT);
+  let changed = 0;
+  return {
+    close: () => connection.close(),
+    perSecond: async () => {
+      const before = changed;
+      const begin = performance.now();
+      while (performance.now() < begin + SECONDS * 1_000) {
+        const report = reports[changed % reports.length];
+        changed += 1;
+        if (report) upsert.run({ instanceId: report.instanceId, body: report.body, changed });
+      }
+      return ((changed - before) / (performance.now() - begin)) * 1_000;
+    },
+  };
+}

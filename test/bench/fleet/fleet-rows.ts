@@ -1,0 +1,116 @@
+// A large fleet, straight into the file of a data directory: users with one signed-in workstation each, all of which have
+// reported. The first one comes in through the domain (workstations.ts); all others are rows like its rows, because a million
+// of them through the domain would take longer than what is measured. Their tokens are signed with the installation's key.
+import type { Database } from "bun:sqlite";
+import { decodeJwt } from "jose";
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { clientReport, type Policy } from "../clients/client-report.ts";
+import { workstationAt } from "./fleet-requests.ts";
+import { enrol } from "./workstations.ts";
+
+/** Workstations of one transaction. */
+const AT_ONCE = 20_000;
+/** more than there is: all pages of the file stay in memory until it is made */
+const CACHE_KIB = 4 * 1024 * 1024;
+
+type Value = string | number | null;
+type Row = Record<string, Value>;
+
+export interface Fleet {
+  count: number;
+  policy: Policy;
+  /** so many report in turn, each once in ROUND_MS: their last reports are one round old, in that order */
+  round: number;
+  /** file that gets the access token of each workstation, a line each */
+  tokens: string;
+}
+
+/** Adds the workstations to the database of an installation that nobody else has open. */
+export async function writeFleet(installation: ExistingInstallation, fleet: Fleet): Promise<void> {
+  const [[first = ""] = []] = await Array.fromAsync(enrol(installation, { count: 1, policy: fleet.policy }));
+  const writer = Bun.file(fleet.tokens).writer();
+  writer.write(`${first}\n`);
+  const connection = openConnection(installation.directory.database, { pageCacheKib: CACHE_KIB });
+  connection.run("PRAGMA synchronous=OFF");
+  try {
+    const add = rowsLike(connection, installation, {
+      grantId: String(decodeJwt(first).grant_id),
+      seenAtMs: lastReports(fleet.round),
+    });
+    for (let at = 1; at < fleet.count; at += AT_ONCE) {
+      const end = Math.min(fleet.count, at + AT_ONCE);
+      connection.transaction(() => {
+        for (let workstation = at; workstation < end; workstation++)
+          writer.write(`${add(workstation, fleet.policy)}\n`);
+      })();
+      await writer.flush();
+    }
+    connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    connection.close();
+    await writer.end();
+  }
+}
+
+/** @returns a function that adds a workstation and gives its token */
+function rowsLike(
+  connection: Database,
+  { domain, organizationId }: ExistingInstallation,
+  { grantId, seenAtMs }: { grantId: string; seenAtMs(workstation: number): number },
+) {
+  const found = (table: string, column: string, value: Value) => {
+    const row = connection.query<Row, [Value]>(`SELECT * FROM ${table} WHERE ${column} = ?`).get(value);
+    if (!row) throw new Error(`the first workstation has no row in ${table}`);
+    return { row, insert: inserter(connection, table, Object.keys(row)) };
+  };
+  const grant = found("grants", "id", grantId);
+  const user = found("users", "id", grant.row.user_id ?? null);
+  const session = found("login_sessions", "id", grant.row.login_session_id ?? null);
+  const report = found("client_reports", "grant_id", grantId);
+  const scope = USER_SCOPES.join(" ");
+  const resource = domain.access.settings.baseUrl();
+  return (workstation: number, policy: Policy): string => {
+    const [userId, sid, id] = [systemIds.uuid(), systemIds.uuid(), systemIds.uuid()];
+    const email = `worker-${workstation}@example.com`;
+    const owner = { user_id: userId, login_session_id: sid };
+    user.insert({ ...user.row, id: userId, subject: userId, email, email_key: email });
+    session.insert({ ...session.row, id: sid, user_id: userId, token_hash: sid });
+    grant.insert({ ...grant.row, ...owner, id });
+    const { instance_id, hostname } = clientReport(workstation, policy);
+    report.insert({
+      ...report.row,
+      ...owner,
+      id: systemIds.uuid(),
+      grant_id: id,
+      instance_id,
+      hostname,
+      last_seen_at_ms: seenAtMs(workstation),
+    });
+    return domain.access.tokens.mint({
+      user: { subject: userId, email, organizationId, role: "member" },
+      grant: { id, clientId: OAUTH_CLIENT_ID, resource },
+      ...{ scope, sid, issuedAtMs: Date.now() },
+    }).accessToken;
+  };
+}
+
+const ROUND_MS = 300_000;
+
+/** @returns when each workstation reported last: as long ago as a round takes, and in the order of its turns */
+function lastReports(round: number): (workstation: number) => number {
+  const turns = new Uint32Array(round);
+  for (let turn = 0; turn < round; turn++) turns[workstationAt(turn, round)] = turn;
+  const beganMs = Date.now() - 2 * ROUND_MS;
+  return (workstation) => beganMs + Math.floor(((turns[workstation] ?? 0) * ROUND_MS) / round);
+}
+
+function inserter(connection: Database, table: string, columns: readonly string[]): (row: Row) => void {
+  const values = columns.map((column) => `$${column}`).join(", ");
+  const insert = connection.prepare<unknown, [Row]>(
+    `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${values})`,
+  );
+  return (row) => void insert.run(row);
+}

@@ -1,0 +1,206 @@
+// `bun run bench fleet`: a fleet of workstations at its real pace, each asking for its policy and reporting every 300 s, for
+// five minutes: whether every request is answered, how long that takes, and what memory it needs. Says on request how many
+// workstations such a machine carries. Minutes of the whole machine, so it is measured only when it is named. Environment:
+//   FLEET_WORKSTATIONS  instead of 200,000; they are users with one workstation each, all of which have reported before
+//   FLEET_SECONDS       instead of 300
+//   FLEET_PUBLISH=1     publishes a revision halfway, which is new to whoever asks from then on
+//   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
+import { join } from "node:path";
+import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/table.ts";
+import { follow, typical } from "../../torture/footprint.ts";
+import { atMost, type Figure } from "../figures.ts";
+import { onItsCore, processorMs, type Running, residentMb, script } from "../processes.ts";
+import { openBeside, startQuartermaster, temporaryDirectory } from "../tools/installation.ts";
+import type { FleetPlan, FleetResult } from "./fleet-load.ts";
+import { POLICY_PATH } from "./fleet-requests.ts";
+import { writeFleet } from "./fleet-rows.ts";
+import { publishPolicies, publishRequirement } from "./workstations.ts";
+
+const CADENCE_SECONDS = 300;
+/** of each workstation in that time: its policy, and its report */
+const REQUESTS = 2;
+/** 99 of 100 answers; a larger fleet than the usual one keeps a core busy */
+const LATE_MS = { usual: 25, large: 100 };
+const USUAL_WORKSTATIONS = 200_000;
+/** of a core, in %, for a fleet of the usual size */
+const PROCESSOR_MAX = 25;
+/** for a million */
+const MEMORY_MB_MAX = 350;
+/** of memory beside remembered tokens, which are there when all have come once, in the second half of the time */
+const GROWTH_MAX = 1.1;
+const STEP = 1.25;
+const ATTEMPTS = 2;
+/** more than a token has */
+const FIRST_LINE_BYTES = 4_096;
+
+const WORKSTATIONS = Number(process.env.FLEET_WORKSTATIONS ?? USUAL_WORKSTATIONS);
+const isLarge = WORKSTATIONS > USUAL_WORKSTATIONS;
+const SECONDS = Number(process.env.FLEET_SECONDS ?? 300);
+const PUBLISHES = process.env.FLEET_PUBLISH === "1";
+const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
+
+const HEADERS = {
+  "User-Agent": "blue/1.0.0",
+  "x-blue-contract-version": "3",
+  "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
+};
+
+/** Issue "Governance policy", Measured: no error, 99 of 100 answers in 100 ms, memory stable. */
+export async function measureFleet(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const { port, ...prepared } = await prepare(data, join(directory.path, "tokens"));
+  await using servers = new AsyncDisposableStack();
+  const service = await startQuartermaster(data, "--server-listen", `127.0.0.1:${port}`);
+  servers.defer(service.stop);
+  const fleet: Fleet = { ...prepared, port, headers: HEADERS, etag: await policyEtag(port, prepared.tokens) };
+  const halfway = () => (PUBLISHES ? publishBeside(data, port) : undefined);
+  const figures = await runFleet(service, fleet, halfway);
+  return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
+}
+
+type Fleet = Omit<FleetPlan, "perSecond" | "seconds" | "sentBefore">;
+
+/** Fills the data directory of a service that then listens on the same port: tokens are for its address. */
+async function prepare(data: string, tokens: string) {
+  const { port, stop } = await startQuartermaster(data);
+  await stop();
+  const installation = await openBeside(data, port, {
+    accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max),
+  });
+  const policies = await publishPolicies(installation);
+  await writeFleet(installation, {
+    count: WORKSTATIONS,
+    policy: policies.current,
+    tokens,
+    round: WORKSTATIONS,
+  });
+  await installation.close();
+  return { port, policies, tokens };
+}
+
+async function policyEtag(port: number, tokens: string): Promise<string> {
+  const first = await Bun.file(tokens).slice(0, FIRST_LINE_BYTES).text();
+  const headers = { ...HEADERS, Authorization: `Bearer ${first.split("\n")[0]}` };
+  const answer = await fetch(`http://127.0.0.1:${port}${POLICY_PATH}`, { headers });
+  if (answer.status !== 200) throw new Error(`no policy: ${await answer.text()}`);
+  return answer.headers.get("etag") ?? "";
+}
+
+async function publishBeside(data: string, port: number): Promise<void> {
+  const installation = await openBeside(data, port);
+  await publishRequirement(installation, ">=2.0.13");
+  await installation.close();
+}
+
+const paceOf = (workstations: number): number => (workstations * REQUESTS) / CADENCE_SECONDS;
+
+async function runFleet(
+  { pid }: Running,
+  fleet: Fleet,
+  halfway: () => Promise<void> | undefined,
+): Promise<Figure[]> {
+  const what = (name: string) =>
+    `${WORKSTATIONS.toLocaleString("en-US")} workstations, ${SECONDS} s: ${name}`;
+  const usedMs = await processorMs(pid);
+  const running = spawnFleet({ ...fleet, perSecond: paceOf(WORKSTATIONS), seconds: SECONDS, sentBefore: 0 });
+  const startMb = await residentMb(pid);
+  const taken = follow(pid);
+  await Bun.sleep((SECONDS * 1_000) / 2);
+  const middleTokensMb = await tokensMb(fleet.port);
+  await halfway();
+  const result = await running;
+  // It rises and falls with each collection, so a single look would tell nothing.
+  const samples = taken();
+  const quarter = Math.ceil(samples.length / 4);
+  const { memoryMb: middleMb } = typical(samples.slice(quarter, 2 * quarter));
+  const { memoryMb: endMb } = typical(samples.slice(-quarter));
+  const processor = ((await processorMs(pid)) - usedMs) / (SECONDS * 1_000);
+  const errors = errorsOf(result);
+  const growth = (endMb - (await tokensMb(fleet.port))) / (middleMb - middleTokensMb);
+  return [
+    { what: what("requests"), unit: "requests", ours: result.due },
+    { what: what("new policies"), unit: "answers", ours: result.statuses[200] ?? 0 },
+    { what: what("errors"), unit: "requests", ours: errors, verdict: { wanted: "0", isMet: errors === 0 } },
+    { what: what("median"), unit: "ms", ours: result.p50Ms },
+    {
+      what: what("99th percentile"),
+      ...{ unit: "ms", ours: result.p99Ms },
+      verdict: atMost(isLarge ? LATE_MS.large : LATE_MS.usual, result.p99Ms),
+    },
+    { what: what("slowest"), unit: "ms", ours: result.maxMs },
+    { what: what("memory at the start"), unit: "MB", ours: startMb },
+    { what: what("memory at the end"), unit: "MB", ours: endMb, verdict: atMost(MEMORY_MB_MAX, endMb) },
+    {
+      what: what("memory but tokens, last quarter against second"),
+      unit: "MB",
+      ours: endMb,
+      reference: middleMb,
+      ratio: growth,
+      verdict: atMost(GROWTH_MAX, growth),
+    },
+    {
+      what: what("processor"),
+      ...{ unit: "% of a core", ours: processor * 100 },
+      ...(!isLarge && { verdict: atMost(PROCESSOR_MAX, processor * 100) }),
+    },
+  ];
+}
+
+/** @returns what remembered tokens take of memory, as the service tells local callers */
+async function tokensMb(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(/^quartermaster_verified_tokens_bytes (\d+)$/m.exec(text)?.[1]) / 2 ** 20;
+}
+
+/** Runs one plan in a process of its own. */
+async function spawnFleet(plan: FleetPlan): Promise<FleetResult> {
+  const child = Bun.spawn(onItsCore("measuring", script("fleet/fleet-load.ts")), {
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  return JSON.parse(await new Response(child.stdout).text());
+}
+
+/** @returns requests without an answer, or with another one than 200, 204 or 304 */
+function errorsOf({ due, statuses }: FleetResult): number {
+  const good = [200, 204, 304].reduce((sum, status) => sum + (statuses[status] ?? 0), 0);
+  return due - good;
+}
+
+/**
+ * Raises the pace from that of the fleet until a step fails. More workstations than there are rows are the same ones that
+ * come more often.
+ */
+async function measureCapacity(fleet: Fleet): Promise<Figure> {
+  let carried = 0;
+  let workstations = WORKSTATIONS;
+  const progress = { sentBefore: Math.floor(paceOf(WORKSTATIONS) * SECONDS) };
+  while (await isCarried(fleet, workstations, progress)) {
+    carried = workstations;
+    workstations *= STEP;
+  }
+  return {
+    what: `carried with 99 of 100 answers in ${LATE_MS.large} ms`,
+    unit: "workstations",
+    ours: carried,
+  };
+}
+
+/** Whatever else the machine does may spoil one attempt. */
+async function isCarried(
+  fleet: Fleet,
+  workstations: number,
+  progress: { sentBefore: number },
+): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const pace = { perSecond: paceOf(workstations), seconds: STEP_SECONDS };
+    const result = await spawnFleet({ ...fleet, ...pace, ...progress });
+    console.error(`${Math.round(workstations)} workstations: ${JSON.stringify(result)}`);
+    progress.sentBefore += result.due;
+    if (errorsOf(result) === 0 && result.p99Ms <= LATE_MS.large) return true;
+  }
+  return false;
+}

@@ -1,0 +1,54 @@
+// The server of guard.ts, a process of its own: one route twice, behind the guard of the product and without any guard.
+// Arguments: a data directory, and the port of the service that issued its tokens.
+import "../../../src/platform/production.ts";
+import { Elysia } from "elysia";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { answerAfterVerification, createGuard } from "../../../src/server/auth/guard.ts";
+import { TokenVerificationLimit } from "../../../src/server/auth/token-verification-limit.ts";
+import { plainText } from "../../../src/server/http/answers.ts";
+import { BODY_TIMES } from "../../../src/server/http/bodies/body-end.ts";
+import { type Exchange, openExchange } from "../../../src/server/http/exchange.ts";
+import { createRouter } from "../../../src/server/router.ts";
+import { openBeside } from "../tools/installation.ts";
+
+const [directory = "", issuerPort = ""] = process.argv.slice(2);
+const { domain } = await openBeside(directory, Number(issuerPort));
+const guard = createGuard({
+  authenticator: domain.access.authenticator,
+  verificationLimit: new TokenVerificationLimit({ clock: systemClock }),
+  baseUrl: domain.access.settings.baseUrl,
+  canReadMetrics: () => false,
+  admitProvider: () => {},
+  admitProxy: () => {},
+});
+const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
+  requires: "administrator",
+});
+const forAnyone = createRouter(guard, "bench/anyone").get("/guarded/anyone", () => plainText("ok"), {
+  requires: "governance:read",
+});
+const posted = createRouter(guard, "bench/posted").post("/guarded", () => plainText("ok"), {
+  requires: "governance:read",
+  accepts: "json-or-nothing",
+});
+const open = new Elysia().get("/open", () => plainText("ok"));
+const app = new Elysia().use(open).use(guarded).use(forAnyone).use(posted);
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request) {
+    const exchange: Exchange = {
+      requestId: "bench",
+      address: null,
+      route: undefined,
+      principal: undefined,
+      scim: undefined,
+      isAdmitted: false,
+      bodyTimes: BODY_TIMES,
+    };
+    openExchange(request, exchange);
+    return answerAfterVerification(exchange, () => app.fetch(request));
+  },
+});
+console.log(server.url.origin);

@@ -1,0 +1,174 @@
+// The OAuth endpoints, durable, against the npm package oidc-provider with an adapter in memory: the same client, bodies
+// and connections for both. It runs on Bun and, where it is there, on Node; the faster one is the reference.
+import { join } from "node:path";
+import { DEVICE_CODE_GRANT, REFRESH_GRANT } from "../../../src/domain/access/wire.ts";
+import { atLeast, type Figure } from "../figures.ts";
+import { load, peerOnBun, peerOnNode, type Running, startServer, WRITING_CALLERS } from "../processes.ts";
+import { type Comparison, compareAlternating } from "../tools/compare.ts";
+import {
+  logIn,
+  openBeside,
+  requestLogin,
+  startQuartermaster,
+  temporaryDirectory,
+} from "../tools/installation.ts";
+import type { LoadPlan, LoadRequest } from "../tools/load.ts";
+import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
+
+const SECONDS = 1;
+/** Shorter: with the seeded ones, no more may be pending than the service allows. */
+const DEVICE_CODE_SECONDS = 0.5;
+/** Shorter: each login is polled once. */
+const POLL_SECONDS = 0.5;
+/** Before each round: none of its polls may come within a second of the round before. */
+const POLL_PAUSE_MS = 1_100;
+
+/** A server under measurement, its endpoints and what was made in it. */
+interface Side extends Seeds {
+  running: Running;
+  devicePath: string;
+  tokenPath: string;
+}
+
+/** Issue "Sign-in", Measured: at least 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes. */
+export async function measureOAuth(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  await using servers = new AsyncDisposableStack();
+  const sides: Record<string, Side> = {};
+  const add = async (name: string, side: Promise<Side>) => {
+    sides[name] = await side;
+    servers.defer(sides[name].running.stop);
+  };
+  await add("oidc-provider on Bun", startPeer(directory.path, peerOnBun("oauth/oidc-peer.ts")));
+  const node = Bun.which("node");
+  if (node)
+    await add(
+      "oidc-provider on Node",
+      startPeer(directory.path, await peerOnNode(node, "oauth/oidc-peer.ts", directory.path)),
+    );
+  await add("ours", startOurs(join(directory.path, "data")));
+  return [
+    await measure(sides, {
+      what: "poll, pending",
+      wanted: 3,
+      plan: polls,
+      seconds: POLL_SECONDS,
+      pauseMs: POLL_PAUSE_MS,
+    }),
+    await measure(sides, { what: "refresh, rotating", wanted: 1.3, plan: refreshes }),
+    await measure(sides, {
+      what: "device code",
+      wanted: 1.5,
+      plan: deviceCodes,
+      seconds: DEVICE_CODE_SECONDS,
+      connections: WRITING_CALLERS,
+    }),
+  ];
+}
+
+/** The endpoints are strict about abuse: limits that this machine's own speed would reach are raised for the run. */
+async function startOurs(directory: string): Promise<Side> {
+  const running = await startQuartermaster(
+    directory,
+    ...["--limits-device-codes-per-address", "100000", "--limits-window-seconds", "1"],
+    ...["--limits-pending-logins-per-address", "100000", "--limits-pending-logins-per-network", "100000"],
+    ...["--access-poll-interval-seconds", "1"],
+  );
+  const installation = await openBeside(directory, running.port);
+  const logins = await logIn(installation, FAMILIES);
+  const requested = await Promise.all(Array.from({ length: DEVICE_CODES }, () => requestLogin(installation)));
+  await installation.close();
+  return {
+    running,
+    devicePath: "/api/auth/device/code",
+    tokenPath: "/api/auth/oauth2/token",
+    deviceCodes: requested.map(({ deviceCode }) => deviceCode),
+    refreshTokens: logins.map(({ refresh_token }) => refresh_token ?? ""),
+  };
+}
+
+async function startPeer(directory: string, command: string[]): Promise<Side> {
+  const file = join(directory, "seeds.json");
+  const running = await startServer([...command, file]);
+  const seeds: Seeds = await Bun.file(file).json();
+  return { running, devicePath: "/device/auth", tokenPath: "/token", ...seeds };
+}
+
+interface Measure {
+  what: string;
+  wanted: number;
+  seconds?: number;
+  connections?: number;
+  pauseMs?: number;
+  plan: (
+    side: Side,
+    round: number,
+  ) => Pick<LoadPlan, "requests" | "contains" | "carries"> & { status: number };
+}
+
+async function measure(
+  sides: Readonly<Record<string, Side>>,
+  { what, wanted, plan, seconds = SECONDS, connections = CONNECTIONS, pauseMs = 0 }: Measure,
+): Promise<Figure> {
+  const subject = (side: Side) => {
+    let round = 0;
+    return async () => {
+      const { status, ...rest } = plan(side, round++);
+      const { port } = side.running;
+      await Bun.sleep(pauseMs);
+      return (await load({ port, connections, seconds, ...rest }, status)).perSecond;
+    };
+  };
+  const subjects = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, subject(side)]));
+  for (const warmUp of Object.values(subjects)) await warmUp();
+  const rows = await compareAlternating({ rounds: ROUNDS, subjects });
+  const ours = rows.pop();
+  const reference = rows.reduce((best, row) => (row.median > best.median ? row : best));
+  const ratio = ratioOf(ours, reference);
+  return {
+    what: `${what} (against ${reference.name})`,
+    unit: "requests/s",
+    ours: ours?.median ?? Number.NaN,
+    reference: reference.median,
+    ratio,
+    verdict: atLeast(wanted, ratio),
+  };
+}
+
+const ratioOf = (ours: Comparison | undefined, reference: Comparison): number =>
+  (ours?.median ?? Number.NaN) / reference.median;
+
+const form = (path: string, fields: Record<string, string>): LoadRequest => ({
+  method: "POST",
+  path,
+  headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "application/json" },
+  body: new URLSearchParams({ client_id: CLIENT_ID, ...fields }).toString(),
+});
+
+const resourceOf = ({ running }: Side): string => `http://127.0.0.1:${running.port}`;
+
+const deviceCodes = (side: Side) => ({
+  requests: [form(side.devicePath, { scope: SCOPES.join(" "), resource: resourceOf(side) })],
+  contains: '"device_code"',
+  status: 200,
+});
+
+/** `slow_down` would be an answer, too, but not to an accepted poll. */
+const polls = (side: Side) => ({
+  requests: side.deviceCodes.map((device_code) =>
+    form(side.tokenPath, { grant_type: DEVICE_CODE_GRANT, device_code, resource: resourceOf(side) }),
+  ),
+  contains: '"authorization_pending"',
+  status: 400,
+});
+
+const refreshes = (side: Side, round: number) => ({
+  requests: side.refreshTokens
+    .slice(round * CONNECTIONS, (round + 1) * CONNECTIONS)
+    .map((refresh_token) =>
+      form(side.tokenPath, { grant_type: REFRESH_GRANT, refresh_token, resource: resourceOf(side) }),
+    ),
+  carries: "refresh_token",
+  contains: '"access_token"',
+  status: 200,
+});

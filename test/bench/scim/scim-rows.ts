@@ -1,0 +1,129 @@
+// Provisioned users, groups and memberships as rows, put straight into the file of a data directory: through the service
+// it would take an hour. What stands beside a document is computed by the domain itself.
+
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
+import { readUser } from "../../../src/domain/scim/messages/read-resource.ts";
+import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../../../src/domain/scim/tables.ts";
+import { accountAddress } from "../../../src/domain/scim/users/emails.ts";
+import { emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
+import type { Tx } from "../../../src/platform/database/database.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { groupNameAt, userAt } from "./scim-plan.ts";
+
+/** rows of one statement; SQLite allows 32,766 parameters */
+const ROWS = 500;
+
+export interface Size {
+  users: number;
+  /** members of each group, the first ones from the first user on */
+  groups: readonly number[];
+}
+
+export interface Provisioned {
+  /** in order of creation */
+  userIds: readonly string[];
+  groupIds: readonly string[];
+}
+
+/** Fills a data directory in one transaction. @returns the ids */
+export const provision = ({ db, organizationId }: ExistingInstallation, size: Size): Promise<Provisioned> =>
+  db.write((tx) => {
+    const userIds = idsOf(size.users);
+    const groupIds = idsOf(size.groups.length);
+    const place = { tx, organizationId, nowMs: Date.now() };
+    addUsers(place, userIds);
+    addGroups(place, groupIds, size.groups);
+    addMembers(tx, { userIds, groupIds }, size.groups);
+    return { userIds, groupIds };
+  });
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, () => systemIds.uuid());
+
+interface Place {
+  tx: Tx;
+  organizationId: string;
+  nowMs: number;
+}
+
+function addUsers({ tx, organizationId, nowMs }: Place, ids: readonly string[]): void {
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  const people = ids.map((id, at) => {
+    const { doc } = readUser(userAt(at));
+    return { id, doc, address: accountAddress(doc) };
+  });
+  inChunks(people, (some) =>
+    tx
+      .insert(users)
+      .values(
+        some.map(({ id, address }) => ({
+          id,
+          organizationId,
+          subject: id,
+          email: address,
+          emailKey: address,
+          role: "member" as const,
+          status: "active" as const,
+          provisioningSource: "scim" as const,
+          ...times,
+        })),
+      )
+      .run(),
+  );
+  inChunks(people, (some) =>
+    tx
+      .insert(scimUsers)
+      .values(
+        some.map(({ id, doc, address }) => ({
+          accountId: id,
+          organizationId,
+          version: 1,
+          ...times,
+          ...userColumns(doc, address),
+        })),
+      )
+      .run(),
+  );
+  inChunks(
+    people.flatMap(({ id, doc }) =>
+      emailColumns(doc).map((email, position) => ({ userId: id, position, organizationId, ...email })),
+    ),
+    (some) => tx.insert(scimUserEmails).values(some).run(),
+  );
+}
+
+function addGroups(
+  { tx, organizationId, nowMs }: Place,
+  ids: readonly string[],
+  sizes: readonly number[],
+): void {
+  const rows = ids.map((id, at) => ({
+    id,
+    organizationId,
+    displayName: groupNameAt(at),
+    displayNameKey: foldCase(groupNameAt(at)),
+    memberCount: sizes[at] ?? 0,
+    version: 1,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  }));
+  inChunks(rows, (some) => tx.insert(scimGroups).values(some).run());
+}
+
+/** The first group has the first users; the others share all users evenly. */
+function addMembers(tx: Tx, { userIds, groupIds }: Provisioned, sizes: readonly number[]): void {
+  let next = 0;
+  const memberships = groupIds.flatMap((groupId, at) => {
+    if (at === 1) next = 0;
+    return Array.from({ length: sizes[at] ?? 0 }, () => ({
+      groupId,
+      userId: userIds[next++ % userIds.length] ?? "",
+    }));
+  });
+  inChunks(memberships, (some) => tx.insert(scimGroupMembers).values(some).run());
+}
+
+function inChunks<Row>(rows: readonly Row[], insert: (some: Row[]) => void): void {
+  for (let at = 0; at < rows.length; at += ROWS) insert(rows.slice(at, at + ROWS));
+}

@@ -1,0 +1,75 @@
+// The servers that scim.ts measures: ours on a data directory filled beforehand, the peer, the bare one.
+import { writeFileSync } from "node:fs";
+import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
+import { peerOnBun, peerOnNode, type Running, script, startServer } from "../processes.ts";
+import { openBeside, startQuartermaster } from "../tools/installation.ts";
+import type { LoadRequest } from "../tools/load.ts";
+import { FEW_USERS, lookupPath, TOKEN, userNameAt } from "./scim-plan.ts";
+import { type Provisioned, provision, type Size } from "./scim-rows.ts";
+
+export interface OurSide extends Provisioned {
+  running: Running;
+  databaseFile: string;
+  organizationId: string;
+}
+
+/** The budget of a token is for a provider, not for a benchmark. */
+const SETTINGS = ["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000"];
+
+/** Makes a data directory, fills it while nobody uses it, and serves it. */
+export async function startOurs(directory: string, size: Size): Promise<OurSide> {
+  const tokenFile = `${directory}.token`;
+  writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
+  const settings = [...SETTINGS, "--scim-token-file", tokenFile];
+  const begun = await startQuartermaster(directory, ...settings);
+  await begun.stop();
+  const installation = await openBeside(directory, begun.port);
+  const provisioned = await provision(installation, size);
+  await installation.close();
+  const { organizationId } = installation;
+  const databaseFile = openDataDirectory(directory).database;
+  return {
+    ...provisioned,
+    running: await startQuartermaster(directory, ...settings),
+    databaseFile,
+    organizationId,
+  };
+}
+
+/** @returns the command lines of the peer, by what runs it */
+export async function peerCommands(directory: string): Promise<Record<string, string[]>> {
+  const node = Bun.which("node");
+  const onBun = { "scimmy on Bun": peerOnBun("scim/scim-peer.ts") };
+  return node
+    ? { ...onBun, "scimmy on Node": await peerOnNode(node, "scim/scim-peer.ts", directory) }
+    : onBun;
+}
+
+/** @throws when its answer to a look-up is another one than ours */
+export async function startBare({ databaseFile, organizationId, running }: OurSide): Promise<Running> {
+  const origin = `http://127.0.0.1:${running.port}`;
+  const bare = await startServer(script("scim/scim-bare.ts", databaseFile, organizationId, origin));
+  const { path, headers = {} } = getRequest(lookupPath(userNameAt(FEW_USERS)));
+  const answers = [running, bare].map(async ({ port }) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),
+  );
+  const [ours, theirs] = await Promise.all(answers);
+  if (ours === theirs) return bare;
+  await bare.stop();
+  throw new Error(`another answer than ours, ${theirs} instead of ${ours}`);
+}
+
+const HEADERS = { Authorization: `Bearer ${TOKEN}` };
+
+export const getRequest = (path: string, headers: Record<string, string> = {}): LoadRequest => ({
+  method: "GET",
+  path,
+  headers: { ...HEADERS, ...headers },
+});
+
+export const sendRequest = (method: string, path: string, body: object): LoadRequest => ({
+  method,
+  path,
+  headers: { ...HEADERS, "Content-Type": "application/scim+json" },
+  body: JSON.stringify(body),
+});

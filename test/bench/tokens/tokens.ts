@@ -1,0 +1,81 @@
+// `bun run bench tokens`: what it costs that a fleet has a token for each workstation. Costs are processor time of the
+// service for one request, and are compared within one run. Minutes of the whole machine, so it is measured only when it is
+// named. Environment:
+//   TOKENS_WORKSTATIONS  instead of 1,000,000; they are users with one workstation each, all of which have reported before
+import { join } from "node:path";
+import { atMost, type Figure } from "../figures.ts";
+import { onItsCore, script } from "../processes.ts";
+import { median } from "../tools/compare.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import { measureBurst } from "./token-burst.ts";
+import { measureMemory } from "./token-memory.ts";
+import { costOf, FLEET, type Load, prepare, type Site, start } from "./token-site.ts";
+
+const ROUNDS = 5;
+const REQUESTS = 60_000;
+const REPORTS = 30_000;
+
+/** Issue "A fleet costs what one workstation costs", Measured. */
+export async function measureTokens(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const site = await prepare(join(directory.path, "data"), join(directory.path, "tokens"));
+  return [...(await costs(site)), ...(await measureBurst(site)), ...(await measureMemory(site))];
+}
+
+const KINDS = [
+  ["policy", "policy, 304", REQUESTS, 1.8],
+  ["report", "report", REPORTS, 1.5],
+] as const;
+
+/** First sight, then one token beside a fleet of them, in alternating rounds. */
+async function costs(site: Site): Promise<Figure[]> {
+  await using servers = new AsyncDisposableStack();
+  const service = await start(site.data, site.port);
+  servers.defer(service.stop);
+  const one = { from: 1, count: 1 };
+  const warmUp = Math.floor(FLEET / 4);
+  const first = (from: number, count: number): Load => ({ what: "policy", requests: count, from, count });
+  await costOf(site, service, { what: "policy", requests: REQUESTS, ...one });
+  await costOf(site, service, first(0, warmUp)); // compiles the code
+  const firstUs = await costOf(site, service, first(warmUp, FLEET - warmUp));
+  const figures: Figure[] = [];
+  let knownUs = Number.NaN;
+  for (const [what, name, requests, wanted] of KINDS) {
+    const sides = { single: [] as number[], fleet: [] as number[] };
+    for (let round = 0; round < ROUNDS; round++) {
+      const sentBefore = round * requests;
+      sides.single.push(await costOf(site, service, { what, requests, ...one }));
+      sides.fleet.push(await costOf(site, service, { what, requests, sentBefore, from: 0, count: FLEET }));
+    }
+    const [ours, reference] = [median(sides.fleet), median(sides.single)];
+    if (what === "policy") knownUs = ours;
+    figures.push({
+      what: `${name}: ${FLEET.toLocaleString("en-US")} tokens against one`,
+      ...{ unit: "µs", ours, reference, ratio: ours / reference },
+      verdict: atMost(wanted, ours / reference),
+    });
+  }
+  const bareUs = await bareVerification(site);
+  const reference = bareUs + knownUs;
+  return [
+    { what: "bare verification of a signature", unit: "µs", ours: bareUs },
+    {
+      what: "first sight against bare verification and request",
+      ...{ unit: "µs", ours: firstUs, reference, ratio: firstUs / reference },
+      verdict: atMost(1.3, firstUs / reference),
+    },
+    ...figures,
+  ];
+}
+
+/** @returns processor time of node:crypto for the signature of one token, in µs */
+async function bareVerification(site: Site): Promise<number> {
+  const child = Bun.spawn(
+    onItsCore("measured", script("tokens/token-verify.ts", site.data, site.traffic.tokens)),
+    {
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
+  return Number(await new Response(child.stdout).text());
+}

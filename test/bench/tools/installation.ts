@@ -1,0 +1,107 @@
+// A data directory for one benchmark, the service that runs on it, and the domain opened beside the service: what a
+// workstation needs is made there in a few transactions instead of a few requests each.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ExistingInstallation, openExisting } from "../../../src/app/installation/installation.ts";
+import type { RequestedDeviceLogin } from "../../../src/domain/access/device-login/device-logins.ts";
+import type { TokenAnswer } from "../../../src/domain/access/service.ts";
+import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../src/domain/access/wire.ts";
+import type { User } from "../../../src/domain/identity/service.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { quartermaster, type Running, startServer } from "../processes.ts";
+
+/** @returns a new directory below the system's folder for temporary files; it goes when it is disposed */
+export function temporaryDirectory(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), "quartermaster-bench-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** @param settings flags as `serve` takes them */
+export const startQuartermaster = (directory: string, ...settings: string[]): Promise<Running> =>
+  startServer(quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings));
+
+/** All workstations of a benchmark are prepared by this one process, which counts as one address. */
+const UNLIMITED = {
+  limitsDeviceCodesPerAddress: "100000",
+  limitsPendingLoginsPerAddress: "100000",
+  limitsPendingLoginsPerNetwork: "100000",
+};
+
+/**
+ * Opens the directory of a service that listens on that port.
+ * @param flags settings beside the directory, as commander hands them over
+ */
+export const openBeside = (
+  directory: string,
+  port: number,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<ExistingInstallation> =>
+  openExisting({
+    config: loadConfig({ flags: { ...UNLIMITED, ...flags, dataDir: directory }, env: {}, cwd: directory }),
+    clock: systemClock,
+    ids: systemIds,
+    baseUrl: () => `http://127.0.0.1:${port}`,
+  });
+
+/** @returns a device login that a workstation has just asked for */
+export const requestLogin = ({ domain }: ExistingInstallation): Promise<RequestedDeviceLogin> =>
+  domain.access.deviceLogins.request({
+    clientId: OAUTH_CLIENT_ID,
+    scope: REQUESTABLE_SCOPES.join(" "),
+    address: null,
+  });
+
+/** Takes as many workstations as wanted through the whole device login, approved by one user: the first administrator. */
+export async function logIn(
+  installation: ExistingInstallation,
+  workstations: number,
+  actor = administratorOf(installation),
+): Promise<TokenAnswer[]> {
+  const { db, domain } = installation;
+  const { deviceLogins, grants, sessions } = domain.access;
+  const { id: loginSessionId } = await db.write(
+    (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null }),
+    "access",
+  );
+  const one = async (): Promise<TokenAnswer> => {
+    const { linkToken, deviceCode } = await requestLogin(installation);
+    await deviceLogins.claim(actor, linkToken);
+    await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+    return await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID });
+  };
+  return await Promise.all(Array.from({ length: workstations }, one));
+}
+
+/** One signed-in user. */
+type UserActor = Actor & { id: string };
+
+const actorOf = ({ id, email, organizationId }: User): UserActor => ({
+  kind: "user",
+  id,
+  label: email,
+  organizationId,
+});
+
+function administratorOf({ db, domain, organizationId }: ExistingInstallation): UserActor {
+  const user = domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com");
+  if (!user) throw new Error("a new data directory has its first administrator");
+  return actorOf(user);
+}
+
+/** Creates members who can approve workstations of their own. */
+export async function addMembers(
+  { domain }: ExistingInstallation,
+  creator: Actor,
+  count: number,
+): Promise<UserActor[]> {
+  const members: UserActor[] = [];
+  while (members.length < count) {
+    const email = `member-${members.length}@example.com`;
+    members.push(actorOf((await domain.identity.users.create(creator, { email, role: "member" })).user));
+  }
+  return members;
+}

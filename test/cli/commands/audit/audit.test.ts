@@ -1,0 +1,108 @@
+// `audit` from the terminal: what it prints word for word (golden/audit.txt), what it writes to files, and the exit code of
+// a log that was changed behind its back. That every kind of change is found is tested in test/domain/audit.
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseTime } from "../../../../cli/commands/audit/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { START_MS } from "../../../support/world.ts";
+
+/** An installation whose log has entries of three hours. */
+async function createBusyInstallation(): Promise<Bench> {
+  const bench = await createInstallation();
+  bench.clock.advance(HOUR_MS);
+  await bench.json("users create ana@example.org --role member");
+  bench.clock.advance(HOUR_MS);
+  await bench.json("users suspend ana@example.org --yes");
+  await bench.json("users remove ana@example.org --yes");
+  bench.clock.advance(MINUTE_MS);
+  return bench;
+}
+
+/** Changes the database as somebody with access to the file would. */
+function tamper({ data }: Bench, sql: string): void {
+  using db = new Database(join(data, "quartermaster.db"));
+  db.run(sql);
+}
+
+/** Signing keys are random, and all that is chained to them. */
+const REPLACED = new Map<string | RegExp, string>([
+  [/sha256:[0-9a-f]{64}/g, "<digest>"],
+  [/(?<![\w-])[\w-]{43}(?![\w-])/g, "<key id, 43 characters long, of a new pair>"],
+]);
+
+test("audit", async () => {
+  using bench = await createBusyInstallation();
+  const before = [
+    "audit list",
+    "audit list --action user.update --wide",
+    "audit list --since 90m --actor Olga --limit 1 --page 2 --json",
+    "audit list --until 2026-01-01T00:30:00Z --target nothing",
+    "audit list --since 1h --until 2h",
+    "audit list --since yesterday",
+    "audit list --until 2026-02-30",
+    "audit verify",
+    "audit verify --json",
+    "audit export --after 3",
+    "audit export --after 99",
+    "audit export --after 3 --out audit.jsonl",
+    "audit export --after 5 --out audit.jsonl",
+    "audit export --after 5 --out audit-2.jsonl --json",
+    "audit export --out nowhere/audit.jsonl",
+    "audit export --after x",
+  ];
+  const after = ["audit verify", "audit verify --json", "audit list --action user.create --limit 1 --json"];
+  const steps = await transcript(bench, before);
+  tamper(bench, "UPDATE audit_entries SET after = 'no JSON' WHERE action = 'user.create' AND id > 3");
+  steps.push(...(await transcript(bench, after)));
+  tamper(bench, "DELETE FROM audit_entries WHERE id >= 3");
+  steps.push(...(await transcript(bench, after.slice(0, 2))));
+  expectGolden("audit", steps, new Map([[bench.folder, "<folder>"], ...REPLACED]));
+});
+
+async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  return steps;
+}
+
+test("an export in two parts is the whole log, on standard output as in files that only their owner reads", async () => {
+  using bench = await createBusyInstallation();
+  const whole = (await bench.run("audit export")).stdout;
+  const entries = whole
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(entries.map(({ id }) => id)).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.length).toBeGreaterThan(5);
+  const first = join(bench.folder, "first.jsonl");
+  await bench.run(`audit export --out ${first}`);
+  await bench.json("users create bob@example.org --role member");
+  const rest = (await bench.run(`audit export --after ${entries.length}`)).stdout;
+  expect(readFileSync(first, "utf8")).toBe(whole);
+  expect(whole + rest).toBe((await bench.run("audit export --json")).stdout);
+  expect(statSync(first).mode & 0o777).toBe(0o600);
+});
+
+test("an export that is interrupted leaves no file", async () => {
+  using bench = await createBusyInstallation();
+  const signal = AbortSignal.abort(new Error("interrupted"));
+  const { exitCode } = await bench.run("audit export --out audit.jsonl", { signal });
+  expect(exitCode).toBe(1);
+  expect(existsSync(join(bench.folder, "audit.jsonl"))).toBe(false);
+  expect((await bench.run("audit export --out audit.jsonl")).exitCode).toBe(0);
+});
+
+test.each([
+  ["0m", START_MS],
+  ["30m", START_MS - 30 * MINUTE_MS],
+  ["12h", START_MS - 12 * HOUR_MS],
+  ["7d", START_MS - 7 * DAY_MS],
+  ["2025-06-30", Date.UTC(2025, 5, 30)],
+  ["2025-06-30T12:00:00+02:00", Date.UTC(2025, 5, 30, 10)],
+])("--since %s is understood", (text, timeMs) => {
+  expect(parseTime("--since", text, START_MS)).toBe(timeMs);
+});

@@ -1,0 +1,202 @@
+// Catalog files that must not get in: each ends in one clear message with the right exit code, and leaves the catalog and
+// the artifacts as they were.
+import { expect, test } from "bun:test";
+import { closeSync, createWriteStream, ftruncateSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { PACKAGES_MAX } from "../../../../src/domain/catalog/model.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { gzipBomb, tarEntry, tarFile, tarGzOf, tarHeader } from "../../../support/content/tar.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+
+const DIGEST = "a".repeat(64);
+const entry = (members: object = {}) => ({
+  id: "one",
+  version: "1",
+  source_ref: "https://example.com/one.tar.gz",
+  sha256: DIGEST,
+  ...members,
+});
+const catalogOf = (...entries: object[]): string => JSON.stringify(entries);
+
+interface Refusal {
+  exitCode: number;
+  /** in the only line that says what is wrong */
+  says: string | RegExp;
+}
+
+async function expectRefused(bench: Bench, { exitCode, says }: Refusal): Promise<void> {
+  const before = await stateOf(bench);
+  const refused = await bench.run("catalog seed bad.yaml");
+  const lines = refused.stderr.split("\n").filter((line) => !/^(hint|run): /.test(line) && line !== "");
+  expect(refused.stdout).toBe("");
+  expect(lines[0]).toStartWith("error: ");
+  expect(lines.length).toBeLessThanOrEqual(2);
+  expect(lines.at(-1)).toMatch(says);
+  expect(refused.exitCode).toBe(exitCode);
+  const dry = await bench.run("catalog seed bad.yaml --dry-run");
+  expect(dry).toEqual(refused);
+  expect(await stateOf(bench)).toEqual(before);
+}
+
+/** The catalog, and every name below the artifacts folder. */
+const stateOf = async (bench: Bench) => ({
+  catalog: (await bench.run("catalog list --json")).stdout,
+  artifacts: [
+    ...new Bun.Glob("**").scanSync({ cwd: join(bench.data, "artifacts"), onlyFiles: false }),
+  ].sort(),
+});
+
+async function installationWithOne(): Promise<Bench> {
+  const bench = await createInstallation();
+  const archive = tarGzOf(tarFile("plugin/a.txt", "a"));
+  writeFileSync(join(bench.folder, "good.tar.gz"), archive);
+  const good = entry({ id: "good", source_ref: "good.tar.gz", sha256: sha256Hex(archive) });
+  writeFileSync(join(bench.folder, "good.yaml"), catalogOf(good));
+  const { added } = await bench.json("catalog seed good.yaml");
+  expect(added).toHaveLength(1);
+  return bench;
+}
+
+const alternating = Array.from({ length: 9 }, (_, at) => {
+  const previous = String.fromCharCode(96 + at);
+  return `${String.fromCharCode(97 + at)}: &${String.fromCharCode(97 + at)} [${at === 0 ? "x" : `*${previous}`.padEnd(0)}${at === 0 ? "" : `,*${previous}`.repeat(9)}]`;
+}).join("\n");
+
+const overlapping = entry({
+  adapters: {
+    claude: {
+      introduced: "1.0.38",
+      variants: [
+        { introduced: "1.0.38", before: "2.0.12", hooks_file: "a.json" },
+        { introduced: "2.0.0", hooks_file: "b.json" },
+      ],
+    },
+  },
+});
+
+const texts: readonly [name: string, text: string | Uint8Array, refusal: Refusal][] = [
+  ["an empty file", "", { exitCode: 2, says: /empty/ }],
+  [
+    "bytes that are not UTF-8",
+    Buffer.from([0x2d, 0x20, 0xff, 0xfe]),
+    { exitCode: 2, says: /^bad.yaml:1: is not UTF-8 text at byte 2/ },
+  ],
+  ["an alias bomb", alternating, { exitCode: 2, says: /alias|amount/ }],
+  ["a duplicate key", `- id: one\n  id: two\n`, { exitCode: 2, says: /^bad.yaml:2: / }],
+  [
+    "a tab",
+    `- id: one\n\tversion: 1\n`,
+    { exitCode: 2, says: /^bad.yaml:2: is indented with a tab; use spaces$/ },
+  ],
+  [
+    "a package too many",
+    catalogOf(...Array.from({ length: PACKAGES_MAX + 1 }, (_, at) => entry({ id: `p-${at}` }))),
+    { exitCode: 2, says: new RegExp(`${PACKAGES_MAX}`) },
+  ],
+  ["an upper-case id", catalogOf(entry({ id: "One" })), { exitCode: 2, says: /^bad.yaml:1: \/0\/id: / }],
+  [
+    "a digest of 63 digits",
+    catalogOf(entry({ sha256: "a".repeat(63) })),
+    { exitCode: 2, says: /^bad.yaml:1: \/0\/sha256: / },
+  ],
+  [
+    "overlapping variants",
+    catalogOf(overlapping),
+    { exitCode: 2, says: /^bad.yaml:1: \/0\/adapters\/claude\/variants\/1.*overlap/ },
+  ],
+];
+
+test.each(texts)("%s", async (_, text, refusal) => {
+  using bench = await installationWithOne();
+  writeFileSync(join(bench.folder, "bad.yaml"), text);
+  await expectRefused(bench, refusal);
+});
+
+test("a file that is not there", async () => {
+  using bench = await installationWithOne();
+  await expectRefused(bench, { exitCode: 3, says: /^error: there is no file .*bad\.yaml$/ });
+});
+
+test("a file of 200 MB is not read", async () => {
+  using bench = await installationWithOne();
+  const file = openSync(join(bench.folder, "bad.yaml"), "w");
+  ftruncateSync(file, 200_000_000);
+  closeSync(file);
+  await expectRefused(bench, { exitCode: 2, says: /has 200000000 bytes; at most 8388608 are read$/ });
+});
+
+const device = tarEntry({ name: "plugin/null", type: "3" });
+const archives: readonly [name: string, archive: () => Uint8Array, says: RegExp][] = [
+  ["a path that climbs out", () => tarGzOf(tarFile("../evil.txt", "x")), /"\.\.\/evil\.txt"/],
+  [
+    "a symbolic link",
+    () => tarGzOf(tarEntry({ name: "plugin/link", type: "2", linkName: "/etc/passwd" })),
+    /link/,
+  ],
+  ["a device", () => tarGzOf(device), /"plugin\/null"/],
+  [
+    "10,001 entries",
+    () => tarGzOf(...Array.from({ length: 10_001 }, (_, at) => tarHeader({ name: `f/${at}` }))),
+    /more than 10000 files and folders/,
+  ],
+  ["text that is no archive", () => Buffer.from("not gzip"), /gzip/],
+];
+
+test.each(archives)("an archive with %s", async (_, archive, says) => {
+  using bench = await installationWithOne();
+  const bytes = archive();
+  writeFileSync(join(bench.folder, "bad.tar.gz"), bytes);
+  const bad = entry({ source_ref: "bad.tar.gz", sha256: sha256Hex(bytes) });
+  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(bad));
+  await expectRefused(bench, { exitCode: 7, says });
+});
+
+const FILE_BYTES = 96 * 1024 * 1024;
+
+test("an archive of 10 GB of zeros, 10 MB on the disk, is left after its first 512 MiB", async () => {
+  using bench = await installationWithOne();
+  const path = join(bench.folder, "bad.tar.gz");
+  const files = Array.from({ length: 107 }, (_, at): [Uint8Array, number] => [
+    tarHeader({ name: `zeros-${at}`, size: FILE_BYTES }),
+    FILE_BYTES,
+  ]);
+  await pipeline(Readable.from(gzipBomb(...files)), createWriteStream(path));
+  const sha256 = sha256Hex(await Bun.file(path).bytes());
+  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "bad.tar.gz", sha256 })));
+  await expectRefused(bench, { exitCode: 7, says: /more than 536870912 bytes/ });
+});
+
+test("bytes other than those promised: both digests are shown", async () => {
+  using bench = await installationWithOne();
+  const bytes = tarGzOf(tarFile("a", "a"));
+  writeFileSync(join(bench.folder, "bad.tar.gz"), bytes);
+  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "bad.tar.gz" })));
+  const says = new RegExp(`^bad.yaml:1: /0/sha256: .*${sha256Hex(bytes)}.*${DIGEST}`);
+  await expectRefused(bench, { exitCode: 7, says });
+});
+
+test("an archive that is not there, or is a folder", async () => {
+  using bench = await installationWithOne();
+  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "none.tar.gz" })));
+  await expectRefused(bench, { exitCode: 2, says: /^bad.yaml:1: \/0\/source_ref: there is no file/ });
+  mkdirSync(join(bench.folder, "none.tar.gz"));
+  await expectRefused(bench, {
+    exitCode: 2,
+    says: /^bad.yaml:1: \/0\/source_ref: .* is not a regular file$/,
+  });
+});
+
+test("one good and one bad archive: neither gets in", async () => {
+  using bench = await installationWithOne();
+  const [fine, climbing] = [tarGzOf(tarFile("b", "b")), tarGzOf(tarFile("../c", "c"))];
+  writeFileSync(join(bench.folder, "fine.tar.gz"), fine);
+  writeFileSync(join(bench.folder, "bad.tar.gz"), climbing);
+  const entries = [
+    entry({ id: "fine", source_ref: "fine.tar.gz", sha256: sha256Hex(fine) }),
+    entry({ id: "bad", source_ref: "bad.tar.gz", sha256: sha256Hex(climbing) }),
+  ];
+  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(...entries));
+  await expectRefused(bench, { exitCode: 7, says: /^bad.yaml:1: \/1\/source_ref: / });
+});

@@ -1,0 +1,103 @@
+// `catalog seed` that is interrupted or killed while it stores archives: the old catalog stays whole, the next seed works.
+import { expect, test } from "bun:test";
+import { randomFillSync } from "node:crypto";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Interrupted } from "../../../../cli/exit.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { productCommand } from "../../../support/cli/executable.ts";
+import { tarFile, tarGzOf, tarOf } from "../../../support/content/tar.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+
+const ARCHIVE_BYTES = 20 * 1024 * 1024;
+/** the archives are made, written and read some ten times */
+const PATIENCE_MS = 60_000;
+
+/** A catalog of one small package that is seeded, and one of three large ones that is not. */
+async function prepared(): Promise<Bench> {
+  const bench = await createInstallation();
+  writeCatalog(bench, "old.yaml", [tarGzOf(tarFile("a", "a"))]);
+  await bench.json("catalog seed old.yaml");
+  const large = Array.from({ length: 3 }, () =>
+    gzipSync(tarOf(tarFile("a", randomFillSync(Buffer.alloc(ARCHIVE_BYTES)))), { level: 0 }),
+  );
+  writeCatalog(bench, "new.yaml", large);
+  return bench;
+}
+
+function writeCatalog({ folder }: Bench, name: string, archives: readonly Uint8Array[]): void {
+  const entries = archives.map((bytes, at) => {
+    const source_ref = `${name}-${at}.tar.gz`;
+    writeFileSync(join(folder, source_ref), bytes);
+    return { id: `package-${at}`, version: name, source_ref, sha256: sha256Hex(bytes) };
+  });
+  writeFileSync(join(folder, name), JSON.stringify(entries));
+}
+
+const halfWritten = ({ data }: Bench): string[] =>
+  readdirSync(join(data, "artifacts")).filter((name) => name.startsWith("put-"));
+
+/** Starts the seed and sends the signal as soon as an archive is being stored. */
+async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
+  const args = ["catalog", "seed", join(bench.folder, "new.yaml"), "--data-dir", bench.data];
+  const child = Bun.spawn([...productCommand(), ...args], {
+    env: {},
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  while (halfWritten(bench).length === 0 && child.exitCode === null) await new Promise(setImmediate);
+  child.kill(signal);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { stdout, stderr, exitCode: await child.exited };
+}
+
+const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
+  new Response(stream).text();
+
+test(
+  "Ctrl-C leaves the old catalog, no half-written archive, and exit code 130",
+  async () => {
+    using bench = await prepared();
+    const before = await bench.json("catalog list");
+    const { stdout, stderr, exitCode } = await seedUntilStoring(bench, "SIGINT");
+    expect(stdout).toBe("");
+    expect(stderr).toStartWith("error: interrupted\n");
+    expect(exitCode).toBe(130);
+    expect(halfWritten(bench)).toEqual([]);
+    expect(await bench.json("catalog list")).toEqual(before);
+    expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a kill -9 leaves the old catalog whole; the next seed works and clears up",
+  async () => {
+    using bench = await prepared();
+    const before = await bench.json("catalog list");
+    const { exitCode } = await seedUntilStoring(bench, "SIGKILL");
+    expect(exitCode).toBe(137);
+    expect(halfWritten(bench)).toHaveLength(1);
+    expect(await bench.json("catalog list")).toEqual(before);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
+    expect(await bench.json("catalog seed new.yaml")).toMatchObject({ added: [{}, {}], changed: [{}] });
+    expect(halfWritten(bench)).toEqual([]);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 4 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a wish to stop while archives are still being checked ends the seed before anything is stored",
+  async () => {
+    using bench = await prepared();
+    const controller = new AbortController();
+    controller.abort(new Interrupted("SIGTERM"));
+    const { exitCode } = await bench.run("catalog seed new.yaml", { signal: controller.signal });
+    expect(exitCode).toBe(143);
+    expect(await bench.json("catalog verify")).toEqual({ items: [], checked: 1 });
+  },
+  PATIENCE_MS,
+);

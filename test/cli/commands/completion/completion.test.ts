@@ -1,0 +1,291 @@
+// Completion: what fits at the cursor by the command tree, names from a data directory, and real shells that source it.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { placeAt } from "../../../../cli/commands/completion/candidates.ts";
+import { SCRIPTS } from "../../../../cli/commands/completion/scripts.ts";
+import { processContext } from "../../../../cli/context.ts";
+import { programFor } from "../../../../cli/program.ts";
+import { NAMES_MAX, type NameKind, namesIn } from "../../../../src/app/installation/completion-names.ts";
+import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
+import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
+import { productCommand } from "../../../support/cli/executable.ts";
+import { type Bench, createInstallation, runHere } from "../../../support/in-process.ts";
+import { reportOn } from "../../../support/installed/installed-clients.ts";
+import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
+import { logInOn } from "../../../support/installed/installed-login.ts";
+import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
+import { provisionOn } from "../../../support/installed/installed-provisioning.ts";
+
+const program = programFor(processContext());
+const valuesAt = (line: string): string[] =>
+  placeAt(program, line.split(" ")).candidates.map(({ value }) => value);
+const wantedAt = (line: string) => placeAt(program, line.split(" ")).wants;
+
+describe("what fits at the cursor", () => {
+  test("nouns first, then the verbs of one, and nothing hidden", () => {
+    expect(valuesAt("")).toContain("catalog");
+    expect(valuesAt("")).not.toContain("__complete");
+    expect(valuesAt("logins ")).toEqual(["list", "show", "revoke"]);
+  });
+
+  test("the options of a verb and of all above it, but for those that were given", () => {
+    expect(valuesAt("logins list --user ana -")).toContain("--kind");
+    expect(valuesAt("logins list --user ana -")).toContain("--no-color");
+    expect(valuesAt("logins list --user ana -")).not.toContain("--user");
+  });
+
+  test("the choices of an option, also after an equals sign", () => {
+    expect(valuesAt("clients list --health ")).toContain("attention");
+    expect(placeAt(program, ["clients", "list", "--health=att"])).toMatchObject({
+      typed: "att",
+      before: "--health=",
+    });
+    expect(valuesAt("config show --log-level ")).toEqual(["debug", "info", "warning", "error"]);
+  });
+
+  test("an argument by what it names, after options and their values", () => {
+    expect(wantedAt("users show --data-dir x ")).toBe("user");
+    expect(wantedAt("policy diff 1 ")).toBe("revision");
+    expect(wantedAt("logins show ")).toBe("login");
+    expect(wantedAt("catalog show -- -")).toBe("package");
+    expect(wantedAt("catalog seed ")).toBe("files");
+    expect(wantedAt("users show ana@example.org ")).toBeUndefined();
+  });
+
+  test("after help every command and topic", () => {
+    expect(valuesAt("help ")).toContain("exit-codes");
+    expect(valuesAt("help policy ")).toContain("rollback");
+    expect(valuesAt("help policy ")).not.toContain("exit-codes");
+  });
+
+  test("nothing after a word that is no command", () => {
+    expect(placeAt(program, ["usres", ""])).toMatchObject({ candidates: [] });
+    expect(valuesAt("usres --")).toEqual([]);
+  });
+
+  test("an option is remembered as commander would hand it over", () => {
+    expect(placeAt(program, ["users", "show", "--data-dir", "a", "--config=b=c", ""]).given).toEqual({
+      dataDir: "a",
+      config: "b=c",
+    });
+  });
+});
+
+/** Arguments that only the operator knows. */
+const FREE = ["email", "label", "new-name", "words"];
+
+const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
+const wordsOf = (command: Command): string[] =>
+  command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+
+test("the first argument of every command is completed, or known to be free", () => {
+  const takers = wholeTree(program).filter(({ registeredArguments }) => registeredArguments.length > 0);
+  const unknown = takers.filter((command) => {
+    const { candidates, wants } = placeAt(program, [...wordsOf(command), ""]);
+    const isFree = FREE.includes(command.registeredArguments[0]?.name() ?? "");
+    return !isFree && candidates.length === 0 && wants === undefined;
+  });
+  expect(unknown.map((command) => wordsOf(command).join(" "))).toEqual([]);
+});
+
+describe("names of a data directory", () => {
+  let bench: Bench;
+  const clock = { nowMs: () => 0 };
+  const read = (kind: NameKind, prefix = "", from = bench.data): string[] =>
+    namesIn(from, { kind, prefix, clock, deadlineMs: 0 }).map(({ name }) => name);
+
+  beforeAll(async () => {
+    bench = await createInstallation();
+    await bench.json("users create dora@example.org --role member");
+    await bench.json("users create gone@example.org --role member");
+    await bench.json("users remove gone@example.org --yes");
+    await bench.json(
+      "users invite carl@example.org --role member --server-public-url https://qm.example.org",
+    );
+    await bench.json("scim tokens create okta");
+    await provisionOn(bench);
+    await logInOn(bench);
+    await beginPolicyOn(bench);
+    await reportOn(bench, [
+      { instance_id: "i-1", hostname: "lab-1" },
+      { instance_id: "i-2", hostname: null },
+    ]);
+    await runJobsOn(bench, ["access-sweep"]);
+    writeFileSync(
+      join(bench.folder, "one.yaml"),
+      `- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: ${"a".repeat(64)}}\n`,
+    );
+    await bench.json("catalog seed one.yaml");
+  });
+  afterAll(() => bench[Symbol.dispose]());
+
+  test.each([
+    ["user", "users list", "email"],
+    ["group", "groups list", "display_name"],
+    ["invitation", "invitations list", "id"],
+    ["login", "logins list", "id"],
+    ["package", "catalog list", "id"],
+    ["token", "scim tokens list", "label"],
+    ["job", "jobs list", "name"],
+  ] as const)("of kind %s are those that `%s` lists", async (kind, line, member) => {
+    const { items } = await bench.json(line);
+    const listed = (Array.isArray(items) ? items : [])
+      .filter(({ status }) => status !== "removed")
+      .map((item) => String(item[member]));
+    expect(listed).not.toEqual([]);
+    expect(read(kind).toSorted()).toEqual(listed.toSorted());
+  });
+
+  test("a client is named by its host, or else by its id, and a revision by its number", async () => {
+    const { items } = await bench.json("clients list --q i-2");
+    expect(read("client").toSorted()).toEqual([Object(items)[0].id, "lab-1"].toSorted());
+    expect(read("revision")).toContain("1");
+  });
+
+  test("that would be options or another line are left out: workstations choose their own", async () => {
+    using database = new Database(join(bench.data, "quartermaster.db"));
+    const rename = database.query("UPDATE client_reports SET hostname = ? WHERE instance_id = 'i-2'");
+    const seen = async (name: string | null) => {
+      rename.run(name);
+      const env = { QUARTERMASTER_DATA_DIR: bench.data };
+      const { stdout } = await runHere(["__complete", "--", "clients", "show", ""], {
+        cwd: bench.folder,
+        env,
+      });
+      return stdout;
+    };
+    expect(await seen("lab-2")).toContain("lab-2\troot@example.org\n");
+    for (const name of ["--yes", "lab\n2", "lab\u001b[2J"])
+      expect(await seen(name)).toBe("lab-1\troot@example.org\n");
+    rename.run(null);
+  });
+
+  test("only those that begin with what is typed, and at most as many as a person reads", async () => {
+    expect(read("user", "do")).toEqual(["dora@example.org"]);
+    const database = new Database(join(bench.data, "quartermaster.db"));
+    const insert = database.prepare("INSERT INTO jobs (name, next_run_at_ms) VALUES (?, 0)");
+    for (let index = 0; index < NAMES_MAX + 1; index++) insert.run(`many-${index}`);
+    expect(read("job", "many-")).toHaveLength(NAMES_MAX);
+    database.run("DELETE FROM jobs WHERE name IN ('many-0', 'many-1')");
+    expect(read("job", "many-")).toHaveLength(NAMES_MAX - 1);
+    database.run("DELETE FROM jobs WHERE name LIKE 'many-%'");
+    database.close();
+  });
+
+  test("none when the time is over", () => {
+    let nowMs = 0;
+    const running = { nowMs: () => nowMs++ };
+    expect(namesIn(bench.data, { kind: "user", prefix: "", clock: running, deadlineMs: 0 })).toEqual([]);
+  });
+
+  test("none where nothing was set up, and nothing is made there", () => {
+    const nowhere = join(bench.folder, "nowhere");
+    expect(read("user", "", nowhere)).toEqual([]);
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  test("none from an older schema, which stays as it is", () => {
+    using database = new Database(join(bench.data, "quartermaster.db"));
+    const last =
+      "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *";
+    const row = Object.values(Object(database.query(last).get())).map(String);
+    expect(read("user")).toEqual([]);
+    expect(database.query("SELECT count(*) AS rows FROM schema_migrations").get()).toEqual({
+      rows: programSchema() - 1,
+    });
+    database.query("INSERT INTO schema_migrations VALUES (?, ?, ?, ?, ?)").run(...row);
+  });
+
+  test("none while another process keeps the whole database, without a word about it", async () => {
+    const locked = join(bench.folder, "locked"); // of the one in use this process may still hold a part
+    cpSync(bench.data, locked, { recursive: true });
+    using database = new Database(join(locked, "quartermaster.db"));
+    database.run("PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+    const args = ["__complete", "--", "users", "show", "--data-dir", locked, ""];
+    expect(await runCli(args)).toEqual({ stdout: "", stderr: "", exitCode: 0 });
+  });
+});
+
+/** Lines as they are typed before the tab key, and what they become. */
+const TYPED: readonly (readonly [string, string])[] = [
+  ["users set-r", "users set-role"],
+  ["clients list --health=att", "clients list --health=attention"],
+  ["users show ana@ex", "users show ana@example.org"],
+  ["catalog seed catalog.ya", "catalog seed catalog.yaml"],
+];
+
+const HOME_KEY = "\u0001";
+
+/** What a shell needs to complete in a test, and how it is asked to. */
+const SHELLS = [
+  { shell: "bash", command: ["bash", "--norc", "--noprofile", "-i"], prepare: ":" },
+  { shell: "zsh", command: ["zsh", "-f", "-i"], prepare: "autoload -U compinit; compinit -D -u" },
+] as const;
+
+describe("a shell that has sourced its script", () => {
+  let bench: Bench;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    bench = await createInstallation();
+    await bench.json("users create ana@example.org --role member");
+    writeFileSync(join(bench.folder, "catalog.yaml"), "[]");
+    writeFileSync(
+      join(bench.folder, "quartermaster"),
+      `#!/bin/sh\nexec ${productCommand().join(" ")} "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const PATH = `${bench.folder}:${process.env.PATH}`;
+    env = { PATH, HOME: bench.folder, TERM: "dumb", PS1: "$ ", QUARTERMASTER_DATA_DIR: bench.data };
+  });
+  afterAll(() => bench[Symbol.dispose]());
+
+  // Another shell than bash is not on every machine; `completion zsh` and `fish` are looked at where there is one.
+  const installed = SHELLS.filter(({ shell }) => Bun.which(shell) !== null);
+  test.each(installed)("completes in $shell", async ({ shell, command, prepare }) => {
+    const { screen } = await runOnTerminal([], {
+      command,
+      cwd: bench.folder,
+      env,
+      columns: 200,
+      answers: [
+        `${prepare}; . <(quartermaster completion ${shell})\r`,
+        ...TYPED.map(([line]) => `quartermaster ${line}\t${HOME_KEY}echo \r`),
+        "exit\r",
+      ].map((answer) => ({ after: "$ ", answer })),
+    });
+    for (const [, completed] of TYPED)
+      expect(screen).toMatch(new RegExp(`^quartermaster ${completed} ?$`, "m"));
+  });
+
+  test.each(["fish"].filter((shell) => Bun.which(shell) !== null))("completes in %s", async (shell) => {
+    for (const [line, completed] of TYPED) {
+      const asked = `quartermaster completion ${shell} | source; complete -C 'quartermaster ${line}'`;
+      const { stdout } = await runCli([], {
+        command: [shell, "--no-config", "-c", asked],
+        cwd: bench.folder,
+        env,
+      });
+      expect(stdout.split("\t")[0]?.trim()).toBe(completed.split(" ").at(-1) ?? "");
+    }
+  });
+});
+
+test("the scripts are printed as they are, and another shell is refused", async () => {
+  const { stdout } = await runCli(["completion", "bash"]);
+  expect(stdout).toBe(SCRIPTS.bash);
+  expect((await runCli(["completion", "tcsh"])).exitCode).toBe(2);
+});
+
+test("the answer has only what begins as the word does, with what it is", async () => {
+  expect(await runCli(["__complete", "--", "jobs", "ru"])).toEqual({
+    stdout: "run\tMakes a job due now; the running service takes it within a second or two.\n",
+    stderr: "",
+    exitCode: 0,
+  });
+});

@@ -1,0 +1,646 @@
+// `status` and `doctor` (operator-experience.md OBS-5, DAT-9, SVC-11, AIR-6): what they print word for word, beside a running
+// service and without one, and that each thing that can be wrong is found, told with its remedy, and left as it is.
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { checkReplication, REPLICATION_LAG_MS } from "../../../../src/app/doctor/database.ts";
+import { checkOf } from "../../../../src/app/doctor/finding.ts";
+import {
+  CERTIFICATE_DAYS_MIN,
+  checkCertificate,
+  checkDiskSpace,
+  FILES_NAMED_MAX,
+  FREE_SHARE_MIN,
+  FREE_SPACE_BYTES_MIN,
+} from "../../../../src/app/doctor/machine.ts";
+import { startService } from "../../../../src/app/service/service.ts";
+import { JOB_OVERDUE_MS } from "../../../../src/domain/system/jobs.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { openConnection } from "../../../../src/platform/database/connection.ts";
+import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { readCertificate } from "../../../../src/server/listener/tls.ts";
+import { isRoot, NOBODY } from "../../../support/cli/child.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../../../support/in-process.ts";
+import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
+import { createInstalledGateway } from "../../../support/installed/installed-gateway.ts";
+import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
+import { makeOlder } from "../../../support/installed/older-installation.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example");
+
+/** What differs from machine to machine, and what stands for it. */
+const replacements = ({ folder }: Bench) =>
+  new Map<string | RegExp, string>([
+    [folder, "<folder>"],
+    [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
+    [/[\d.]+ [KMGT]iB free, \d+ % of the file system/g, "<room>"],
+    // A disk that is rather full is no business of this test.
+    [/^warning {2}disk( +.*)\n +-> make room.*$/gm, "ok       disk$1"],
+    [/("check": "disk",\s+"result": ")warning(",\s+"detail": .*\s+"remedy": ).*/g, "$1ok$2null"],
+    [/\d+\.\d [KM]iB, write-ahead log [\d.]+ (?:[KM]i)?B/g, "<size>"],
+    [/("(?:\w+_)?bytes": )\d+/g, "$1<bytes>"],
+    [/schema \d+|\d+(?=, as this program has it)/g, "<schema>"],
+    [/"(database|program)": \d+/g, '"$1": <schema>'],
+    [/process \d+/g, "process <id>"],
+    [/user id \d+/g, "user id <id>"],
+    [/127\.0\.0\.1:\d+/g, "<peer>"],
+    [/\d+ files and folders/g, "<n> files and folders"],
+  ]);
+
+async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  return steps;
+}
+
+/** @returns the findings of one check, as `doctor --json` has them */
+async function found(bench: Bench, check: string, options = ""): Promise<unknown[]> {
+  const { stdout } = await bench.run(`doctor --json${options}`);
+  const { checks }: { checks: { check: string }[] } = JSON.parse(stdout);
+  return checks.filter((finding) => finding.check === check);
+}
+
+const failed = (detail: string | RegExp, remedy = ".") => [
+  expect.objectContaining({
+    result: "failed",
+    detail: expect.stringMatching(detail),
+    remedy: expect.stringMatching(remedy),
+  }),
+];
+
+test("OBS-5 status and doctor print the same from installation to installation", async () => {
+  using empty = createBench();
+  const none = await transcript(empty, ["status", "doctor --json"]);
+  expectGolden("health-none", none, replacements(empty));
+  using bench = await createInstallation();
+  const fresh = await transcript(bench, [
+    "status",
+    "status --offline-ok",
+    "status --offline-ok --json",
+    "doctor",
+    "doctor --offline-ok",
+    "doctor --offline-ok --deep --json",
+  ]);
+  const config_revision = await publishOn(bench);
+  await reportOn(bench, [
+    { instance_id: "i-1", hostname: "lab-1", config_revision },
+    { instance_id: "i-2", hostname: "lab-2", config_revision: null },
+  ]);
+  await runJobsOn(bench, ["access-sweep", "gateway-reconcile"]);
+  await bench.json("jobs pause access-sweep");
+  bench.clock.advance(3 * HOUR_MS);
+  const used = await transcript(bench, ["status", "status --json", "doctor"]);
+  expectGolden("health", [...fresh, ...used], replacements(bench));
+});
+
+test("both end with 6 where no service runs, with 0 where that is meant, and a failed check wins", async () => {
+  using bench = await createInstallation();
+  const codes = async () => {
+    const lines = ["status", "status --offline-ok", "doctor", "doctor --offline-ok"];
+    return Promise.all(lines.map(async (line) => (await bench.run(line)).exitCode));
+  };
+  expect(await codes()).toEqual([6, 0, 6, 0]);
+  expect((await bench.run("status")).stderr).toContain("hint:  start it: systemctl start quartermaster");
+  chmodSync(join(bench.data, "quartermaster.db"), 0o640);
+  expect(await codes()).toEqual([6, 0, 7, 7]);
+});
+
+test("AIR-6 a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
+  await using upstream = await createInstalledGateway();
+  const { bench, gateway } = upstream;
+  const configuration = `
+gateway:
+  type: litellm
+  url: ${gateway.origin}
+  inference_proxy_url: ${gateway.origin}
+  provisioner: {type: builtin-litellm, admin_key: sk-0123456789abcdef}
+`;
+  writeFileSync(join(bench.folder, "near.yaml"), configuration, { mode: 0o600 });
+  const lines = ["status --config near.yaml", "doctor --config near.yaml"];
+  const reachable = await transcript(bench, lines);
+  await gateway.stop();
+  const gone = await transcript(bench, [...lines, "status --config near.yaml --json"]);
+  expectGolden("health-gateway", [...reachable, ...gone], replacements(bench));
+});
+
+describe("beside a running service", () => {
+  test("OBS-5 both tell which process it is, for how long, and find nothing wrong", async () => {
+    using bench = await createInstallation();
+    const { clock, ids, data } = bench;
+    const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
+    const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+    const log = createLog({ level: "error", format: "json", write: () => {}, clock });
+    const service = await startService({ config, clock, ids, log, onBootstrap: () => {} });
+    try {
+      clock.advance(2 * MINUTE_MS);
+      expect((await bench.json("status --offline-ok")).service).toEqual({
+        running: true,
+        process_id: process.pid,
+        since: "2026-01-01T00:00:00.000Z",
+        uptime_seconds: 120,
+      });
+      expect((await bench.run("status")).stdout).toContain(
+        "running since 2026-01-01T00:00:00.000Z (2m), process",
+      );
+      const { stdout, exitCode } = await bench.run("doctor --deep");
+      expect([exitCode, stdout.match(/^FAILED/gm)]).toEqual([0, null]);
+    } finally {
+      await service.stop();
+    }
+    expect((await bench.json("status --offline-ok")).service).toMatchObject({
+      running: false,
+      uptime_seconds: null,
+    });
+  });
+});
+
+test("a database of an earlier schema is told, and stays as it is", async () => {
+  using bench = createBench();
+  using made = await createInstallation();
+  cpSync(made.data, bench.data, { recursive: true });
+  makeOlder(bench.data, bench.clock);
+  const schema = { database: programSchema() - 1, program: programSchema() };
+  expect(await bench.json("status --offline-ok")).toMatchObject({
+    schema,
+    policy: null,
+    clients: null,
+    jobs: null,
+  });
+  expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);
+  expect(await found(bench, "database")).toEqual(failed("schema is older", "start the service"));
+  expect(await bench.json("status --offline-ok")).toMatchObject({ schema });
+});
+
+describe("DAT-9 doctor finds", () => {
+  interface Fault {
+    /** Breaks something. */
+    on(bench: Bench): void | Promise<void>;
+    check: string;
+    detail: RegExp;
+    remedy?: string;
+    options?: string;
+  }
+
+  const writing = ({ data }: Bench, sql: string): void => {
+    const connection = openConnection(join(data, "quartermaster.db"), {});
+    connection.run("PRAGMA foreign_keys=OFF");
+    connection.run(sql);
+    connection.close();
+  };
+  /** Wipes the end of the first page of an index of the table. */
+  const damage = (file: string, table: string, type = "index"): void => {
+    const connection = openConnection(file, {});
+    const sql = "SELECT rootpage FROM sqlite_schema WHERE type = ? AND tbl_name = ?";
+    const { rootpage } = connection.query<{ rootpage: number }, [string, string]>(sql).get(type, table) ?? {
+      rootpage: 0,
+    };
+    connection.close();
+    const pages = readFileSync(file);
+    const pageBytes = pages.readUInt16BE(16);
+    const from = type === "index" ? rootpage * pageBytes - 16 : (rootpage - 1) * pageBytes;
+    writeFileSync(file, pages.fill(0, from, rootpage * pageBytes));
+  };
+  const withArtifact = async (bench: Bench): Promise<string> => {
+    cpSync(EXAMPLE, bench.folder, { recursive: true });
+    await bench.json("catalog seed catalog.yaml");
+    const digest = "fb5c2dea998a0ea6d5b6255c9785f4daa6c86ceedf2b9780183ae5d4ccc37228";
+    return join(bench.data, "artifacts/sha256/fb", digest);
+  };
+
+  const FAULTS: Readonly<Record<string, Fault>> = {
+    "a file that others may read": {
+      on: ({ data }) => chmodSync(join(data, "quartermaster.db"), 0o640),
+      check: "files",
+      detail: /quartermaster\.db/,
+      remedy: "rwX,go=",
+    },
+    "a lost key": {
+      on: ({ data }) => rmSync(join(data, "keys"), { recursive: true }),
+      check: "database",
+      detail: /there is no sealing key/,
+      remedy: "put the same key back: from the .qmk file",
+    },
+    "a damaged key": {
+      on: ({ data }) => writeFileSync(join(data, "keys/0001.sealing-key"), "c2hvcnQ=\n"),
+      check: "database",
+      detail: /the sealing key in .*0001\.sealing-key is not 32 bytes/,
+      remedy: "put the same key back: from the .qmk file",
+    },
+    "a key that others can read": {
+      on: ({ data }) => chmodSync(join(data, "keys/0001.sealing-key"), 0o644),
+      check: "database",
+      detail: /0001\.sealing-key can be read by other users/,
+      remedy: "chmod 600",
+    },
+    "a folder that its owner may not enter": {
+      on: ({ data }) => chmodSync(join(data, "artifacts"), 0o200),
+      check: "files",
+      detail: /their owner may not: .*artifacts/,
+      remedy: "rwX,go=",
+    },
+    "a damaged page, of the database and not of the clock": {
+      on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries", "table"),
+      check: "database",
+      detail: /the database file is damaged, noticed by the check clock/,
+      remedy: "backup restore",
+    },
+    "an artifact that is missing, with --deep": {
+      on: async (bench) => rmSync(await withArtifact(bench)),
+      check: "artifacts",
+      detail: /1 of 1 are not: missing sha256:fb5c2dea/,
+      remedy: "catalog verify; store the same bytes again",
+      options: " --deep",
+    },
+    "a certificate that expired": {
+      on({ clock, folder }) {
+        for (const name of ["localhost.crt", "localhost.key"])
+          writeFileSync(join(folder, name), readFileSync(join(import.meta.dir, "../../fixtures", name)), {
+            mode: 0o600,
+          });
+        clock.advance(101 * 365 * DAY_MS);
+      },
+      check: "certificate",
+      detail: /it expired at/,
+      remedy: "localhost.crt, then have the service read it",
+      options: " --server-tls-cert localhost.crt --server-tls-key localhost.key",
+    },
+    "a key that is not the one under which secrets lie": {
+      on({ data }) {
+        const file = join(data, "keys/0001.sealing-key");
+        writeFileSync(file, `${Buffer.alloc(32, 7).toString("base64")}\n`);
+      },
+      check: "sealing_keys",
+      detail: /not at hand: [0-9a-f]{12} \(\d+ secrets/,
+      remedy: "put the same key back",
+    },
+    "a folder of artifacts that is gone": {
+      on: ({ data }) => rmSync(join(data, "artifacts"), { recursive: true }),
+      check: "database",
+      detail: /artifacts is gone/,
+      remedy: "from the last backup",
+    },
+    "a clock that moved backwards by more than a minute": {
+      on: ({ clock }) => clock.advance(-MINUTE_MS - 1_000),
+      check: "clock",
+      detail: /61 s before the newest record/,
+      remedy: "set the clock",
+    },
+    "a database of a later program": {
+      on: (bench) => writing(bench, "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')"),
+      check: "schema",
+      detail: /999 \(made by version 9\.0\.0\)/,
+      remedy: "start version 9.0.0",
+    },
+    "a file that is no database": {
+      on: ({ data }) => writeFileSync(join(data, "quartermaster.db"), "no database".repeat(1_000)),
+      check: "schema",
+      detail: /not a database/,
+      remedy: "backup restore",
+    },
+    "a destroyed header": {
+      on: ({ data }) => {
+        const file = join(data, "quartermaster.db");
+        writeFileSync(file, readFileSync(file).fill(0, 0, 100));
+      },
+      check: "database",
+      detail: /not a database/,
+      remedy: "backup restore",
+    },
+    "a job that failed": {
+      on: (bench) => runJobsOn(bench, ["access-sweep", "gateway-reconcile"]),
+      check: "jobs",
+      detail: /gateway-reconcile failed: .*the disk is full/,
+      remedy: "quartermaster jobs run gateway-reconcile",
+    },
+    "a backup that is too old": {
+      async on(bench) {
+        await bench.json("backup create");
+        bench.clock.advance(DAY_MS + 2 * HOUR_MS + 1);
+      },
+      check: "backup",
+      detail: /the last was made at 2026-01-01T00:00:00\.000Z/,
+      remedy: "quartermaster backup create",
+    },
+    "a backup that was deleted": {
+      async on(bench) {
+        const { path } = await bench.json("backup create");
+        rmSync(String(path));
+      },
+      check: "backup",
+      detail: /2026-01-01T00:00:00\.000Z is not there any more, or was changed: .*, nor is any other/,
+      remedy: "quartermaster backup create",
+    },
+    "a folder of backups that is missing": {
+      on: () => {},
+      check: "backup",
+      detail: /backup\.directory is missing/,
+      remedy: "mount its disk",
+      options: " --backup-directory /nowhere/backups",
+    },
+    "a certificate that cannot be read": {
+      on: () => {},
+      check: "certificate",
+      detail: /TLS files/,
+      remedy: "server.tls_cert",
+      options: " --server-tls-cert none.pem --server-tls-key none.key",
+    },
+    "a damaged page, with --deep": {
+      on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries"),
+      check: "integrity",
+      detail: /SQLite finds/,
+      remedy: "backup restore",
+      options: " --deep",
+    },
+    "a reference to nothing, with --deep": {
+      on: (bench) => writing(bench, "UPDATE users SET organization_id = 'nowhere'"),
+      check: "foreign_keys",
+      detail: /rows that are not there: 1, first from users to organizations/,
+      remedy: "backup restore",
+      options: " --deep",
+    },
+    "an artifact that was altered, with --deep": {
+      on: async (bench) => writeFileSync(await withArtifact(bench), "x"),
+      check: "artifacts",
+      detail: /1 of 1 are not: damaged sha256:fb5c2dea/,
+      remedy: "catalog verify",
+      options: " --deep",
+    },
+    "an audit log that was altered, with --deep": {
+      on: (bench) => writing(bench, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
+      check: "audit_log",
+      detail: /broken after 1 entries/,
+      remedy: "audit verify",
+      options: " --deep",
+    },
+  };
+
+  /** Only root can give files away. */
+  const GIVEN_AWAY: Readonly<Record<string, Fault>> = {
+    "a file of another owner": {
+      on: ({ data }) => chownSync(join(data, "quartermaster.db"), NOBODY, NOBODY),
+      check: "files",
+      detail: /others own them .*quartermaster\.db/,
+      remedy: "chown -R",
+    },
+    "a folder of another owner": {
+      on: ({ data }) => chownSync(join(data, "artifacts"), NOBODY, NOBODY),
+      check: "files",
+      detail: /others own them .*artifacts/,
+      remedy: "chown -R",
+    },
+  };
+
+  test.each(Object.entries({ ...FAULTS, ...(isRoot && GIVEN_AWAY) }))(
+    "%s",
+    async (_, { on, check, detail, remedy = ".", options = "" }) => {
+      using bench = await createInstallation();
+      expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
+      await on(bench);
+      expect(await found(bench, check, options)).toEqual(failed(detail, remedy));
+      expect(await bench.run(`doctor${options}`)).toMatchObject({
+        exitCode: 7,
+        stderr: expect.stringContaining("checks failed"),
+      });
+    },
+  );
+});
+
+test("replication is told where the settings say so, with the time of its last progress", async () => {
+  using bench = await createInstallation();
+  const replicated = " --database-replicated yes";
+  expect(await found(bench, "replication")).toEqual([]);
+  expect(await found(bench, "replication", replicated)).toMatchObject([
+    { result: "warning", detail: "database.replicated is set, and Litestream has copied nothing here" },
+  ]);
+  const folder = join(bench.data, ".quartermaster.db-litestream/generations/1/wal");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "00000000.wal"), "copied", { mode: 0o600 });
+  const copiedAt = new Date("2026-01-01T12:00:00.000Z");
+  utimesSync(join(folder, "00000000.wal"), copiedAt, copiedAt);
+  writeFileSync(join(bench.folder, "replicated.yaml"), "database: {replicated: true}\n");
+  const { stdout } = await bench.run("status --config replicated.yaml --json");
+  expect(JSON.parse(stdout).replication).toEqual({ last_progress_at: "2026-01-01T12:00:00.000Z" });
+  expect((await bench.run("status --config replicated.yaml")).stdout).toMatch(
+    /^replication +last progress 2026-01-01T12:00:00\.000Z/m,
+  );
+  writeFileSync(join(bench.data, "quartermaster.db-wal"), ""); // which Litestream keeps there: doctor reads a copy of both
+  utimesSync(join(bench.data, "quartermaster.db-wal"), copiedAt, copiedAt);
+  expect(await found(bench, "replication", replicated)).toMatchObject([
+    { result: "ok", detail: "Litestream last made progress at 2026-01-01T12:00:00.000Z" },
+  ]);
+});
+
+test("a backup from the future, and one that was deleted, are warned of beside the newest that is there", async () => {
+  using bench = await createInstallation();
+  await bench.json("backup create");
+  bench.clock.advance(HOUR_MS);
+  const { path } = await bench.json("backup create");
+  rmSync(String(path));
+  bench.clock.advance(HOUR_MS);
+  await bench.json("backup create");
+  bench.clock.advance(-HOUR_MS);
+  expect(await found(bench, "backup")).toMatchObject([
+    { result: "ok", detail: expect.stringContaining("the last was made at 2026-01-01T00:00:00.000Z") },
+    { result: "warning", detail: expect.stringContaining("2026-01-01T01:00:00.000Z is not there any more") },
+    { result: "warning", detail: expect.stringContaining("1 from the future, which count as none") },
+  ]);
+  expect((await bench.json("status --offline-ok")).backup).toMatchObject({
+    created_at: "2026-01-01T01:00:00.000Z",
+  });
+  bench.clock.advance(-HOUR_MS);
+  expect(await found(bench, "backup")).toMatchObject([
+    { result: "ok" },
+    { result: "warning", detail: expect.stringContaining("1 from the future") },
+  ]);
+});
+
+test("a job that is overdue is told, also where a dead process left its lease", async () => {
+  using bench = await createInstallation();
+  const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+  const nowMs = bench.clock.nowMs();
+  const sql = "INSERT INTO jobs (name, next_run_at_ms, lease_owner, lease_until_ms) VALUES (?, ?, ?, ?)";
+  connection.run(sql, ["at-the-limit", nowMs - JOB_OVERDUE_MS, null, null]);
+  connection.run(sql, ["left-behind", nowMs - JOB_OVERDUE_MS - 1, "dead", nowMs + HOUR_MS]);
+  connection.run(sql, ["waiting", nowMs - JOB_OVERDUE_MS - 1, null, null]);
+  connection.close();
+  const overdue = (name: string) => ({
+    result: "warning",
+    detail: `${name} was due at 2025-12-31T23:54:59.999Z, and no service runs it`,
+    remedy: "start the service, which runs it at once",
+  });
+  expect(await found(bench, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
+});
+
+test("SVC-11 a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
+  using bench = await createInstallation();
+  await runJobsOn(bench, ["access-sweep"]);
+  await bench.json("jobs pause access-sweep");
+  bench.clock.advance(-MINUTE_MS);
+  expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
+  expect(await found(bench, "jobs")).toMatchObject([{ result: "warning", detail: "access-sweep is paused" }]);
+});
+
+describe("limits of doctor", () => {
+  const check = checkOf("x");
+  const LARGE = 100 * FREE_SPACE_BYTES_MIN;
+
+  test.each([
+    [FREE_SPACE_BYTES_MIN - 1, FREE_SPACE_BYTES_MIN, "failed"],
+    [FREE_SPACE_BYTES_MIN, FREE_SPACE_BYTES_MIN, "ok"],
+    [FREE_SPACE_BYTES_MIN + 1, FREE_SPACE_BYTES_MIN + 1, "ok"],
+    [FREE_SHARE_MIN * LARGE - 1, LARGE, "warning"],
+    [FREE_SHARE_MIN * LARGE, LARGE, "ok"],
+    [FREE_SHARE_MIN * LARGE + 1, LARGE, "ok"],
+  ] as const)("%i bytes of %i are %s", (availableBytes, sizeBytes, result) => {
+    expect(checkDiskSpace(check, { availableBytes, sizeBytes }).result).toBe(result);
+  });
+
+  test.each([
+    [undefined, "ok"],
+    [REPLICATION_LAG_MS - 1, "ok"],
+    [REPLICATION_LAG_MS, "ok"],
+    [REPLICATION_LAG_MS + 1, "failed"],
+  ] as const)(
+    "replication with a log that was written %p ms after its last progress is %s",
+    (lag, result) => {
+      const lastWriteMs = lag === undefined ? undefined : 1_000 + lag;
+      expect(checkReplication(check, { lastProgressMs: 1_000, lastWriteMs }).result).toBe(result);
+    },
+  );
+
+  test.each([
+    [-1, "failed"],
+    [0, "warning"],
+    [CERTIFICATE_DAYS_MIN * DAY_MS - 1, "warning"],
+    [CERTIFICATE_DAYS_MIN * DAY_MS, "ok"],
+  ] as const)("a certificate %i ms before its end is %s", (ms, result) => {
+    const fixture = (name: string) => join(import.meta.dir, "../../fixtures", name);
+    using bench = createBench();
+    const files = { cert: fixture("localhost.crt"), key: join(bench.folder, "localhost.key") };
+    cpSync(fixture("localhost.key"), files.key);
+    chmodSync(files.key, 0o600);
+    const { expiresAtMs } = readCertificate(files);
+    expect(checkCertificate(check, files, expiresAtMs - ms).result).toBe(result);
+  });
+
+  test.each([
+    [FILES_NAMED_MAX - 1, ""],
+    [FILES_NAMED_MAX, ""],
+    [FILES_NAMED_MAX + 1, ", and 1 more"],
+  ])("of %i files that others may read as many are named", async (amount, more) => {
+    using bench = await createInstallation();
+    for (let index = 0; index < amount; index += 1)
+      writeFileSync(join(bench.data, `exposed-${index}`), "", { mode: 0o644 });
+    const [finding] = await found(bench, "files");
+    const { detail = "" }: { detail?: string } = Object(finding);
+    expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, FILES_NAMED_MAX));
+    const last = `exposed-${Math.min(amount, FILES_NAMED_MAX) - 1} (mode 0644, of user id ${process.getuid?.()})`;
+    expect(detail.endsWith(`${last}${more}`)).toBe(true);
+  });
+
+  test("a backup may be a day and two hours old, or two hours older than its period", async () => {
+    using bench = await createInstallation();
+    await bench.json("backup create");
+    bench.clock.advance(DAY_MS + 2 * HOUR_MS);
+    expect(await found(bench, "backup")).toMatchObject([{ result: "ok" }]);
+    bench.clock.advance(DAY_MS);
+    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "ok" }]);
+    bench.clock.advance(1);
+    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "failed" }]);
+  });
+});
+
+describe("doctor changes nothing in the data directory", () => {
+  /** Names, sizes, modes, times of change and content of everything, -wal and -shm included. */
+  const stateOf = ({ data }: Bench) => {
+    const names = readdirSync(data, { recursive: true }).map(String).sort();
+    return ["", ...names].map((name) => {
+      const path = join(data, name);
+      const { size, mode, mtimeMs } = statSync(path);
+      const bytes = statSync(path).isFile() ? Bun.hash(readFileSync(path)) : 0n;
+      return [name, size, mode, mtimeMs, bytes].join(" ");
+    });
+  };
+  const expectUnchanged = async (bench: Bench) => {
+    const before = stateOf(bench);
+    for (const line of ["doctor", "doctor --deep"]) await bench.run(line);
+    expect(stateOf(bench)).toEqual(before);
+  };
+
+  test("after a service that ended", async () => {
+    using bench = await createInstallation();
+    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    using idle = createBench();
+    cpSync(bench.data, idle.data, { recursive: true });
+    expect(statSync(join(idle.data, "quartermaster.db-wal")).size).toBe(0);
+    await expectUnchanged(idle);
+    connection.close(true); // the last to close the database removes its log
+    expect(existsSync(join(bench.data, "quartermaster.db-wal"))).toBe(false);
+    await expectUnchanged(bench);
+    rmSync(join(bench.data, "server.lock"), { force: true });
+    await expectUnchanged(bench);
+  });
+
+  test("after a process that was killed, whose last commits it sees", async () => {
+    using bench = await createInstallation();
+    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    connection.run("INSERT INTO jobs (name, next_run_at_ms, paused) VALUES ('killed', 0, 1)");
+    using killed = createBench();
+    cpSync(bench.data, killed.data, { recursive: true });
+    connection.close();
+    expect(statSync(join(killed.data, "quartermaster.db-wal")).size).toBeGreaterThan(0);
+    await expectUnchanged(killed);
+    expect(await found(killed, "jobs")).toMatchObject([{ result: "warning", detail: "killed is paused" }]);
+  });
+
+  test("without its keys or its artifacts", async () => {
+    using bench = await createInstallation();
+    rmSync(join(bench.data, "keys"), { recursive: true });
+    rmSync(join(bench.data, "artifacts"), { recursive: true });
+    await expectUnchanged(bench);
+  });
+
+  test("while a restore that was cut short waits to be finished, which it says", async () => {
+    using bench = await createInstallation();
+    writeFileSync(join(bench.data, "restore.json"), "{}", { mode: 0o600 });
+    await expectUnchanged(bench);
+    expect(await bench.run("doctor")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining("was cut short or is under way"),
+    });
+  });
+});
+
+test("doctor reads a key that systemd passes as a credential, as serve does", async () => {
+  using bench = await createInstallation();
+  const credentials = join(bench.folder, "credentials");
+  mkdirSync(credentials);
+  renameSync(join(bench.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
+  expect(await found(bench, "database")).toEqual(
+    failed("there is no sealing key", "CREDENTIALS_DIRECTORY=/run/credentials"),
+  );
+  const { stdout } = await runHere(["doctor", "--json", "--data-dir", bench.data], {
+    cwd: bench.folder,
+    clock: bench.clock,
+    ids: bench.ids,
+    env: { CREDENTIALS_DIRECTORY: credentials },
+  });
+  expect(JSON.parse(stdout).healthy).toBe(true);
+});

@@ -1,0 +1,206 @@
+// Gateway keys, jobs and the sealing key at the terminal beside a running service, which is a process of its own on the same data
+// directory; the gateway is a real server. What each command prints word for word is in golden/.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CliResult, runCli } from "../../../support/cli/cli.ts";
+import { LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { runHere } from "../../../support/in-process.ts";
+import { gatewayConfiguration } from "../../../support/installed/installed-gateway.ts";
+import { type RunningService, startService } from "../../../support/running-service.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const ADMIN = "admin@example.com";
+
+let folder: string;
+let gateway: LitellmGateway;
+let service: RunningService;
+let cookie: string;
+
+beforeAll(async () => {
+  folder = temporaryDirectory();
+  gateway = await LitellmGateway.start();
+  writeFileSync(join(folder, "gateway.yaml"), gatewayConfiguration(gateway), { mode: 0o600 });
+  service = await startService({ args: placed([]) });
+  cookie = await signIn();
+  gateway.addUser(ADMIN);
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await gateway.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const placed = (args: readonly string[]): string[] => [
+  ...args,
+  "--data-dir",
+  join(folder, "data"),
+  "--config",
+  join(folder, "gateway.yaml"),
+];
+
+const argumentsOf = (line: string): string[] => placed([...line.split(" "), "--json"]);
+const run = (line: string): Promise<CliResult> => runHere(argumentsOf(line), { cwd: folder });
+
+async function command(line: string): Promise<Record<string, unknown>> {
+  const { stdout, stderr, exitCode } = await run(line);
+  expect({ line, stderr: exitCode === 0 ? "" : stderr, exitCode }).toEqual({ line, stderr: "", exitCode: 0 });
+  return JSON.parse(stdout);
+}
+
+async function signIn(): Promise<string> {
+  const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: ADMIN, password: service.password() }),
+  });
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+/** The administrator's own key, as the service answers. */
+async function ask(method: "GET" | "POST", path: string): Promise<Record<string, unknown>> {
+  const headers = { cookie, origin: service.baseUrl };
+  return Object(await (await fetch(service.baseUrl + path, { method, headers })).json());
+}
+
+const keysOf = (email: string) => {
+  const user = gateway.users.find(({ user_email }) => user_email === email);
+  return gateway.keys.filter(({ user_id }) => user_id === user?.user_id).map(({ token }) => token);
+};
+
+const calls = (operation: string): number => gateway.calls.filter((call) => call === operation).length;
+
+/** Makes a job due, and asks until it has finished a run that began since. */
+async function runJob(name: string): Promise<Record<string, unknown>> {
+  const sinceMs = Date.now();
+  await command(`jobs run ${name}`);
+  for (;;) {
+    const { items } = await command("jobs list");
+    const job = Array.isArray(items) ? items.find((one) => one.name === name) : undefined;
+    if (job?.state !== "running" && Date.parse(job?.started_at ?? "") >= sinceMs) return job;
+    await Bun.sleep(20);
+  }
+}
+
+const sealed = async (): Promise<[string, number][]> => {
+  const { items } = await command("sealing-keys list");
+  return Array.isArray(items) ? items.map(({ state, total }) => [state, total]) : [];
+};
+
+test("a key made at the terminal is the one that the service answers with, and neither makes another", async () => {
+  expect(await ask("GET", "/gateway/key")).toMatchObject({ enabled: true, status: "missing" });
+  expect(await command(`keys ensure ${ADMIN}`)).toMatchObject({ changed: true, key: { state: "ready" } });
+  const [token] = keysOf(ADMIN);
+  expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready", external_id: token });
+  expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready", external_id: token });
+  expect(await command(`keys ensure ${ADMIN}`)).toMatchObject({ changed: false });
+  expect(calls("POST /key/generate")).toBe(1);
+});
+
+test("a rotation at the terminal shows in the very next answer, and the old key works on for a while", async () => {
+  const [old] = keysOf(ADMIN);
+  const { key } = await command(`keys rotate ${ADMIN} --yes`);
+  const { external_id } = Object(key);
+  expect(external_id).not.toBe(old);
+  expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready", external_id });
+  await runJob("gateway-reconcile");
+  expect(keysOf(ADMIN)).toEqual([old, external_id]);
+});
+
+test("processes that ask for one user's key at once make one", async () => {
+  const email = "bob@example.org";
+  await command(`users create ${email} --role member`);
+  gateway.addUser(email);
+  const made = calls("POST /key/generate");
+  const outcomes = await Promise.all(
+    [1, 2, 3].map(() => runCli(argumentsOf(`keys ensure ${email}`), { cwd: folder })),
+  );
+  const [token, ...others] = keysOf(email);
+  expect({ others, made: calls("POST /key/generate") - made }).toEqual({ others: [], made: 1 });
+  for (const { stdout, stderr, exitCode } of outcomes) {
+    if (exitCode === 0) expect(JSON.parse(stdout).key).toMatchObject({ state: "ready", external_id: token });
+    else expect(JSON.parse(stderr)).toMatchObject({ reason: "gateway.attempt_running", exit_code: 6 });
+  }
+  expect(outcomes.map(({ exitCode }) => exitCode)).toContain(0);
+});
+
+test("a key revoked at the terminal is gone with the very next answer, and soon at the gateway", async () => {
+  await command(`keys revoke ${ADMIN} --yes`);
+  expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "missing", external_id: null });
+  await runJob("gateway-reconcile");
+  expect(keysOf(ADMIN)).toEqual([]);
+  expect(await command(`keys show ${ADMIN}`)).toMatchObject({ state: "missing", revocations_pending: 0 });
+});
+
+test("after an outage one command looks after everybody, tells what fails, and is done once nothing does", async () => {
+  gateway.fail("*", { kind: "status", status: 503 });
+  expect(await run("keys ensure bob@example.org")).toMatchObject({ exitCode: 0 });
+  const failing = await run("keys reconcile");
+  expect(failing.exitCode).toBe(8);
+  expect(JSON.parse(failing.stdout)).toMatchObject({
+    failing: [{ email: "bob@example.org", state: "ready", problem_code: "unavailable" }],
+  });
+  gateway.heal();
+  expect(await command("keys reconcile")).toMatchObject({ failing: [], revocations_pending: 0 });
+});
+
+test("a job that is made due is run within the service's turn, and a paused one is not", async () => {
+  expect(await runJob("access-sweep")).toMatchObject({ outcome: "succeeded", error: null });
+  await command("jobs pause access-sweep");
+  expect(await run("jobs run access-sweep")).toMatchObject({ exitCode: 4 });
+  expect(await command("jobs resume access-sweep")).toMatchObject({ changed: true });
+});
+
+test("the service follows a new sealing key at once, and seals everything anew under it", async () => {
+  expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready" });
+  await command("sealing-keys rotate --yes");
+  // sealed by the command under the new key, opened by the service that started with the old one
+  const { key } = await command(`keys rotate ${ADMIN} --yes`);
+  const { external_id } = Object(key);
+  await service.logged("sealing.rewrapped");
+  expect(await sealed()).toEqual([
+    ["old", 0],
+    ["active", 4],
+  ]);
+  expect(await ask("POST", "/gateway/key/validate")).toMatchObject({ status: "ready", external_id });
+  expect(await command(`keys show ${ADMIN}`)).toMatchObject({ invalidation_reason: null, external_id });
+});
+
+test("once nothing lies under the old key file, the service starts and works without it", async () => {
+  renameSync(join(folder, "data/keys/0001.sealing-key"), join(folder, "kept-elsewhere"));
+  service.signal("SIGTERM");
+  expect(await service.ended()).toBe(0);
+  service = await startService({ args: placed([]) });
+  expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready" });
+  expect(await command(`keys rotate ${ADMIN} --yes`)).toMatchObject({ changed: true });
+  expect(await sealed()).toEqual([["active", 4]]);
+});
+
+test("without a running service it is said who will do what was asked for", async () => {
+  service.signal("SIGTERM");
+  expect(await service.ended()).toBe(0);
+  expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");
+  expect((await run(`keys revoke ${ADMIN} --yes`)).stderr).toContain("carried out when the service runs");
+  expect(keysOf(ADMIN)).not.toEqual([]);
+  await command("keys reconcile");
+  expect(keysOf(ADMIN)).toEqual([]);
+});
+
+test("a sealing key that is lost is made good by rotating signing keys and reconciling gateway keys", async () => {
+  const [old] = keysOf("bob@example.org");
+  rmSync(join(folder, "data/keys"), { recursive: true });
+  const { stderr } = await runCli(placed(["serve", "--server-listen", "127.0.0.1:0"]));
+  expect(stderr).toContain("rotate the signing keys");
+  expect((await sealed())[0]).toEqual(["missing", 3]);
+  expect(await run("sealing-keys rotate --yes")).toMatchObject({ exitCode: 4 });
+  await command("signing-keys rotate --yes");
+  await command("signing-keys rotate --inference --yes");
+  expect(await command("keys reconcile")).toMatchObject({ failing: [] });
+  expect(await sealed()).toEqual([["active", 3]]);
+  service = await startService({ args: placed([]) });
+  await runJob("gateway-reconcile");
+  const { external_id } = await command("keys show bob@example.org");
+  expect(external_id).not.toBe(old);
+  expect(keysOf("bob@example.org")).toEqual([String(external_id)]);
+});

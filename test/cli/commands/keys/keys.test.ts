@@ -1,0 +1,46 @@
+// Gateway keys at the terminal without a service. What each command prints word for word is in golden/keys.txt.
+import { expect, test } from "bun:test";
+import { Interrupted } from "../../../../cli/exit.ts";
+import { createInstalledGateway } from "../../../support/installed/installed-gateway.ts";
+
+const CONFIG = "--config gateway.yaml";
+
+test("reconciling that is interrupted ends with code 130, and the next one finishes it", async () => {
+  await using installed = await createInstalledGateway();
+  const { bench, gateway } = installed;
+  gateway.addUser("root@example.org");
+  await bench.json(`keys ensure root@example.org ${CONFIG}`);
+  gateway.calls = [];
+  const signal = AbortSignal.abort(new Interrupted("SIGINT"));
+  expect(await bench.run(`keys reconcile ${CONFIG}`, { signal })).toMatchObject({
+    stdout: "",
+    exitCode: 130,
+  });
+  expect(gateway.calls).toEqual([]);
+  expect(await bench.json(`keys reconcile ${CONFIG}`)).toMatchObject({ keys: 1, failing: [] });
+});
+
+test("a dry run and an unanswered question change nothing", async () => {
+  await using installed = await createInstalledGateway();
+  const { bench, gateway } = installed;
+  gateway.addUser("root@example.org");
+  const { key } = await bench.json(`keys ensure root@example.org ${CONFIG}`);
+  gateway.calls = [];
+  for (const verb of ["rotate", "revoke"]) {
+    await bench.json(`keys ${verb} root@example.org --dry-run ${CONFIG}`);
+    expect((await bench.run(`keys ${verb} root@example.org ${CONFIG}`, { stdin: "y\n" })).exitCode).toBe(2);
+  }
+  expect(gateway.calls).toEqual([]);
+  expect(await bench.json(`keys show root@example.org ${CONFIG}`)).toMatchObject(Object(key));
+});
+
+test("the key itself is nowhere in what the commands say", async () => {
+  await using installed = await createInstalledGateway();
+  const { bench, gateway } = installed;
+  gateway.addUser("root@example.org");
+  for (const line of ["ensure root@example.org", "rotate root@example.org --yes", "list --wide", "reconcile"])
+    for (const json of ["", " --json"]) {
+      const { stdout, stderr } = await bench.run(`keys ${line} ${CONFIG}${json}`);
+      expect(stdout + stderr).not.toMatch(/\bsk-/);
+    }
+});

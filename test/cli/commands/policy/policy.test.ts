@@ -1,0 +1,145 @@
+// The policy at the terminal: what each verb prints, word for word (golden/policy.txt), and a running service that
+// follows what a command or its own configuration file says.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOUR_MS } from "../../../../src/platform/clock.ts";
+import { runCli } from "../../../support/cli/cli.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { createInstallation } from "../../../support/in-process.ts";
+import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
+import { startService } from "../../../support/running-service.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const POLICY = `revision: any
+allowed_harnesses: [codex, claude]
+harnesses:
+  codex:
+    version_requirement: '>=0.145.0'
+    managed_config: {model: large, fast_mode: false}
+    mcp: [{name: files, command: files-server, args: ['--root', '.']}]
+    package_overrides: {guide: {enabled: false}}
+packages:
+  - {id: guide, version: 1.2.0, source_ref: https://example.com/guide.tar.gz, sha256: DIGEST, adapters: {codex: {}}}
+  - {id: tool, version: '2', source_ref: https://example.com/tool.tar.gz, sha256: DIGEST, adapters: {claude: {}}}
+`.replaceAll("DIGEST", "a".repeat(64));
+
+const BAD =
+  "revision: any\nallowed_harnesses: [codex, vim]\nrequird: true\nharnesses:\n  codex:\n    mcp: [{name: a}]\n";
+
+test("policy", async () => {
+  using bench = await createInstallation();
+  const steps: Step[] = [];
+  const say = async (...lines: string[]) => {
+    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  };
+  const write = (name: string, text: string) => writeFileSync(join(bench.folder, name), text);
+  write("policy.yaml", POLICY);
+  write("bad.yaml", BAD);
+  write("section.yaml", `server: {}\ngovernance:\n  revision: any\n  allowed_harnesses: [codex]\n`);
+  write(
+    "secret.yaml",
+    "revision: any\nharnesses: {codex: {mcp: [{name: a, command: a, env: {K: os.environ/K}}]}}\n",
+  );
+  await say("policy show", "policy history");
+  await beginPolicyOn(bench);
+  bench.clock.advance(HOUR_MS);
+  await say("policy show", "policy show --json", "policy diff", "policy history");
+  await say(
+    "policy check policy.yaml",
+    "policy check bad.yaml",
+    "policy check bad.yaml --json",
+    "policy check none.yaml",
+  );
+  await say("policy check secret.yaml");
+  await say("policy apply policy.yaml", "policy apply policy.yaml --dry-run");
+  await say(
+    "policy apply policy.yaml --yes --comment models",
+    "policy apply policy.yaml",
+    "policy apply policy.yaml --json",
+  );
+  await say("policy show", "policy diff", "policy diff 1 --json", "policy diff 2 1", "policy diff 7");
+  await say("policy apply section.yaml --base 1 --yes", "policy apply section.yaml --base 2 --yes --json");
+  await say(
+    "policy rollback 2 --dry-run",
+    "policy rollback 2 --yes",
+    "policy rollback 4 --yes",
+    "policy rollback 9 --yes",
+    "policy rollback 2 --yes --json",
+    "policy check policy.yaml --json",
+  );
+  const user = "--user root@example.org";
+  await say(
+    `policy explain ${user} --harness codex --installed 0.150.0`,
+    `policy explain ${user} --harness claude --installed 9.0.0`,
+  );
+  await say(`policy explain ${user} --harness codex --json`, `policy explain ${user} --harness vim`);
+  await say(`policy explain ${user} --harness kimi`, `policy explain ${user} --harness codex --installed 1`);
+  await say("policy explain --user nobody@example.org --harness codex");
+  await say("policy history", "policy history --wide", "policy history --json");
+  expectGolden("policy", steps, new Map([[bench.folder, "<folder>"]]));
+});
+
+describe("a running service", () => {
+  let root: string;
+  beforeAll(() => {
+    root = temporaryDirectory();
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const config = (ttl: number, more = ""): string =>
+    `governance:\n  revision: any\n  ttl_seconds: ${ttl}\n  allowed_harnesses: [codex]\n${more}`;
+  const policyOf = async (data: string): Promise<Record<string, unknown>> => {
+    const { stdout } = await runCli(["policy", "show", "--json", "--data-dir", data], { cwd: root });
+    return JSON.parse(stdout);
+  };
+
+  test("takes the section of its file at start and at SIGHUP, keeps what a command published, and says so", async () => {
+    const [data, file] = [join(root, "data"), join(root, "quartermaster.yaml")];
+    writeFileSync(file, config(60));
+    await using service = await startService({ args: ["--data-dir", data, "--config", file] });
+    await service.logged("policy.bootstrap");
+    expect(await policyOf(data)).toMatchObject({
+      number: 1,
+      origin: "bootstrap",
+      document: { ttl_seconds: 60 },
+    });
+
+    const applied = join(root, "policy.yaml");
+    writeFileSync(applied, "{revision: x, ttl_seconds: 90, allowed_harnesses: [codex]}");
+    const args = ["policy", "apply", applied, "--yes", "--data-dir", data];
+    expect((await runCli(args, { cwd: root })).exitCode).toBe(0);
+
+    writeFileSync(file, config(120, "  required: true\n"));
+    service.signal("SIGHUP");
+    await service.logged("policy.conflict");
+    expect(await policyOf(data)).toMatchObject({
+      number: 3,
+      origin: "deployment",
+      document: { ttl_seconds: 90, required: true },
+      deployment_conflicts: ["/ttl_seconds"],
+    });
+
+    writeFileSync(file, config(120, "  requird: true\n"));
+    service.signal("SIGHUP");
+    await service.logged("policy.problem");
+    expect(service.stderr()).toContain("/governance/requird");
+    expect(await policyOf(data)).toMatchObject({ number: 3 });
+  });
+
+  test("does not start with a bad section, and names the line", async () => {
+    const file = join(root, "bad.yaml");
+    writeFileSync(file, config(60, "  requird: true\n"));
+    const args = [
+      "serve",
+      "--data-dir",
+      join(root, "bad"),
+      "--config",
+      file,
+      "--server-listen",
+      "127.0.0.1:0",
+    ];
+    const { exitCode, stderr } = await runCli(args, { cwd: root });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${file}:5: /governance/requird`);
+  });
+});

@@ -1,0 +1,160 @@
+// `serve` with gateway mode on, over a real gateway: keys from the first request on, looked after by the job, figures on the
+// metrics page; and every reason not to start.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "../../../support/cli/cli.ts";
+import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { type RunningService, startService } from "../../../support/running-service.ts";
+
+const PASSWORD = "correct horse battery";
+const START_LIMIT_MS = 30_000;
+
+let folder: string;
+let upstream: LitellmGateway;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  upstream = await LitellmGateway.start();
+  upstream.addUser("admin@example.com");
+});
+afterAll(async () => {
+  await upstream.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function configFile(gateway: object): string {
+  const path = join(folder, `${crypto.randomUUID()}.yaml`);
+  const bootstrap = { admin_password: PASSWORD };
+  writeFileSync(path, JSON.stringify({ bootstrap, gateway }), { mode: 0o600 });
+  return path;
+}
+
+const builtin = (provisioner: object = {}) => ({
+  type: "litellm",
+  url: upstream.origin,
+  inference_proxy_url: "https://inference.example.org",
+  provisioner: { type: "builtin-litellm", admin_key: ADMIN_KEY, ...provisioner },
+});
+
+async function signedIn({ baseUrl }: RunningService) {
+  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "admin@example.com", password: PASSWORD }),
+  });
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return async (method: string, path: string) =>
+    await fetch(`${baseUrl}${path}`, { method, headers: { cookie, origin: baseUrl } });
+}
+
+test(
+  "a key is made with the first request, kept in order over a restart, and counted",
+  async () => {
+    const data = ["--data-dir", join(folder, "data")];
+    {
+      await using service = await startService({ args: [...data, "--config", configFile(builtin())] });
+      const ask = await signedIn(service);
+      expect(await (await ask("POST", "/gateway/key/ensure")).json()).toMatchObject({ status: "ready" });
+      const { keys } = await (await fetch(`${service.baseUrl}/gateway/jwks`)).json();
+      expect(keys).toHaveLength(1);
+      const page = await (await fetch(`${service.baseUrl}/metrics`)).text();
+      expect(page).toContain('quartermaster_gateway_keys{state="ready"} 1');
+      expect(page).toContain('provisioner_calls_total{operation="provision",outcome="succeeded"} 1');
+      service.signal("SIGTERM");
+      expect(await service.ended()).toBe(0);
+    }
+    const another = Promise.withResolvers<void>();
+    upstream.fail("POST /key/update", { kind: "late-hang-up", times: 1, onHit: () => another.resolve() });
+    const changed = configFile(builtin({ policy: { models: ["model-a"] } }));
+    await using service = await startService({ args: [...data, "--config", changed] });
+    await service.logged("gateway.configuration_changed");
+    await another.promise; // nobody asked: the job has noticed
+    expect(upstream.keys[0]).toMatchObject({ models: ["model-a"] });
+    await service.logged("gateway.call_failed");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  },
+  START_LIMIT_MS,
+);
+
+test(
+  "the attempt of a killed service is made again at once by the next one",
+  async () => {
+    const args = ["--data-dir", join(folder, "killed"), "--config", configFile(builtin())];
+    const reached = Promise.withResolvers<void>();
+    upstream.fail("POST /key/generate", { kind: "never", times: 1, onHit: () => reached.resolve() });
+    {
+      await using first = await startService({ args });
+      const ask = await signedIn(first);
+      void ask("POST", "/gateway/key/ensure").catch(() => {});
+      await reached.promise;
+    } // SIGKILL
+    await using second = await startService({ args });
+    await second.logged("gateway.attempts_taken_over keys=1");
+    const ask = await signedIn(second);
+    expect(await (await ask("POST", "/gateway/key/ensure")).json()).toMatchObject({ status: "ready" });
+  },
+  START_LIMIT_MS,
+);
+
+test(
+  "AIR-6 a gateway that is down keeps nobody from starting or signing in, and is told as one degraded part",
+  async () => {
+    const gone = { type: "litellm", url: "http://127.0.0.1:1", inference_proxy_url: "http://127.0.0.1:1" };
+    const config = configFile({ ...builtin(), ...gone });
+    await using service = await startService({
+      args: ["--data-dir", join(folder, "down"), "--config", config],
+    });
+    expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200);
+    const ask = await signedIn(service);
+    expect((await ask("GET", "/admin/users")).status).toBe(200);
+    expect((await ask("POST", "/gateway/key/ensure")).status).toBe(502);
+  },
+  START_LIMIT_MS,
+);
+
+test("incomplete settings are refused, all at once, and nothing is made", async () => {
+  const config = configFile({ type: "litellm" });
+  const data = join(folder, "none");
+  const { exitCode, stderr } = await runCli(["serve", "--config", config, "--data-dir", data]);
+  expect(exitCode).not.toBe(0);
+  const missing = ["url", "inference_proxy_url", "provisioner.type", "provisioner.admin_key"];
+  for (const name of missing) expect(stderr).toContain(`gateway.${name}: missing`);
+});
+
+test("an executable that is not the pinned one is refused before anything listens", async () => {
+  const path = join(folder, "provisioner");
+  writeFileSync(path, "#!/bin/sh\n", { mode: 0o700 });
+  const pin = { executable_path: path, executable_sha256: "0".repeat(64), policy_revision: "1" };
+  const config = configFile({ ...builtin(), provisioner: { type: "our-own", ...pin } });
+  const { exitCode, stderr } = await runCli([
+    "serve",
+    "--config",
+    config,
+    "--data-dir",
+    join(folder, "none"),
+  ]);
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain("/gateway/provisioner/executable_sha256");
+});
+
+test("where the service connects to is listed", async () => {
+  const { stdout } = await runCli([
+    "config",
+    "show",
+    "--outgoing",
+    "--json",
+    "--config",
+    configFile(builtin()),
+  ]);
+  expect(stdout).toContain(upstream.origin);
+  expect(stdout).toContain("https://inference.example.org");
+});
+
+test("a warning says what does nothing while gateway mode is off", async () => {
+  const { type: _, ...rest } = builtin();
+  const { stderr, exitCode } = await runCli(["config", "check", "--config", configFile(rest)]);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("gateway.type is not set, so gateway mode is off");
+});

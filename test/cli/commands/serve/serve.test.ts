@@ -1,0 +1,408 @@
+// `serve` as an operator meets it: the first start, the next one, every reason not to start, reload and stop.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HOUR_MS, systemClock } from "../../../../src/platform/clock.ts";
+import { runCli } from "../../../support/cli/cli.ts";
+import { runHere } from "../../../support/in-process.ts";
+import { makeOlder, OLDER_SCHEMA } from "../../../support/installed/older-installation.ts";
+import { type RunningService, startService } from "../../../support/running-service.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example/catalog.yaml");
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  chmodSync(directory, 0o755); // another user looks into it below
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const folder = (name: string): string => join(directory, name);
+
+/** @returns a data directory that was set up, for what is not about the first start, which takes longer */
+async function installed(name: string): Promise<string> {
+  const result = await runHere(["setup", "--data-dir", folder(name)], { cwd: directory });
+  expect(result.exitCode).toBe(0);
+  return folder(name);
+}
+
+/** @returns what a caller with the administrator's password gets from the catalog */
+async function catalogAs(service: RunningService, password: string): Promise<Response> {
+  const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "admin@example.com", password }),
+  });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return await fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { cookie } });
+}
+
+describe("the first start on an empty directory", () => {
+  test("makes everything, shows the password once, and serves the seeded catalog to who signs in with it", async () => {
+    const dataDir = folder("first");
+    await using service = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });
+    expect(service.stdout()).toMatch(
+      /^First administrator: admin@example\.com\nPassword, shown this once: \S{24,}\n/,
+    );
+    expect(service.stdout()).toContain("catalog   3 added");
+    const listed = await catalogAs(service, service.password());
+    expect(listed.status).toBe(200);
+    expect((await listed.json()).map(({ id }: { id: string }) => id)).toEqual([
+      "review-guide",
+      "ticket-cli",
+      "audit-hooks",
+    ]);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    service.signal("SIGTERM");
+    await service.logged("service.stopped");
+    expect(await service.ended()).toBe(0);
+
+    await using second = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });
+    expect(second.stdout()).toContain("catalog   unchanged (3 packages)");
+    expect(second.stdout()).not.toContain("assword");
+    expect((await catalogAs(second, service.password())).status).toBe(200);
+    second.signal("SIGINT");
+    expect(await second.ended()).toBe(0);
+  });
+
+  test("takes the password from a file or the environment, and prints none", async () => {
+    const file = folder("password");
+    writeFileSync(file, "correct horse battery\n", { mode: 0o600 });
+    await using fromFile = await startService({
+      args: ["--data-dir", folder("p1"), "--bootstrap-admin-password-file", file],
+    });
+    expect(fromFile.stdout()).not.toContain("assword");
+    expect((await catalogAs(fromFile, "correct horse battery")).status).toBe(200);
+    await using fromEnvironment = await startService({
+      args: ["--data-dir", folder("p2")],
+      env: { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: "correct horse battery" },
+    });
+    expect((await catalogAs(fromEnvironment, "correct horse battery")).status).toBe(200);
+  });
+});
+
+describe("a start that cannot be", () => {
+  const refusals: { name: string; args(): string[]; exitCode: number; stderr: RegExp; left?: string[] }[] = [
+    {
+      name: "the data directory is a file",
+      args: () => {
+        writeFileSync(folder("file"), "");
+        return ["--data-dir", folder("file")];
+      },
+      exitCode: 2,
+      stderr: /^error: the data directory \S+ is a file\nhint: {2}name a directory/,
+    },
+    {
+      name: "another host would be told a loopback address",
+      args: () => ["--data-dir", folder("wide"), "--server-listen", "0.0.0.0:0"],
+      exitCode: 2,
+      stderr: /^error: server\.public_url is needed/,
+    },
+    {
+      name: "the catalog file is bad",
+      args: () => {
+        writeFileSync(folder("bad.yaml"), "- id: UPPER\n  version: '1'\n");
+        return ["--data-dir", folder("bad"), "--catalog", folder("bad.yaml")];
+      },
+      exitCode: 2,
+      stderr: /bad\.yaml has 3 problems\n.*bad\.yaml:1: \/0\/id: "UPPER" must be/,
+    },
+    {
+      name: "the catalog file is missing",
+      args: () => ["--data-dir", folder("nofile"), "--catalog", folder("nowhere.yaml")],
+      exitCode: 3,
+      stderr: /^error: there is no file \S+nowhere\.yaml/,
+    },
+    {
+      name: "the TLS files are missing",
+      args: () => [
+        "--data-dir",
+        folder("tls"),
+        "--server-tls-cert",
+        folder("c.pem"),
+        "--server-tls-key",
+        folder("k.pem"),
+      ],
+      exitCode: 2,
+      stderr: /^error: the TLS files \S+c\.pem and \S+k\.pem cannot be read/,
+    },
+  ];
+  for (const { name, args, exitCode, stderr } of refusals) {
+    test(`says why in one message: ${name}`, async () => {
+      const where = args().includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
+      const result = await runCli(["serve", ...args(), ...where]);
+      expect(result.stderr).toMatch(stderr);
+      expect(result.stderr).not.toMatch(/\n\s+at /);
+      expect(result.exitCode).toBe(exitCode);
+    });
+  }
+
+  test("a port in use leaves no installation behind", async () => {
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const { stderr, exitCode } = await runCli([
+      ...["serve", "--data-dir", folder("port")],
+      ...["--server-listen", `127.0.0.1:${taken.port}`],
+    ]);
+    await taken.stop();
+    expect(stderr).toContain("is in use by another program");
+    expect(exitCode).toBe(6);
+    expect(readdirSync(folder("port"))).toEqual(["server.lock"]);
+  });
+
+  test("a second server on the directory names the first", async () => {
+    await using first = await startService({ args: ["--data-dir", await installed("twice")] });
+    const { stderr, exitCode } = await runCli([
+      ...["serve", "--data-dir", folder("twice")],
+      ...["--server-listen", "127.0.0.1:0"],
+    ]);
+    expect(stderr).toContain(`is in use by another server (process ${first.pid},`);
+    expect(exitCode).toBe(4);
+  });
+
+  test("a database of a newer version is left alone, with the way back", async () => {
+    const dataDir = await installed("newer");
+    const database = new Database(join(dataDir, "quartermaster.db"));
+    database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
+    database.close();
+    const { stderr, exitCode } = await runCli([
+      "serve",
+      "--data-dir",
+      dataDir,
+      "--server-listen",
+      "127.0.0.1:0",
+    ]);
+    expect(stderr).toMatch(/^error: the database has schema 999 \(made by version 9\.9\.9\)/);
+    expect(stderr).toContain("hint:  start version 9.9.9 or newer again");
+    expect(exitCode).toBe(4);
+  });
+
+  test("SVC-10: lost sealing keys are missed, and no other key takes their place", async () => {
+    const data = await installed("keyless");
+    const here = { cwd: directory };
+    rmSync(join(data, "keys"), { recursive: true });
+    const listen = ["--server-listen", "127.0.0.1:0"];
+    const { stderr, exitCode } = await runHere(["serve", "--data-dir", data, ...listen], here);
+    expect(stderr).toMatch(
+      /^error: the signing key cannot be opened: the sealing key \w+ is missing\nhint: {2}put/,
+    );
+    expect(exitCode).toBe(4);
+    expect(existsSync(join(data, "keys"))).toBe(false);
+  });
+
+  test("root acts as the owner of the directory, so that no file in it belongs to root", async () => {
+    if (process.getuid?.() !== 0) return expect(process.getuid?.()).toBeGreaterThan(0); // only root can become another
+    const dataDir = folder("nobody");
+    mkdirSync(dataDir, { mode: 0o700 });
+    chownSync(dataDir, 65_534, 65_534);
+    await using _service = await startService({ args: ["--data-dir", dataDir] });
+    expect(statSync(join(dataDir, "quartermaster.db")).uid).toBe(65_534);
+  });
+});
+
+describe("a running service", () => {
+  test("takes a good catalog at SIGHUP, keeps the old one at a bad one and logs every problem", async () => {
+    const file = folder("reload.yaml");
+    writeFileSync(file, "[]");
+    await using service = await startService({ args: ["--data-dir", folder("reload"), "--catalog", file] });
+    writeFileSync(file, entry("tool-a"));
+    service.signal("SIGHUP");
+    await service.logged("catalog.reloaded");
+    const before = await (await catalogAs(service, service.password())).text();
+    expect(before).toContain('"id":"tool-a"');
+    writeFileSync(file, "- id: NO\n- id: NEITHER\n");
+    service.signal("SIGHUP");
+    await service.logged("catalog.problem", 8);
+    expect(await (await catalogAs(service, service.password())).text()).toBe(before);
+  });
+
+  test("takes another mapping of groups to roles at SIGHUP, and keeps the old one at a bad one", async () => {
+    const file = folder("mapping.yaml");
+    const dataDir = await installed("mapping");
+    const token = "a-token-of-32-characters-at-least";
+    const configure = (mapping: string) =>
+      writeFileSync(file, `scim:\n  token: ${token}\n  group_role_mappings: ${mapping}\n`, { mode: 0o600 });
+    configure("{}");
+    await using service = await startService({ args: ["--data-dir", dataDir, "--config", file] });
+    const headers = { authorization: `Bearer ${token}` };
+    const provision = async (path: string, resource: object): Promise<{ id: string }> => {
+      const body = JSON.stringify(resource);
+      return Object(
+        await (await fetch(`${service.baseUrl}/scim/v2/${path}`, { method: "POST", headers, body })).json(),
+      );
+    };
+    const { id } = await provision("Users", { userName: "ada@example.com" });
+    await provision("Groups", { displayName: "Platform", members: [id] });
+    const roleNow = () => {
+      using database = new Database(join(dataDir, "quartermaster.db"), { readonly: true });
+      return database.query("SELECT role FROM users WHERE id = ?").get(id);
+    };
+    expect(roleNow()).toEqual({ role: "member" });
+    configure("{ Platform: admin }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_applied");
+    expect(roleNow()).toEqual({ role: "admin" });
+    configure("{ Platform: owner }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_problem");
+    expect(roleNow()).toEqual({ role: "admin" });
+    const { id: second } = await provision("Users", { userName: "bob@example.com" });
+    await provision("Groups", { displayName: "Others", members: [second] });
+    configure("{ Others: admin }");
+    service.signal("SIGHUP");
+    await service.logged("scim.mapping_applied", 2);
+    expect(roleNow()).toEqual({ role: "member" });
+  });
+
+  test("listens on a Unix socket that only its owner and group may use, and removes it at the end", async () => {
+    const socket = folder("qm.sock");
+    await using service = await startService({
+      args: [
+        "--data-dir",
+        await installed("unix"),
+        "--server-listen",
+        `unix:${socket}`,
+        "--server-public-url",
+        "https://qm.example.org",
+      ],
+    });
+    expect(service.stdout()).toContain(` listens on unix:${socket}\n  public    https://qm.example.org\n`);
+    expect(statSync(socket).mode & 0o777).toBe(0o660);
+    const health = await fetch("http://qm/health", { unix: socket });
+    expect(await health.text()).toBe("ok");
+    expect(health.headers.get("strict-transport-security")).toBe("max-age=31536000");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  test("doctor reports a service whose Unix socket is gone", async () => {
+    const [data, socket] = [await installed("socket-gone"), folder("gone.sock")];
+    const settings = ["--data-dir", data, "--server-listen", `unix:${socket}`];
+    await using _service = await startService({
+      args: [...settings, "--server-public-url", "https://qm.example.org"],
+    });
+    const config = folder("socket-gone.yaml");
+    writeFileSync(
+      config,
+      `data_dir: ${data}\nserver: { listen: "unix:${socket}", public_url: https://qm.example.org }\n`,
+    );
+    const serviceFinding = async () => {
+      const { stdout } = await runCli(["doctor", "--config", config, "--json"]);
+      return JSON.parse(stdout).checks.find(({ check }: { check: string }) => check === "service");
+    };
+    expect(await serviceFinding()).toMatchObject({ result: "ok" });
+    rmSync(socket);
+    expect(await serviceFinding()).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining(socket),
+    });
+  });
+
+  test("refuses a data directory whose database is a link, and leaves the file that it leads to", async () => {
+    mkdirSync(folder("linked"));
+    writeFileSync(folder("target"), "");
+    symlinkSync(folder("target"), join(folder("linked"), "quartermaster.db"));
+    const { exitCode, stderr } = await runCli(["serve", "--data-dir", folder("linked")]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 5,
+      stderr: expect.stringContaining("is a symbolic link"),
+    });
+    expect(statSync(folder("target")).size).toBe(0);
+  });
+
+  test("warns in the log of a data directory that others may use", async () => {
+    const dataDir = await installed("open");
+    chmodSync(dataDir, 0o777);
+    await using service = await startService({ args: ["--data-dir", dataDir] });
+    await service.logged("data_dir.open");
+    expect(service.stderr()).toContain("mode=0777");
+  });
+
+  test("tells in the log of a bootstrap password and an organization name that it does not use", async () => {
+    const start = (password: string, name: string) => {
+      writeFileSync(folder("bootstrap-password"), password, { mode: 0o600 });
+      const args = ["--bootstrap-admin-password-file", folder("bootstrap-password")];
+      return startService({
+        args: ["--data-dir", folder("unused"), "--bootstrap-organization-name", name, ...args],
+      });
+    };
+    for (const name of ["First", "First", "Second"]) {
+      await using service = await start(`a password of the ${name.toLowerCase()}`, name);
+      await service.logged("service.started");
+      const told = service.stderr().match(/bootstrap\.\w+_unused/g);
+      expect(told).toEqual(
+        name === "First" ? null : ["bootstrap.organization_name_unused", "bootstrap.admin_password_unused"],
+      );
+      expect(service.stderr()).not.toContain("a password of the");
+    }
+  });
+
+  test("DAT-6 tells in the log of an upgrade, and where the copy is that was made before", async () => {
+    makeOlder(folder("older"), systemClock);
+    await using service = await startService({ args: ["--data-dir", folder("older")] });
+    const [copy] = readdirSync(join(folder("older"), "backups"));
+    await service.logged(`schema.upgraded from=${OLDER_SCHEMA} to=${OLDER_SCHEMA + 1} copy=`);
+    await service.logged(String(copy));
+  });
+
+  test("takes over the socket file of a killed predecessor", async () => {
+    const args = [
+      "--data-dir",
+      await installed("killed"),
+      "--server-listen",
+      `unix:${folder("killed.sock")}`,
+    ];
+    const start = () => startService({ args: [...args, "--server-public-url", "https://qm.example.org"] });
+    const first = await start();
+    await first[Symbol.asyncDispose](); // SIGKILL
+    expect(existsSync(folder("killed.sock"))).toBe(true);
+    await using _second = await start();
+    expect((await fetch("http://localhost/ready", { unix: folder("killed.sock") })).status).toBe(200);
+  });
+
+  test("takes over the job leases of a killed predecessor at once", async () => {
+    const args = ["--data-dir", await installed("leases")];
+    const first = await startService({ args });
+    await first[Symbol.asyncDispose](); // SIGKILL
+    const database = new Database(join(folder("leases"), "quartermaster.db"));
+    const inAnHourMs = systemClock.nowMs() + HOUR_MS;
+    const sql =
+      "INSERT OR REPLACE INTO jobs (name, next_run_at_ms, lease_owner, lease_until_ms) VALUES (?, 0, 'dead', ?)";
+    database.run(sql, ["sealing-rewrap", inAnHourMs]);
+    database.close();
+    await using second = await startService({ args });
+    await second.logged('scheduler.leases_taken_over jobs=["sealing-rewrap"]');
+  });
+
+  test("speaks TLS from files", async () => {
+    const fixtures = join(import.meta.dir, "../../fixtures");
+    const key = folder("localhost.key"); // a checkout does not keep permissions
+    writeFileSync(key, readFileSync(join(fixtures, "localhost.key")), { mode: 0o600 });
+    await using service = await startService({
+      args: [
+        ...["--data-dir", await installed("https")],
+        ...["--server-tls-cert", join(fixtures, "localhost.crt"), "--server-tls-key", key],
+      ],
+    });
+    expect(service.baseUrl).toStartWith("https://127.0.0.1:");
+    const tls = { ca: readFileSync(join(fixtures, "localhost.crt"), "utf8") };
+    expect(await (await fetch(`${service.baseUrl}/health`, { tls })).text()).toBe("ok");
+  });
+});
+
+const entry = (id: string): string =>
+  `- { id: ${id}, version: "1", source_ref: "https://example.com/${id}.tar.gz", sha256: "${"a".repeat(64)}" }\n`;

@@ -1,0 +1,108 @@
+// Start failures that a restart cannot repair: `serve` ends with a code that the printed unit lists, names the cause, and never
+// advises a new key in place of a lost one (operator-experience.md section 1.1, SVC-10).
+import { expect, test } from "bun:test";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openConnection } from "../../../../src/platform/database/connection.ts";
+import { isRoot } from "../../../support/cli/child.ts";
+import { runCli } from "../../../support/cli/cli.ts";
+import { giveAway } from "../../../support/give-away.ts";
+import { type Bench, createInstallation, runHere } from "../../../support/in-process.ts";
+
+const keyOf = ({ data }: Bench): string => join(data, "keys/0001.sealing-key");
+const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
+
+function writing(bench: Bench, sql: string): void {
+  const connection = openConnection(databaseOf(bench), {});
+  connection.run(sql);
+  connection.close();
+}
+
+const listed = async (): Promise<number[]> => {
+  const { stdout } = await runHere(["unit", "--executable", "/opt/quartermaster"], { cwd: "/" });
+  const [, codes = ""] = /^RestartPreventExitStatus=(.+)$/m.exec(stdout) ?? [];
+  return codes.split(" ").map(Number);
+};
+
+const FAULTS: Readonly<Record<string, [break_: (bench: Bench) => void, code: number, said: RegExp]>> = {
+  "a missing sealing key": [
+    (bench) => rmSync(join(bench.data, "keys"), { recursive: true }),
+    4,
+    /the sealing key [0-9a-f]{12} is missing\nhint: {2}put the same key back: from the \.qmk file/,
+  ],
+  "a damaged sealing key": [
+    (bench) => writeFileSync(keyOf(bench), readFileSync(keyOf(bench)).subarray(0, 20)),
+    2,
+    /0001\.sealing-key is not 32 bytes in base64\nhint: {2}put the same key back: from the \.qmk file/,
+  ],
+  "a sealing key that others can read": [
+    (bench) => chmodSync(keyOf(bench), 0o644),
+    2,
+    /can be read by other users\nhint: {2}chmod 600/,
+  ],
+  "another sealing key": [
+    (bench) => writeFileSync(keyOf(bench), `${Buffer.alloc(32, 7).toString("base64")}\n`),
+    4,
+    /the sealing key [0-9a-f]{12} is missing/,
+  ],
+  "a newer schema": [
+    (bench) => writing(bench, "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')"),
+    4,
+    /start version 9\.0\.0/,
+  ],
+  "a lost database": [(bench) => rmSync(databaseOf(bench)), 4, /is gone or empty/],
+  "a destroyed header": [
+    (bench) => writeFileSync(databaseOf(bench), readFileSync(databaseOf(bench)).fill(0, 0, 100)),
+    7,
+    /not a database\nhint: {2}.*backup restore/,
+  ],
+  "bad configuration": [
+    ({ data }) => writeFileSync(join(data, "../quartermaster.yaml"), "nonsense: true\n"),
+    2,
+    /nonsense/,
+  ],
+};
+
+test.each(Object.entries(FAULTS))("%s ends serve for good", async (_, [damage, code, said]) => {
+  using bench = await createInstallation();
+  writeFileSync(join(bench.folder, "quartermaster.yaml"), "log: {level: error}\n", { mode: 0o600 });
+  damage(bench);
+  const { exitCode, stderr } = await bench.run(
+    "serve --config quartermaster.yaml --server-listen 127.0.0.1:0",
+  );
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toContain("openssl rand");
+  expect(exitCode).toBe(code);
+  expect(await listed()).toContain(exitCode);
+});
+
+test("a missing sealing key is not replaced by a new one at a failed start", async () => {
+  using bench = await createInstallation();
+  rmSync(join(bench.data, "keys"), { recursive: true });
+  await bench.run("serve --server-listen 127.0.0.1:0");
+  expect(readdirSync(bench.data)).not.toContain("keys");
+});
+
+test.each([
+  ["the database", databaseOf],
+  ["the sealing key", keyOf],
+  ["the folder of artifacts", ({ data }: Bench) => join(data, "artifacts")],
+])("%s that the owner may not use ends serve for good, and is named", async (_, placeOf) => {
+  using bench = await createInstallation();
+  const place = placeOf(bench);
+  if (isRoot) giveAway(bench);
+  if (isRoot) chownSync(place, 0, 0);
+  else chmodSync(place, 0);
+  const { exitCode, stderr } = await runCli([
+    "serve",
+    "--server-listen",
+    "127.0.0.1:0",
+    "--data-dir",
+    bench.data,
+  ]);
+  if (!isRoot) chmodSync(place, 0o700);
+  expect(stderr).toContain(place);
+  expect(stderr).toMatch(/cannot be (?:used|read) by.*\nhint: {2}.*chown/);
+  expect(exitCode).toBe(5);
+  expect(await listed()).toContain(exitCode);
+});

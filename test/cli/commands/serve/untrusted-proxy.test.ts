@@ -1,0 +1,84 @@
+// A proxy that the settings do not name: the log of the service says so once, `doctor` and `status` until it is named.
+import { afterAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { UNTRUSTED_PROXY_TOLD_MS } from "../../../../src/domain/system/untrusted-proxies.ts";
+import { trustIn } from "../../../../src/server/listener/peer-address.ts";
+import { runCli } from "../../../support/cli/cli.ts";
+import { startService } from "../../../support/running-service.ts";
+import { createTestServer } from "../../../support/server.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const directory = temporaryDirectory();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test("is told in the log once, and by doctor and status across a restart, until it is named", async () => {
+  const data = join(directory, "tcp");
+  {
+    await using service = await startService({ args: ["--data-dir", data] });
+    await fetch(`${service.baseUrl}/health`);
+    expect(service.stderr()).not.toContain("proxy.untrusted");
+    const headers = { "x-forwarded-for": "203.0.113.7" };
+    for (let time = 0; time < 2; time += 1) await fetch(`${service.baseUrl}/health`, { headers });
+    await service.logged("server.trusted_proxies");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(service.stderr().match(/proxy\.untrusted/g)).toHaveLength(1);
+  }
+  const told = "127.0.0.1 sent the header x-forwarded-for, but is no trusted proxy";
+  const remedy = "add 127.0.0.1 to server.trusted_proxies";
+  for (const command of ["doctor", "status"]) {
+    const { stdout } = await runCli([command, "--data-dir", data]);
+    expect(stdout).toContain(told);
+    expect(stdout).toContain(remedy);
+  }
+  const { stdout } = await runCli(["status", "--data-dir", data, "--json"]);
+  expect(JSON.parse(stdout).untrusted_proxy).toMatchObject({
+    peer: "127.0.0.1",
+    header: "x-forwarded-for",
+    setting: "server.trusted_proxies",
+  });
+  {
+    const args = ["--data-dir", data, "--server-trusted-proxies", "127.0.0.1"];
+    await using service = await startService({ args });
+    await fetch(`${service.baseUrl}/health`, { headers: { "x-forwarded-for": "203.0.113.7" } });
+    expect(service.stderr()).not.toContain("proxy.untrusted");
+    expect((await runCli(["status", "--data-dir", data])).stdout).not.toContain("trusted_proxies");
+    expect((await runCli(["doctor", "--data-dir", data])).stdout).not.toContain("trusted_proxies");
+  }
+});
+
+test("is told behind a Unix socket, too", async () => {
+  const socket = join(directory, "qm.sock");
+  const where = ["--server-listen", `unix:${socket}`, "--server-public-url", "https://qm.example.org"];
+  await using service = await startService({ args: ["--data-dir", join(directory, "unix"), ...where] });
+  await fetch("http://qm/health", { unix: socket, headers: { forwarded: "for=203.0.113.7" } });
+  await service.logged("a peer on the Unix socket sent the header forwarded");
+});
+
+describe("the note of an untrusted proxy", () => {
+  const nobody = trustIn([]);
+
+  test("holds for UNTRUSTED_PROXY_TOLD_MS after it was last seen", async () => {
+    await using face = await createTestServer();
+    const { untrustedProxies } = face.domain;
+    await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
+    await untrustedProxies.note({ peer: "10.0.0.2", header: "forwarded" });
+    face.world.clock.advance(UNTRUSTED_PROXY_TOLD_MS - 1);
+    expect(untrustedProxies.find(nobody)?.peer).toBe("10.0.0.2");
+    face.world.clock.advance(1);
+    expect(untrustedProxies.find(nobody)).toBeUndefined();
+  });
+
+  test("is not told to whose settings trust the peer, and is forgotten by a service that does", async () => {
+    await using face = await createTestServer();
+    const { untrustedProxies } = face.domain;
+    await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
+    const trusted = trustIn([{ address: "10.0.0.0", prefix: 8, family: "ipv4" }]);
+    expect(untrustedProxies.find(trusted)).toBeUndefined();
+    await untrustedProxies.forgetTrusted(nobody);
+    expect(untrustedProxies.find(nobody)).toBeDefined();
+    await untrustedProxies.forgetTrusted(trusted);
+    expect(untrustedProxies.find(nobody)).toBeUndefined();
+  });
+});

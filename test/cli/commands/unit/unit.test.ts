@@ -1,0 +1,90 @@
+// The systemd unit as it is printed, and what systemd itself says about it.
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SETTING_NAMES, settingOf } from "../../../../src/platform/config/table.ts";
+import { DRAIN_MS } from "../../../../src/server/listener/listen.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { runHere } from "../../../support/in-process.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const directory = temporaryDirectory();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const run = (line: string) => runHere(line.split(" "), { cwd: "/home/ana" });
+
+async function unit(executable = "/usr/local/bin/quartermaster"): Promise<string> {
+  return (await runHere(["unit", "--executable", executable], { cwd: "/" })).stdout;
+}
+
+/** It comes with systemd, which not every machine has. */
+const systemdAnalyze = Bun.which("systemd-analyze") ?? "true";
+
+function analyze(args: readonly string[]): { said: string; exitCode: number } {
+  const { stdout, stderr, exitCode } = Bun.spawnSync([systemdAnalyze, ...args]);
+  return { said: `${stdout}${stderr}`, exitCode };
+}
+
+test("SVC-1: unit", async () => {
+  const steps: Step[] = [];
+  for (const line of [
+    "unit",
+    "unit --executable /opt/qm/quartermaster --json",
+    "unit --sysusers",
+    "unit --sysusers --json",
+  ])
+    steps.push({ line, ...(await run(line)) });
+  expectGolden("unit", steps, new Map());
+});
+
+test("SVC-1: an executable where the unit hides it is told", async () => {
+  const { stderr, stdout } = await run("unit --executable quartermaster");
+  expect(stderr).toStartWith("warning: the unit hides /home/ana/quartermaster from the service");
+  expect(stdout).toContain("\nExecStart=/home/ana/quartermaster serve\n");
+});
+
+test("a path that systemd does not take is refused", async () => {
+  const { stderr, exitCode } = await runHere(["unit", "--executable", '/opt/"mine"/quartermaster'], {
+    cwd: "/",
+  });
+  expect(stderr).toStartWith("error: systemd starts no executable whose path has quotes");
+  expect(exitCode).toBe(2);
+});
+
+describe("systemd", () => {
+  test("SVC-7: finds the exposure to be 1.5 at most", async () => {
+    const path = join(directory, "quartermaster.service");
+    writeFileSync(path, await unit());
+    const { said, exitCode } = analyze(["security", "--offline=true", "--threshold=15", path]);
+    expect([exitCode, exitCode === 0 ? "" : said]).toEqual([0, ""]);
+  });
+
+  test.each(["/bin/sh", join(directory, "a place", "100%n $HOME")])(
+    "finds no fault in it, and the executable %s",
+    async (executable) => {
+      if (executable.startsWith(directory)) {
+        mkdirSync(dirname(executable));
+        writeFileSync(executable, "#!/bin/sh\n", { mode: 0o755 });
+      }
+      const path = join(directory, "verified.service");
+      writeFileSync(path, await unit(executable));
+      expect(analyze(["verify", "--man=no", path])).toEqual({ said: "", exitCode: 0 });
+    },
+  );
+});
+
+test("SVC-5: every secret is passed as a credential that may be missing", async () => {
+  const secrets = SETTING_NAMES.flatMap((name) => settingOf(name).credential ?? []);
+  const lines = (await unit()).split("\n").filter((line) => line.startsWith("LoadCredential="));
+  expect(lines).toEqual(secrets.map((name) => `LoadCredential=${name}:quartermaster.${name}`));
+});
+
+test("SVC-4: systemd waits longer than the service takes to end", async () => {
+  const seconds = /^TimeoutStopSec=(\d+)$/m.exec(await unit())?.[1];
+  expect(Number(seconds) * 1_000).toBeGreaterThan(DRAIN_MS + 30_000);
+});
+
+test("help service names the commands that install it", async () => {
+  const { stdout } = await run("help service");
+  expect(stdout).toContain("quartermaster unit > /etc/systemd/system/quartermaster.service");
+});

@@ -1,0 +1,48 @@
+// `users erase` and what comes after it: a backup has nothing of the person, not even in free pages, and comes back with a log
+// that is whole. What is erased is tested in test/domain/erasure.
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createBench, createInstallation } from "../../../support/in-process.ts";
+import { guessOn, inviteOn } from "../../../support/installed/installed-login.ts";
+
+const ANA = "ana@example.org";
+
+test("a backup that is made afterwards has nothing of the person, and restores to a log that is whole", async () => {
+  using bench = await createInstallation();
+  await bench.json(`users create ${ANA} --role admin`);
+  await inviteOn(bench, { inviter: ANA, emails: ["bob@example.org"] });
+  await guessOn(bench, ANA);
+  await bench.json("backup create before.qmb");
+  await bench.json(`users erase ${ANA} --confirm ${ANA}`);
+  await bench.json("backup create after.qmb");
+  const bytesOf = (name: string) => readFileSync(join(bench.folder, name)).toString("latin1");
+  expect(bytesOf("before.qmb")).toContain(ANA);
+  expect(bytesOf("after.qmb")).not.toContain(ANA);
+  expect(await bench.json("backup verify after.qmb")).toMatchObject({ intact: true });
+  using copy = createBench(); // a connection of this process may still be on the other
+  cpSync(bench.data, copy.data, { recursive: true });
+  await copy.json(`backup restore ${join(bench.folder, "after.qmb")} --confirm data`);
+  expect(await copy.json("audit verify")).toMatchObject({ verified: true });
+  expect((await copy.run(`users show ${ANA}`)).exitCode).toBe(3);
+});
+
+test("the terminal says what goes, wants the address again, and tells an erased person from nobody", async () => {
+  using bench = await createInstallation();
+  await bench.json(`users create ${ANA} --role member`);
+  const planned = await bench.json(`users erase ${ANA} --dry-run`);
+  expect(planned).toMatchObject({ dry_run: true, action: `erase ${ANA} for good` });
+  expect(await bench.run(`users erase ${ANA} --confirm other@example.org`)).toMatchObject({ exitCode: 2 });
+  expect(await bench.json("users list --status active")).toMatchObject({ total: 2 });
+  await bench.json(`users erase ${ANA.toUpperCase()} --confirm ${ANA}`);
+  expect(await bench.json("users list")).toMatchObject({ total: 1 });
+  expect(await bench.run(`users erase ${ANA} --confirm ${ANA}`)).toMatchObject({ exitCode: 3 });
+});
+
+test("an erasure that is interrupted while it reads the log has changed nothing", async () => {
+  using bench = await createInstallation();
+  await bench.json(`users create ${ANA} --role member`);
+  const signal = AbortSignal.abort(new Error("interrupted"));
+  expect((await bench.run(`users erase ${ANA} --confirm ${ANA}`, { signal })).exitCode).toBe(1);
+  expect(await bench.json("users list --status active")).toMatchObject({ total: 2 });
+});

@@ -1,0 +1,195 @@
+// Commands on the data directory of a running server: its very next answer knows what the command did. The server, the
+// workstation's requests and the browser are real; only Chromium is missing.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { dumpOf } from "../../domain/erasure/erasure-world.ts";
+import { FormBrowser, formTo } from "../../support/browser/form-browser.ts";
+import { runHere } from "../../support/in-process.ts";
+import { type RunningService, startService } from "../../support/running-service.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../../src/domain/catalog/example");
+const EMAIL = "admin@example.com";
+const DEVICE_CODE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+let folder: string;
+let service: RunningService;
+
+beforeAll(async () => {
+  folder = temporaryDirectory();
+  cpSync(EXAMPLE, folder, { recursive: true });
+  service = await startService({ args: ["--data-dir", join(folder, "data")] });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+async function command(line: string): Promise<Record<string, unknown>> {
+  const args = [...line.split(" "), "--json", "--data-dir", join(folder, "data")];
+  const { stdout, stderr, exitCode } = await runHere(args, { cwd: folder });
+  expect({ stderr: exitCode === 0 ? "" : stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return JSON.parse(stdout);
+}
+
+const post = async (path: string, form: Record<string, string>) =>
+  Object(
+    await (await fetch(service.baseUrl + path, { method: "POST", body: new URLSearchParams(form) })).json(),
+  );
+
+/** RFC 8628 from the workstation's request to its tokens. */
+async function logIn(
+  credential = { email: EMAIL, password: service.password() },
+): Promise<{ accessToken: string; refreshToken: string }> {
+  const client = { client_id: "blue-cli" };
+  const login = await post("/api/auth/device/code", {
+    ...client,
+    scope: "governance:read client-status:write offline_access",
+  });
+  const browser = new FormBrowser(service.baseUrl, fetch);
+  const path = new URL(login.verification_uri_complete).pathname;
+  const page = await browser.signIn(await browser.visit(path), credential);
+  const approved = await browser.submit(formTo(page, path), { decision: "approve" });
+  expect(approved.path).toBe("/device/approved");
+  const form = { ...client, grant_type: DEVICE_CODE_GRANT, device_code: login.device_code };
+  const { access_token, refresh_token } = await post("/api/auth/oauth2/token", form);
+  return { accessToken: access_token, refreshToken: refresh_token };
+}
+
+const catalogAs = (accessToken: string): Promise<Response> =>
+  fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { authorization: `Bearer ${accessToken}` } });
+
+const idsSeenAs = async (accessToken: string) => {
+  const packages: readonly { id: string }[] = await (await catalogAs(accessToken)).json();
+  return packages.map(({ id }) => id);
+};
+
+test("what is seeded and removed is served with the very next answer", async () => {
+  const { accessToken } = await logIn();
+  expect(await idsSeenAs(accessToken)).toEqual([]);
+  await command("catalog seed catalog.yaml");
+  expect(await idsSeenAs(accessToken)).toEqual(["review-guide", "ticket-cli", "audit-hooks"]);
+  await command("catalog remove ticket-cli --yes");
+  expect(await idsSeenAs(accessToken)).toEqual(["review-guide", "audit-hooks"]);
+});
+
+test("a grant that is revoked is refused with the very next request, and its refresh token too", async () => {
+  const { accessToken, refreshToken } = await logIn();
+  const other = await logIn();
+  expect((await catalogAs(accessToken)).status).toBe(200);
+  const { items } = await command("logins list --kind grant");
+  const [, grant] = Array.isArray(items) ? items : [];
+  expect(await command(`logins revoke ${grant.id} --yes`)).toMatchObject({ changed: true });
+  expect((await catalogAs(accessToken)).status).toBe(401);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
+  expect((await catalogAs(other.accessToken)).status).toBe(200);
+});
+
+test("`logins revoke --user` and `--all` leave nobody logged in", async () => {
+  const first = await logIn();
+  await command(`logins revoke --user ${EMAIL} --yes`);
+  expect((await catalogAs(first.accessToken)).status).toBe(401);
+  const second = await logIn();
+  expect((await catalogAs(second.accessToken)).status).toBe(200);
+  await command("logins revoke --all --yes");
+  expect((await catalogAs(second.accessToken)).status).toBe(401);
+});
+
+test("whoever is erased is refused with the very next request, and nothing in the database names them", async () => {
+  const email = "ana@example.org";
+  const { password } = await command(`users create ${email} --role admin`);
+  const { accessToken, refreshToken } = await logIn({ email, password: String(password) });
+  expect((await catalogAs(accessToken)).status).toBe(200);
+  const erased = await command(`users erase ${email} --confirm ${email}`);
+  expect(erased).toMatchObject({ erased: true, rows: { users: 1, grants: 1, login_sessions: 1 } });
+  expect((await catalogAs(accessToken)).status).toBe(401);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
+  expect(await command("audit verify")).toMatchObject({ verified: true });
+  const dump = JSON.stringify(dumpOf({ file: join(folder, "data", "quartermaster.db") }));
+  expect(dump).not.toContain(email);
+  expect(dump).toContain(String(erased.pseudonym));
+});
+
+test("a rotated signing key is published at once, and tokens of the old one stay good", async () => {
+  const { accessToken } = await logIn();
+  const { kid } = await command("signing-keys rotate --yes");
+  const { keys } = Object(await (await fetch(`${service.baseUrl}/api/auth/jwks`)).json());
+  expect(keys).toHaveLength(2);
+  expect(keys).toContainEqual(expect.objectContaining({ kid }));
+  expect((await catalogAs(accessToken)).status).toBe(200);
+});
+
+test("an invitation made at the terminal opens in the browser until it is canceled there", async () => {
+  const { invitation_url, invitation } = await command("users invite ana@example.org --role member");
+  expect(invitation_url).toStartWith(`${service.baseUrl}/`);
+  const link = String(invitation_url).slice(service.baseUrl.length);
+  const browser = new FormBrowser(service.baseUrl, fetch);
+  expect((await browser.visit(link)).html).toContain("ana@example.org");
+  await command(`invitations cancel ${Object(invitation).id} --yes`);
+  expect((await browser.visit(link)).html).not.toContain("ana@example.org");
+});
+
+test("a suspended user is out with the very next request", async () => {
+  await command("users create bob@example.org --role admin");
+  const { items } = await command("users list --q bob");
+  expect(items).toHaveLength(1);
+  const { password } = await command("users reset-password bob@example.org --yes");
+  const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: "bob@example.org", password }),
+  });
+  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const ask = () => fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { cookie } });
+  expect((await ask()).status).toBe(200);
+  await command("users suspend bob@example.org --yes");
+  expect((await ask()).status).toBe(401);
+});
+
+test("a SCIM token made at the terminal works at once, what it provisions shows there, and revoked it is refused", async () => {
+  const { token } = await command("scim tokens create entra");
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/scim+json" };
+  const provision = (path: string, body: object) =>
+    fetch(`${service.baseUrl}/scim/v2/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const user = Object(await (await provision("Users", { userName: "dora@example.org" })).json());
+  const members = [{ value: user.id }];
+  expect((await provision("Groups", { displayName: "Engineering", members })).status).toBe(201);
+  expect(await command("groups show engineering")).toMatchObject({
+    member_count: 1,
+    members: [{ id: user.id, user_name: "dora@example.org" }],
+  });
+  expect(await command("scim status")).toMatchObject({
+    users: 1,
+    groups: 1,
+    tokens: [{ label: "entra", last_used_at: expect.any(String) }],
+  });
+  expect((await command("users list --source scim")).items).toMatchObject([{ email: "dora@example.org" }]);
+  await command("scim tokens revoke entra --yes");
+  expect((await provision("Groups", { displayName: "Design" })).status).toBe(401);
+});
+
+test("a workstation that is revoked is refused with its next report, one that is only removed comes back", async () => {
+  const { accessToken, refreshToken } = await logIn();
+  const report = { instance_id: "i-1", hostname: "lab-14", client_version: "0.1.0", platform: "linux" };
+  const send = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+    const body = JSON.stringify({ ...report, applied: true, files_ok: true });
+    return (await fetch(`${service.baseUrl}/client-status`, { method: "POST", headers, body })).status;
+  };
+  expect(await send()).toBe(204);
+  const figures = await (await fetch(`${service.baseUrl}/metrics`)).text();
+  expect(figures).toContain('quartermaster_clients{health="outdated"} 1');
+  expect(await command("clients remove lab-14 --yes")).toMatchObject({ changed: true });
+  expect((await command("clients list")).items).toEqual([]);
+  expect(await send()).toBe(204);
+  expect((await command("clients list")).items).toMatchObject([{ hostname: "lab-14" }]);
+  expect(await command("clients revoke lab-14 --yes")).toMatchObject({ changed: true });
+  expect(await send()).toBe(401);
+  expect((await command("clients list")).items).toEqual([]);
+  const form = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: refreshToken };
+  expect(await post("/api/auth/oauth2/token", form)).toMatchObject({ error: "invalid_grant" });
+});

@@ -1,0 +1,102 @@
+// CLI-20: commands act as the owner of the data directory, whoever starts them, or stop and name that owner. Real processes
+// of other users; the parts of it are tested in test/platform/data-directory/data-directory.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isRoot, NOBODY } from "../../support/cli/child.ts";
+import { runCli } from "../../support/cli/cli.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
+const STRANGER = NOBODY - 1;
+
+const folder = temporaryDirectory();
+const data = join(folder, "data");
+const run = (line: string) => runCli([...line.split(" "), "--data-dir", data]);
+
+/** Loads what the command needs, becomes another user, to whom runtime and checkout may be closed, and runs it. */
+const STRANGE_COMMAND = `
+  const { run } = await import("${ROOT}/cli/program.ts");
+  const { processContext } = await import("${ROOT}/cli/context.ts");
+  for (const file of ["src/platform/config/config.ts", "src/app/installation/installation.ts", "src/app/installation/origin.ts", "cli/data-directory/with-domain.ts", "cli/commands/users/read.ts"])
+    await import("${ROOT}/" + file);
+  process.setgroups([]); process.setgid(${STRANGER}); process.setuid(${STRANGER});
+  process.exit(await run(process.argv.slice(1), processContext()));`;
+
+const runAsStranger = (line: string) =>
+  runCli([...line.split(" "), "--data-dir", data], {
+    command: [process.execPath, "-e", STRANGE_COMMAND, "--"],
+  });
+
+beforeAll(() => {
+  chmodSync(folder, 0o755);
+  mkdirSync(data, { mode: 0o700 });
+  if (isRoot) chownSync(data, NOBODY, NOBODY);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.if(isRoot)("CLI-20 started as root", () => {
+  test("whatever commands make in the data directory belongs to its owner", async () => {
+    cpSync(join(ROOT, "src/domain/catalog/example"), join(folder, "example"), { recursive: true });
+    const lines = [
+      "setup",
+      "users create ana@example.org --role member",
+      `catalog seed ${join(folder, "example/catalog.yaml")}`,
+      "backup create",
+      `audit export --out ${join(data, "audit.jsonl")}`,
+    ];
+    for (const line of lines) expect({ line, ...(await run(line)) }).toMatchObject({ line, exitCode: 0 });
+    const files = readdirSync(data, { recursive: true, encoding: "utf8" });
+    expect(files.length).toBeGreaterThan(8);
+    const owners = files.map((file) => statSync(join(data, file))).map(({ uid, gid }) => `${uid}:${gid}`);
+    expect([...new Set(owners)]).toEqual([`${NOBODY}:${NOBODY}`]);
+  });
+
+  test("the audit log names who started the command, not whom it became", () => {
+    const entries = readFileSync(join(data, "audit.jsonl"), "utf8").trimEnd().split("\n");
+    const actors = entries.map((entry) => JSON.parse(entry).actor).filter(({ kind }) => kind === "operator");
+    expect(actors.length).toBeGreaterThan(2);
+    expect(new Set(actors.map(({ label }) => label))).toEqual(new Set(["root"]));
+  });
+
+  test("a file that only root may write is refused, and why is said", async () => {
+    const { stderr, exitCode } = await run(`audit export --out ${join(folder, "closed.jsonl")}`);
+    expect(stderr).toContain("may not be used by this user");
+    expect(stderr).toContain("acts as the owner of the data directory");
+    expect(exitCode).toBe(5);
+  });
+
+  test("a folder above that is closed to the owner is named", async () => {
+    chmodSync(folder, 0o700);
+    const { stderr, exitCode } = await run("users list");
+    chmodSync(folder, 0o755);
+    expect(stderr).toContain(`is in ${folder}, which belongs to root (user id 0)`);
+    expect(exitCode).toBe(5);
+  });
+
+  test("anybody else is told whose it is, and nothing is made", async () => {
+    const { stderr, exitCode } = await runAsStranger("users list");
+    expect(stderr).toContain(
+      `${data} belongs to nobody (user id ${NOBODY}), and this runs as user id ${STRANGER}\n`,
+    );
+    expect(stderr).toContain(`hint:  run as that user, for example: sudo -u nobody quartermaster …\n`);
+    expect(exitCode).toBe(5);
+  });
+
+  test("to whom the folder above is closed is not told that there is nothing", async () => {
+    chmodSync(folder, 0o700);
+    const { stderr, exitCode } = await runAsStranger("users list");
+    chmodSync(folder, 0o755);
+    expect(stderr).toContain(`which user id ${STRANGER} may not enter`);
+    expect(exitCode).toBe(5);
+  });
+});

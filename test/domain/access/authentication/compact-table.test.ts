@@ -1,0 +1,137 @@
+// The table of compact rows: what it finds, what it forgets and in which order, and how much room it takes.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { hashAt } from "../../../../src/domain/access/authentication/compact-segment.ts";
+import {
+  CompactTable,
+  expiryOf,
+  OWN_BITS_SHIFT,
+} from "../../../../src/domain/access/authentication/compact-table.ts";
+
+const OWN_WORDS = 2;
+/** four of the key, one of the time */
+const ROW_BYTES = (4 + 1 + OWN_WORDS) * 4;
+const SEGMENTS = 256;
+
+const randomKey = (): Uint32Array => crypto.getRandomValues(new Uint32Array(4));
+const open = (bytesMax = 2 ** 20) => new CompactTable({ ownWords: OWN_WORDS, bytesMax });
+const ownWordOf = (table: CompactTable, key: Uint32Array): number | undefined => {
+  const row = table.find(key);
+  return row?.words[row.at + 1];
+};
+
+/** @returns keys whose rows lie in the same part of a table */
+function neighbors(count: number): Uint32Array[] {
+  const keys: Uint32Array[] = [];
+  while (keys.length < count) {
+    const key = randomKey();
+    if (hashAt(key, 0) >>> 24 === 7) keys.push(key);
+  }
+  return keys;
+}
+
+test("it finds what a map finds, whatever is put, put again and removed", () => {
+  const step = fc.record({
+    act: fc.constantFrom("put" as const, "put" as const, "remove" as const),
+    key: fc.nat({ max: 400 }),
+    value: fc.nat(),
+  });
+  const keys = Array.from({ length: 401 }, randomKey);
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 1_000 }), (steps) => {
+      const table = open();
+      const oracle = new Map<number, number>();
+      for (const { act, key, value } of steps) {
+        const words = keys[key] ?? randomKey();
+        if (act === "remove") {
+          oracle.delete(key);
+          table.remove(words);
+        } else {
+          oracle.set(key, value);
+          table.put(words, [0, value], { expiry: 100, now: 1 });
+        }
+      }
+      expect(keys.map((key) => ownWordOf(table, key))).toEqual(keys.map((_key, at) => oracle.get(at)));
+      expect(table.livingAt(1)).toBe(oracle.size);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a row that is over is found until its place is needed, and says when it was over", () => {
+  const table = open();
+  const key = randomKey();
+  table.put(key, [0, 1], { expiry: 50, now: 1 });
+  const row = table.find(key);
+  expect(row && expiryOf(row)).toBe(50);
+  expect([table.livingAt(49), table.livingAt(50)]).toEqual([1, 0]);
+});
+
+test("the bits above the lowest one of the first word are the owner's, used or not", () => {
+  const table = open();
+  const key = randomKey();
+  const own = (0x7fff_ffff << OWN_BITS_SHIFT) >>> 0;
+  table.put(key, [own, 1], { expiry: 50, now: 1 });
+  for (let asked = 0; asked < 2; asked += 1) {
+    const row = table.find(key);
+    expect((row?.words[row.at] ?? 0) >>> OWN_BITS_SHIFT).toBe(0x7fff_ffff);
+  }
+});
+
+test.each([10_000, 100_000])("%p rows take at most 1.46 times their own bytes", (rows) => {
+  const table = open(2 ** 26);
+  for (let row = 0; row < rows; row += 1) table.put(randomKey(), [0, row], { expiry: 50, now: 1 });
+  expect(table.livingAt(1)).toBe(rows);
+  expect(table.bytes / rows / ROW_BYTES).toBeLessThan(1.46);
+});
+
+test("rows that are over make room: the table of a steady stream does not grow", () => {
+  const table = open(2 ** 26);
+  const second = (now: number) => {
+    for (let row = 0; row < 200; row += 1) table.put(randomKey(), [0, row], { expiry: now + 10, now });
+  };
+  for (let now = 1; now <= 100; now += 1) second(now);
+  const { bytes } = table;
+  for (let now = 101; now <= 400; now += 1) second(now);
+  expect(table.bytes).toBeLessThan(bytes * 1.2);
+  expect(table.livingAt(400)).toBe(2_000);
+});
+
+test.each([
+  ["below", -1],
+  ["at", 0],
+  ["above", 1],
+])("with %s as many rows in a part as it may have, all are kept but one above", (_where, more) => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const keys = neighbors(slots + more);
+  for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
+  expect(table.livingAt(1)).toBe(Math.min(slots, slots + more));
+  expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
+});
+
+test("rows that were asked for outlast any number of rows that were not", () => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const [good, flood] = [neighbors(slots / 2), neighbors(2_000)];
+  for (const key of good) table.put(key, [0, 1], { expiry: 50, now: 1 });
+  for (const key of flood) {
+    for (const each of good) table.find(each);
+    table.put(key, [0, 2], { expiry: 90, now: 2 });
+  }
+  expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
+});
+
+test("of rows that were all asked for, the one that is over first goes", () => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const keys = neighbors(slots + 1);
+  const last = keys.pop() ?? randomKey();
+  for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: at === 17 ? 40 : 50, now: 1 });
+  for (const key of keys) table.find(key);
+  table.put(last, [0, 99], { expiry: 50, now: 2 });
+  const kept = keys.map((key) => ownWordOf(table, key) !== undefined);
+  expect(kept.indexOf(false)).toBe(17);
+  expect(kept.filter((isKept) => !isKept)).toHaveLength(1);
+  expect(ownWordOf(table, last)).toBe(99);
+});

@@ -1,0 +1,219 @@
+// Attempt counters: at, below and above the limit, windows, restarts, and what a flood costs the disk.
+import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import * as budgets from "../../../../src/domain/access/budgets/budgets.ts";
+import { createInvitationBudget } from "../../../../src/domain/access/budgets/invitation-budget.ts";
+import { SWEEP_BATCH_ROWS } from "../../../../src/domain/access/model.ts";
+import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { openDatabase } from "../../../../src/platform/database/database.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { createWorld, START_MS, type World } from "../../../support/world.ts";
+import { isAtRest } from "../at-rest.ts";
+
+const guesses = (overrides: Partial<budgets.Budget> = {}): budgets.Budget => ({
+  name: "password.account",
+  subject: "ada@example.com",
+  limit: 3,
+  windowSeconds: 60,
+  nowMs: START_MS,
+  ...overrides,
+});
+
+const spend = (world: World, overrides: Partial<budgets.Budget> = {}): Promise<void> =>
+  world.db.write((tx) => budgets.spend(tx, guesses(overrides)), "access");
+
+const spendTimes = async (world: World, times: number): Promise<void> => {
+  for (let i = 0; i < times; i += 1) await spend(world);
+};
+
+const tooMany = (act: () => unknown): unknown => {
+  try {
+    act();
+    return "allowed";
+  } catch (error) {
+    return error instanceof DomainError ? [error.kind, error.reason, error.retryAfterSeconds] : error;
+  }
+};
+
+test("below its limit a budget lets the next attempt through", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 2);
+  budgets.check(world.db.read, guesses());
+  await spend(world);
+});
+
+test("at its limit a budget refuses and says when the window ends", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  const nowMs = START_MS + 17.5 * SECOND_MS;
+  const refusal = ["too_many", "access.too_many_attempts", 43];
+  expect(tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))).toEqual(refusal);
+  expect(spend(world, { nowMs })).rejects.toMatchObject({ reason: "access.too_many_attempts" });
+});
+
+test("above its limit nothing is counted, so the window still ends when it was going to", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  await spend(world, { nowMs: START_MS + 59 * SECOND_MS }).catch(() => {});
+  await spend(world, { nowMs: START_MS + 60 * SECOND_MS });
+});
+
+test("attempts at the same moment cannot pass together", async () => {
+  await using world = await createWorld();
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => spend(world)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+});
+
+test("subjects and kinds of attempt are counted apart", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  await spend(world, { subject: "bob@example.com" });
+  await spend(world, { name: "password.address" });
+});
+
+test("counters survive a restart", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  await world.db.close();
+  const reopened = openDatabase(world.file);
+  expect(tooMany(() => budgets.check(reopened.read, guesses()))).toEqual([
+    "too_many",
+    "access.too_many_attempts",
+    60,
+  ]);
+  await reopened.close();
+});
+
+test("a window left behind by a clock that went back does not lock anybody out", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  budgets.check(world.db.read, guesses({ nowMs: START_MS - DAY_MS }));
+});
+
+test("a success clears a counter, a refund gives one attempt back", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  await world.db.write((tx) => budgets.refund(tx, guesses()), "access");
+  await spend(world);
+  expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
+  await world.db.write((tx) => budgets.clear(tx, guesses()), "access");
+  await spendTimes(world, 3);
+});
+
+test("a refund gives back no more than was counted", async () => {
+  await using world = await createWorld();
+  const refund = () => world.db.write((tx) => budgets.refund(tx, guesses()), "access");
+  await refund(); // of a counter that is not there
+  await spend(world);
+  for (let i = 0; i < 3; i += 1) await refund();
+  await spendTimes(world, 3);
+  expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
+});
+
+test.each([
+  ["before", -1, "refused"],
+  ["at", 0, "allowed"],
+  ["after", 1, "allowed"],
+])(
+  "%s the end of a window that has room, an attempt begins a new one with a whole budget or does not",
+  async (_when, stepMs, fourth) => {
+    await using world = await createWorld();
+    await spend(world);
+    const nowMs = START_MS + 60 * SECOND_MS + stepMs;
+    await spend(world, { nowMs });
+    await spend(world, { nowMs });
+    const outcome = await spend(world, { nowMs }).then(
+      () => "allowed",
+      () => "refused",
+    );
+    expect(outcome).toBe(fourth);
+    if (fourth === "allowed")
+      expect(tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))).toEqual([
+        ...["too_many", "access.too_many_attempts", 60],
+      ]);
+  },
+);
+
+test("an attempt after the clock went back begins a window of the right length", async () => {
+  await using world = await createWorld();
+  await spend(world);
+  const nowMs = START_MS - DAY_MS;
+  for (let i = 0; i < 3; i += 1) await spend(world, { nowMs });
+  const [, , seconds] = [tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))].flat();
+  expect(seconds).toBe(60);
+});
+
+test("all parts of a subject are forgotten together, and nothing of any other subject", async () => {
+  await using world = await createWorld();
+  const others = Array.from({ length: 20 }, (_, number) => `other-${number}@example.com`);
+  await spend(world, { part: "192.0.2.1" });
+  await spend(world, { part: "192.0.2.2", nowMs: START_MS + 1 });
+  await spend(world);
+  await spend(world, { name: "password.address", part: "192.0.2.1" });
+  for (const subject of others) {
+    await spend(world, { subject });
+    await spend(world, { subject, part: "192.0.2.1" });
+  }
+  const rows = () => world.db.read.all("SELECT name, subject FROM budgets").length;
+  const before = rows();
+  const clearAll = (nowMs: number) =>
+    world.db.write((tx) => budgets.clearAll(tx, guesses(), nowMs), "access");
+  expect(await clearAll(START_MS + 60 * SECOND_MS)).toBe(1); // the others' windows have just ended
+  expect(rows()).toBe(before - 3);
+  expect(await clearAll(START_MS)).toBe(0);
+});
+
+test.each([
+  ["a user", { kind: "user", id: "u1" }, true],
+  ["an operator", { kind: "operator", id: "o1" }, false],
+  ["the service", { kind: "system", id: null }, false],
+] as const)("invitations of %s are counted or not", async (_who, who, isCounted) => {
+  await using world = await createWorld();
+  const limits = { invitationsPerActor: 2, windowSeconds: 60 };
+  const spendOne = createInvitationBudget({ clock: world.clock, limits });
+  const actor = { ...who, label: "someone", organizationId: world.organizationId };
+  const invite = () => world.db.write((tx) => spendOne(tx, actor), "access");
+  await invite();
+  await invite();
+  const third = await invite().then(
+    () => "allowed",
+    ({ reason }: DomainError) => reason,
+  );
+  expect(third).toBe(isCounted ? "access.too_many_attempts" : "allowed");
+});
+
+test("sweeping removes only counters whose window is over", async () => {
+  await using world = await createWorld();
+  await spend(world);
+  await spend(world, { subject: "bob@example.com", nowMs: START_MS + 1 });
+  const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
+  expect(await sweep()).toBe(1);
+  expect(await sweep()).toBe(0);
+});
+
+test(`one sweep removes at most ${SWEEP_BATCH_ROWS} counters`, async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => {
+    for (let i = 0; i <= SWEEP_BATCH_ROWS; i += 1) budgets.spend(tx, guesses({ subject: `${i}` }));
+  });
+  const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
+  expect([await sweep(), await sweep(), await sweep()]).toEqual([SWEEP_BATCH_ROWS, 1, 0]);
+});
+
+test("a flood of refused checks writes nothing to the disk", async () => {
+  await using world = await createWorld();
+  await spendTimes(world, 3);
+  const log = `${world.file}-wal`;
+  const before = statSync(log).size;
+  for (let i = 0; i < 1_000; i += 1) tooMany(() => budgets.check(world.db.read, guesses()));
+  expect(statSync(log).size).toBe(before);
+});
+
+test("neither an e-mail address nor a network address is stored", async () => {
+  await using world = await createWorld();
+  await spend(world);
+  await spend(world, { name: "password.address", subject: "192.0.2.77" });
+  expect(isAtRest(world.file, "password.account")).toBe(true);
+  expect(isAtRest(world.file, "ada@example.com")).toBe(false);
+  expect(isAtRest(world.file, "192.0.2.77")).toBe(false);
+});

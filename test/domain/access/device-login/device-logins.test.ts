@@ -1,0 +1,392 @@
+// Device logins up to the decision: what is checked in which order, what strangers can use up, who may decide.
+import { expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { DeviceLogins } from "../../../../src/domain/access/device-login/device-logins.ts";
+import {
+  DEVICE_LOGINS_PENDING_MAX,
+  USER_CODE_DRAWS_MAX,
+  userCodeOf,
+} from "../../../../src/domain/access/model.ts";
+import { deviceLogins } from "../../../../src/domain/access/tables.ts";
+import { SCOPE_LENGTH_MAX } from "../../../../src/domain/access/tokens/scopes.ts";
+import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../../src/domain/access/wire.ts";
+import { SECOND_MS } from "../../../../src/platform/clock.ts";
+import { systemIds } from "../../../../src/platform/ids.ts";
+import { listenToStatements } from "../../scim/search/statement-log.ts";
+import { BASE_URL } from "../access-world.ts";
+import { isAtRest } from "../at-rest.ts";
+import {
+  ADDRESS,
+  addUser,
+  afterSeconds,
+  audited,
+  createLoginWorld,
+  decide,
+  type LoginWorld,
+  refusalOf,
+  requestLogin,
+  signIn,
+} from "../login-world.ts";
+
+const onlyRow = (world: LoginWorld) => world.db.read.select().from(deviceLogins).get();
+
+test("each mistake of a request is named in the order of the contract", async () => {
+  await using world = await createLoginWorld();
+  const wrong = {
+    clientId: "other",
+    resource: "https://elsewhere.example.com",
+    scope: "root",
+    address: ADDRESS,
+  };
+  const refusal = (fixed: object) => refusalOf(world.deviceLogins.request({ ...wrong, ...fixed }));
+  expect(await refusal({ clientId: undefined })).toBe("invalid_request");
+  expect(await refusal({ clientId: "" })).toBe("invalid_request");
+  expect(await refusal({})).toBe("invalid_client");
+  expect(await refusal({ clientId: OAUTH_CLIENT_ID })).toBe("invalid_target");
+  expect(await refusal({ clientId: OAUTH_CLIENT_ID, resource: BASE_URL })).toBe("invalid_scope");
+  expect(await refusal({ clientId: OAUTH_CLIENT_ID, resource: BASE_URL, scope: "session:write" })).toBe(
+    "fine",
+  );
+});
+
+test("without scope and resource a request is for everything here", async () => {
+  await using world = await createLoginWorld();
+  const login = await requestLogin(world);
+  expect(onlyRow(world)).toMatchObject({
+    scope: REQUESTABLE_SCOPES.join(" "),
+    resource: BASE_URL,
+    state: "pending",
+  });
+  expect(login).toMatchObject({
+    expiresInSeconds: 600,
+    intervalSeconds: 5,
+    userCode: userCodeOf(login.linkToken),
+  });
+  expect(login.deviceCode).toMatch(/^[0-9a-f-]{36}\.[A-Za-z0-9_-]{43}$/);
+  expect(login.linkToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
+});
+
+test.each([
+  ["openid", "invalid_scope"],
+  ["governance:read root", "invalid_scope"],
+  ["Governance:read", "invalid_scope"],
+  ["  governance:read   governance:read ", "fine"],
+  [" ", "fine"],
+])("the scope %p is %p", async (scope, outcome) => {
+  await using world = await createLoginWorld();
+  expect(await refusalOf(requestLogin(world, { scope }))).toBe(outcome);
+});
+
+test("a scope may have SCOPE_LENGTH_MAX characters and no more", async () => {
+  await using world = await createLoginWorld();
+  const scope = (length: number) => "session:write".padEnd(length);
+  expect(await refusalOf(requestLogin(world, { scope: scope(SCOPE_LENGTH_MAX - 1) }))).toBe("fine");
+  expect(await refusalOf(requestLogin(world, { scope: scope(SCOPE_LENGTH_MAX) }))).toBe("fine");
+  expect(await refusalOf(requestLogin(world, { scope: scope(SCOPE_LENGTH_MAX + 1) }))).toBe("invalid_scope");
+});
+
+test.each(["192.0.2.7", null])(
+  "an address (%p) gets its budget of codes in a window, other addresses keep theirs",
+  async (address) => {
+    await using world = await createLoginWorld({ limits: { deviceCodesPerAddress: 2 } });
+    const outcomes = [];
+    for (let index = 0; index < 3; index += 1)
+      outcomes.push(await refusalOf(requestLogin(world, { address })));
+    expect(outcomes).toEqual(["fine", "fine", "access.too_many_attempts"]);
+    expect(await refusalOf(requestLogin(world, { address: "192.0.2.8" }))).toBe("fine");
+    afterSeconds(world, world.limits.windowSeconds);
+    expect(await refusalOf(requestLogin(world, { address }))).toBe("fine");
+  },
+);
+
+test("a refused request uses up no budget", async () => {
+  await using world = await createLoginWorld({ limits: { deviceCodesPerAddress: 1 } });
+  expect(await refusalOf(requestLogin(world, { scope: "root" }))).toBe("invalid_scope");
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+});
+
+const MANY: Partial<LoginWorld["limits"]> = { deviceCodesPerAddress: 1e6 };
+
+/** @returns the outcome of a request below, at and above the limit of a caller that has `count - 2` logins already */
+async function outcomesAround(world: LoginWorld, limit: number, addressOf: (index: number) => string | null) {
+  for (let index = 0; index < limit - 2; index += 1) await requestLogin(world, { address: addressOf(index) });
+  const outcomes = [];
+  for (let index = limit - 2; index <= limit; index += 1)
+    outcomes.push(await refusalOf(requestLogin(world, { address: addressOf(index) })));
+  return outcomes;
+}
+const AROUND = ["fine", "fine", "device_login.too_many_pending"];
+
+test.each([
+  ["192.0.2.7", "192.0.2.8"],
+  ["2001:db8:1:1::7", "2001:db8:1:2::7"],
+  [null, "192.0.2.8"],
+])("one address (%s) has pendingLoginsPerAddress logins waiting at most", async (address, other) => {
+  await using world = await createLoginWorld({ limits: MANY });
+  const { pendingLoginsPerAddress } = world.limits;
+  expect(await outcomesAround(world, pendingLoginsPerAddress, () => address)).toEqual(AROUND);
+  expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
+});
+
+test.each([
+  ["192.0.2.0/24", (index: number) => `192.0.2.${index % 250}`, "192.0.3.1"],
+  ["2001:db8:1::/48", (index: number) => `2001:db8:1:${(index % 250).toString(16)}::1`, "2001:db8:2::1"],
+])("one network (%s) has pendingLoginsPerNetwork logins waiting at most", async (_, addressOf, other) => {
+  await using world = await createLoginWorld({ limits: MANY });
+  const { pendingLoginsPerNetwork } = world.limits;
+  expect(await outcomesAround(world, pendingLoginsPerNetwork, addressOf)).toEqual(AROUND);
+  expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
+});
+
+test("logins that are decided or expired make room for their address", async () => {
+  await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 2 } });
+  const first = await requestLogin(world);
+  await requestLogin(world);
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  await decide(world, first, { browser: await signIn(world), decision: "refuse" });
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  afterSeconds(world, 600);
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+});
+
+test("waiting logins of a network are counted once a second, not once a request", async () => {
+  using statements = listenToStatements();
+  await using world = await createLoginWorld({ limits: MANY });
+  const countsOf = async (requests: number) => {
+    statements.take();
+    for (let at = 0; at < requests; at += 1) await requestLogin(world);
+    return statements.take().filter(({ sql: text }) => /^select count.* from "device_logins"/.test(text))
+      .length;
+  };
+  const [all, ofNetwork] = [1, 1];
+  expect(await countsOf(50)).toBe(all + ofNetwork);
+  afterSeconds(world, 1);
+  expect(await countsOf(50)).toBe(all + ofNetwork);
+});
+
+/** Rows as strangers would leave them behind, made by SQLite itself. */
+const fillPending = (world: LoginWorld, rows: number): Promise<unknown> =>
+  world.db.write((tx) => {
+    const nowMs = world.clock.nowMs();
+    tx.run(sql`
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+      INSERT INTO device_logins
+        (id, device_code_hash, user_code_hash, link_hash, client_id, scope, state, created_at_ms, expires_at_ms)
+      SELECT i, i, i, i, 'x', 'x', 'pending', ${nowMs}, ${nowMs + 600 * SECOND_MS} FROM n`);
+  }, "access");
+
+test("no more than DEVICE_LOGINS_PENDING_MAX undecided logins fit, and decided ones make room", async () => {
+  await using world = await createLoginWorld();
+  await fillPending(world, DEVICE_LOGINS_PENDING_MAX - 2);
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  const last = await requestLogin(world);
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  await decide(world, last, { browser: await signIn(world), decision: "refuse" });
+  afterSeconds(world, 1);
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+});
+
+/** The operating system's random source, except that it hands out the same first bytes `repeats` times more. */
+function repeatingIds(repeats: number) {
+  const first = systemIds.bytes(32);
+  let given = 0;
+  return {
+    ...systemIds,
+    bytes: (length: number) => (given++ <= 2 * repeats ? first : systemIds.bytes(length)),
+  };
+}
+
+test("a user code that is taken is drawn again, USER_CODE_DRAWS_MAX times at most", async () => {
+  await using world = await createLoginWorld();
+  const drawing = (repeats: number) => new DeviceLogins({ ...world, ids: repeatingIds(repeats) });
+  const request = { clientId: OAUTH_CLIENT_ID, address: ADDRESS };
+  for (const [repeats, outcome] of [
+    [USER_CODE_DRAWS_MAX - 1, "fine"],
+    [USER_CODE_DRAWS_MAX, "device_login.too_many_pending"],
+  ] as const) {
+    const logins = drawing(repeats);
+    const taken = await logins.request(request);
+    const next = logins.request(request);
+    expect(await refusalOf(next)).toBe(outcome);
+    if (outcome === "fine") expect((await next).userCode).not.toBe(taken.userCode);
+  }
+});
+
+test("the link shows what is asked for and the code that the terminal shows, without claiming it", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken, userCode } = await requestLogin(world, { scope: "openid session:write" });
+  expect(world.deviceLogins.findByLink(linkToken)).toMatchObject({
+    userCode,
+    scopes: ["session:write"],
+    address: ADDRESS,
+    claimedBy: null,
+  });
+});
+
+test("the first user who opens the link owns it, another one is refused", async () => {
+  await using world = await createLoginWorld();
+  const login = await requestLogin(world);
+  const ada = await signIn(world);
+  const eve = await signIn(world, await addUser(world, "eve@example.com"));
+  expect(await world.deviceLogins.claim(ada.actor, login.linkToken)).toMatchObject({
+    claimedBy: world.user.id,
+  });
+  expect(await refusalOf(world.deviceLogins.claim(ada.actor, login.linkToken))).toBe("fine");
+  expect(await refusalOf(world.deviceLogins.claim(eve.actor, login.linkToken))).toBe("device_login.claimed");
+  const decision = {
+    linkToken: login.linkToken,
+    loginSessionId: eve.loginSessionId,
+    decision: "approve",
+  } as const;
+  expect(await refusalOf(world.deviceLogins.decide(eve.actor, decision))).toBe("device_login.claimed");
+  expect(await refusalOf(world.deviceLogins.claimByUserCode(eve.actor, login.userCode))).toBe(
+    "device_login.unavailable",
+  );
+});
+
+test("of users who open the link at one moment exactly one owns it", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const browsers = [];
+  for (let index = 0; index < 5; index += 1) {
+    browsers.push(await signIn(world, await addUser(world, `user${index}@example.com`)));
+  }
+  const outcomes = await Promise.all(
+    browsers.map(({ actor }) => refusalOf(world.deviceLogins.claim(actor, linkToken))),
+  );
+  expect(outcomes.sort()).toEqual([...Array(4).fill("device_login.claimed"), "fine"]);
+});
+
+test("only a user opens a login", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken, userCode } = await requestLogin(world);
+  expect(world.deviceLogins.claim(world.system, linkToken)).rejects.toThrow("signed-in user");
+  expect(world.deviceLogins.claimByUserCode(world.system, userCode)).rejects.toThrow("signed-in user");
+});
+
+test("a link that nobody opened cannot be decided", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  const decided = world.deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+  expect(await refusalOf(decided)).toBe("device_login.unclaimed");
+});
+
+test.each(["approve", "refuse"] as const)("after %p the link and the code are used up", async (decision) => {
+  await using world = await createLoginWorld();
+  const login = await requestLogin(world);
+  const browser = await signIn(world);
+  await decide(world, login, { browser, decision });
+  expect(await refusalOf(decide(world, login, { browser, decision }))).toBe("device_login.unavailable");
+  expect(world.deviceLogins.findByLink(login.linkToken)).toBeUndefined();
+  const typed = world.deviceLogins.claimByUserCode(browser.actor, login.userCode);
+  expect(await refusalOf(typed)).toBe("device_login.unavailable");
+  expect(audited(world, `device_login.${decision}`)).toMatchObject([{ actorId: world.user.id }]);
+});
+
+test("two decisions at one moment end in one", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  await world.deviceLogins.claim(actor, linkToken);
+  const deciding = (decision: "approve" | "refuse") =>
+    refusalOf(world.deviceLogins.decide(actor, { linkToken, loginSessionId, decision }));
+  expect(await Promise.all([deciding("approve"), deciding("refuse")])).toEqual([
+    "fine",
+    "device_login.unavailable",
+  ]);
+  expect(onlyRow(world)?.state).toBe("approved");
+});
+
+test("an expired link reads like an unknown one", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken, userCode } = await requestLogin(world);
+  const { actor } = await signIn(world);
+  afterSeconds(world, 600);
+  const failures = [
+    refusalOf(world.deviceLogins.claim(actor, linkToken)),
+    refusalOf(world.deviceLogins.claim(actor, "A".repeat(43))),
+    refusalOf(world.deviceLogins.claim(actor, "no link")),
+    refusalOf(world.deviceLogins.claimByUserCode(actor, userCode)),
+  ];
+  expect(new Set(await Promise.all(failures))).toEqual(new Set(["device_login.unavailable"]));
+});
+
+test("a session that is over, or another user's, decides nothing", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const ended = await signIn(world);
+  const foreign = await signIn(world, await addUser(world, "eve@example.com"));
+  await world.deviceLogins.claim(ended.actor, linkToken);
+  await world.sessions.end(ended.sessionToken, ended.actor);
+  for (const { loginSessionId } of [ended, foreign]) {
+    const decided = world.deviceLogins.decide(ended.actor, {
+      linkToken,
+      loginSessionId,
+      decision: "approve",
+    });
+    expect(await refusalOf(decided)).toBe("device_login.unavailable");
+  }
+});
+
+test("a typed code is found in any writing, and deciding by it works", async () => {
+  await using world = await createLoginWorld();
+  const { userCode } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  const typed = ` ${userCode.slice(0, 4).toLowerCase()}-${userCode.slice(4)} `;
+  expect(await world.deviceLogins.claimByUserCode(actor, typed)).toMatchObject({
+    userCode,
+    claimedBy: actor.id,
+  });
+  await world.deviceLogins.decideByUserCode(actor, { userCode: typed, loginSessionId, decision: "approve" });
+  expect(onlyRow(world)).toMatchObject({ state: "approved", loginSessionId });
+});
+
+test("wrong codes use up the user's guesses, right ones do not, and then even a right one is refused", async () => {
+  await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 2 } });
+  const { actor } = await signIn(world);
+  const guess = (code: string) => refusalOf(world.deviceLogins.claimByUserCode(actor, code));
+  for (let index = 0; index < 4; index += 1)
+    expect(await guess((await requestLogin(world)).userCode)).toBe("fine");
+  expect(await guess("AAAA2222")).toBe("device_login.unavailable");
+  expect(await guess("not a code")).toBe("device_login.unavailable");
+  expect(await guess("AAAA2223")).toBe("device_login.unavailable");
+  expect(await guess("AAAA2224")).toBe("access.too_many_attempts");
+  const { userCode } = await requestLogin(world);
+  expect(await guess(userCode)).toBe("access.too_many_attempts");
+  afterSeconds(world, world.limits.windowSeconds);
+  expect(await guess((await requestLogin(world)).userCode)).toBe("fine");
+});
+
+test("an address has one budget of guesses for all its users", async () => {
+  await using world = await createLoginWorld({ limits: { userCodeGuessesPerAddress: 1 } });
+  const ada = await signIn(world);
+  const eve = await signIn(world, await addUser(world, "eve@example.com"));
+  const guess = (actor: typeof ada.actor) => refusalOf(world.deviceLogins.claimByUserCode(actor, "AAAA2222"));
+  expect(await guess(ada.actor)).toBe("device_login.unavailable");
+  expect(await guess(eve.actor)).toBe("access.too_many_attempts");
+  expect(await guess({ ...eve.actor, address: "192.0.2.99" })).toBe("device_login.unavailable");
+});
+
+test("a code that its user has opened already costs no guess", async () => {
+  await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 1 } });
+  const { userCode } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  await world.deviceLogins.claimByUserCode(actor, userCode);
+  await refusalOf(world.deviceLogins.claimByUserCode(actor, "AAAA2222"));
+  const decided = world.deviceLogins.decideByUserCode(actor, {
+    userCode,
+    loginSessionId,
+    decision: "approve",
+  });
+  expect(await refusalOf(decided)).toBe("fine");
+});
+
+test("none of the three codes is at rest", async () => {
+  await using world = await createLoginWorld();
+  const { deviceCode, linkToken, userCode } = await requestLogin(world);
+  for (const secret of [deviceCode, linkToken, userCode]) expect(isAtRest(world.file, secret)).toBe(false);
+  expect(isAtRest(world.file, onlyRow(world)?.linkHash ?? "")).toBe(true);
+});

@@ -1,0 +1,120 @@
+// Ending logins: what goes together, and what stays.
+import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import {
+  endEverything,
+  endGrant,
+  endLoginSession,
+  endLogins,
+} from "../../../../src/domain/access/logins/end-logins.ts";
+import { deviceLogins, grants, loginSessions, refreshTokens } from "../../../../src/domain/access/tables.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { START_MS } from "../../../support/world.ts";
+import { type AccessWorld, addGrant, createAccessWorld, PASSWORD } from "../access-world.ts";
+
+const ending = { reason: "test", nowMs: START_MS + 5 };
+
+/** Ada with two logins, Bob with one. */
+async function withLogins() {
+  const world = await createAccessWorld();
+  const bob = await world.identity.users.create(world.system, {
+    email: "bob@example.com",
+    role: "member",
+    password: new Secret(PASSWORD),
+  });
+  const [first, second] = [await addGrant(world), await addGrant(world)];
+  return { world, first, second, other: await addGrant(world, bob.user) };
+}
+
+/** What is still open, as [sessions, grants, refresh tokens, device logins]. */
+const open = ({ db: { read } }: AccessWorld): number[] => [
+  read
+    .select()
+    .from(loginSessions)
+    .all()
+    .filter(({ endedAtMs }) => endedAtMs === null).length,
+  read
+    .select()
+    .from(grants)
+    .all()
+    .filter(({ revokedAtMs }) => revokedAtMs === null).length,
+  read.select().from(refreshTokens).all().length,
+  read.select().from(deviceLogins).all().length,
+];
+
+test("ending a user's logins takes sessions, grants, refresh tokens and device logins, of that user only", async () => {
+  const { world, first, other } = await withLogins();
+  await using _ = world;
+  const ended = await world.db.write((tx) => endLogins(tx, { userId: world.user.id, ...ending }), "access");
+  expect(ended).toEqual({ loginSessions: 2, grants: 2, deviceLogins: 2 });
+  expect(open(world)).toEqual([1, 1, 1, 1]);
+  const rowOf = (id: string) => world.db.read.select().from(grants).where(eq(grants.id, id)).all();
+  expect(rowOf(first.id)).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
+  expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null, revokedReason: null }]);
+});
+
+test("an approved device login is taken too, a redeemed one stays as it was", async () => {
+  const { world } = await withLogins();
+  await using _ = world;
+  const states = ["approved", "redeemed", "refused"] as const;
+  await world.db.write((tx) => {
+    for (const [i, { id }] of tx.select().from(deviceLogins).all().entries()) {
+      tx.update(deviceLogins)
+        .set({ state: states[i], userId: world.user.id })
+        .where(eq(deviceLogins.id, id))
+        .run();
+    }
+    return endLogins(tx, { userId: world.user.id, ...ending });
+  });
+  const left = world.db.read.select().from(deviceLogins).all();
+  expect(left.map(({ state }) => state).sort()).toEqual(["redeemed", "refused"]);
+});
+
+test("ending one login session takes what it approved and nothing of its user's other ones", async () => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  const end = () =>
+    world.db.write((tx) => endLoginSession(tx, { loginSessionId: first.sid, ...ending }), "access");
+  expect(await end()).toEqual({ loginSessions: 1, grants: 1, deviceLogins: 1 });
+  expect(open(world)).toEqual([2, 2, 2, 2]);
+  expect(await end()).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
+});
+
+test("ending one grant leaves the browser signed in and the other workstations alone", async () => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  const end = () => world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
+  expect(await end()).toBe(true);
+  expect(open(world)).toEqual([3, 2, 2, 3]);
+  expect(await end()).toBe(false);
+});
+
+test("an end that came first keeps its time and reason", async () => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  await world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
+  await world.db.write((tx) => endEverything(tx, { reason: "later", nowMs: START_MS + 9 }), "access");
+  const row = world.db.read.select().from(grants).where(eq(grants.id, first.id)).all();
+  expect(row).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
+});
+
+test("ending everything leaves nobody signed in", async () => {
+  const { world } = await withLogins();
+  await using _ = world;
+  const ended = await world.db.write((tx) => endEverything(tx, ending), "access");
+  expect(ended).toEqual({ loginSessions: 3, grants: 3, deviceLogins: 3 });
+  expect(open(world)).toEqual([0, 0, 0, 0]);
+});
+
+test("the logins of several users end together, and nobody else's", async () => {
+  const { world, first, other } = await withLogins();
+  await using _ = world;
+  const end = (userIds: readonly string[]) =>
+    world.db.write((tx) => endLogins(tx, { userIds, ...ending }), "access");
+  expect(await end([])).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
+  expect(await end(["unknown", world.user.id])).toEqual({ loginSessions: 2, grants: 2, deviceLogins: 2 });
+  expect(open(world)).toEqual([1, 1, 1, 1]);
+  const rowOf = (id: string) => world.db.read.select().from(grants).where(eq(grants.id, id)).all();
+  expect(rowOf(first.id)).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
+  expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null }]);
+});

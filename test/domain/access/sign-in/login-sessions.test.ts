@@ -1,0 +1,217 @@
+// Password sign-in: who gets in, what a guess costs, what is kept; and how a login session ends.
+import { expect, spyOn, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENDED_LOGIN_KEPT_MS } from "../../../../src/domain/access/model.ts";
+import { LoginSessions, type SignInRequest } from "../../../../src/domain/access/sign-in/login-sessions.ts";
+import { deviceLogins, grants, loginSessions } from "../../../../src/domain/access/tables.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import type { Identity } from "../../../../src/domain/identity/service.ts";
+import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { START_MS } from "../../../support/world.ts";
+import {
+  type AccessWorld,
+  addGrant,
+  createAccessWorld,
+  LIMITS,
+  mintToken,
+  PASSWORD,
+} from "../access-world.ts";
+import { isAtRest } from "../at-rest.ts";
+
+const request = (overrides: Partial<Omit<SignInRequest, "password">> & { password?: string } = {}) => ({
+  email: "ada@example.com",
+  address: "192.0.2.1",
+  userAgent: "Browser/1",
+  ...overrides,
+  password: new Secret(overrides.password ?? PASSWORD),
+});
+
+type Attempt = Parameters<typeof request>[0];
+
+const signIn = (world: AccessWorld, attempt: Attempt = {}): Promise<string> =>
+  world.sessions.signIn(request(attempt)).then(
+    () => "in",
+    (error: unknown) => (error instanceof DomainError ? `${error.kind} ${error.reason}` : String(error)),
+  );
+
+const FAILED = "unauthenticated access.sign_in_failed";
+const TOO_MANY = "too_many access.too_many_attempts";
+
+async function fail(world: AccessWorld, times: number, attempt: Attempt = {}): Promise<void> {
+  for (let i = 0; i < times; i += 1)
+    expect(await signIn(world, { ...attempt, password: "wrong" })).toBe(FAILED);
+}
+
+test("the right password opens a session that the cookie's token finds", async () => {
+  await using world = await createAccessWorld();
+  const { session, user } = await world.sessions.signIn(request({ email: " ADA@Example.com " }));
+  expect(user).toEqual(world.user);
+  expect(session.token).toMatch(/^[\w-]{43}$/);
+  expect(session.expiresAtMs).toBe(START_MS + 12 * HOUR_MS);
+  expect(world.authenticator.session(session.token)).toMatchObject({
+    sessionId: session.id,
+    userId: user.id,
+  });
+});
+
+test("an unknown account, a wrong password and a suspended user fail alike", async () => {
+  await using world = await createAccessWorld();
+  const message = (attempt: Attempt) => world.sessions.signIn(request(attempt)).catch(String);
+  const wrong = await message({ password: "wrong" });
+  expect(wrong).toContain("e-mail or password is wrong");
+  expect(await message({ email: "nobody@example.com" })).toBe(wrong);
+  await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await message({})).toBe(wrong);
+});
+
+/** Sessions whose password check is preceded by something that happens at that very moment. */
+const checkingAfter = (world: AccessWorld, event: () => Promise<unknown>): LoginSessions => {
+  const isPasswordOf: Identity["isPasswordOf"] = async (user, password) => {
+    await event();
+    return await world.identity.isPasswordOf(user, password);
+  };
+  return new LoginSessions({ ...world, identity: { ...world.identity, isPasswordOf }, limits: LIMITS });
+};
+
+test.each<[string, (world: AccessWorld) => Promise<unknown>]>([
+  ["is suspended", ({ identity, system, user }) => identity.users.setStatus(system, user.id, "suspended")],
+  ["gets a new password", ({ identity, system, user }) => identity.users.resetPassword(system, user.id)],
+])("whoever %s while the old password is checked is not let in", async (_name, change) => {
+  await using world = await createAccessWorld();
+  world.clock.advance(1);
+  const sessions = checkingAfter(world, () => change(world));
+  const refusal = await sessions.signIn(request()).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ reason: "access.sign_in_failed" });
+  expect(world.db.read.select().from(loginSessions).all()).toEqual([]);
+});
+
+test("a password that could not be checked is no guess", async () => {
+  await using world = await createAccessWorld();
+  const busy = new DomainError("unavailable", "passwords.busy", "too many sign-ins at this moment");
+  const sessions = checkingAfter(world, () => Promise.reject(busy));
+  for (let i = 0; i < 10; i += 1) expect(await sessions.signIn(request()).catch((error) => error)).toBe(busy);
+  expect(await signIn(world)).toBe("in");
+});
+
+test("guesses beyond the limit are refused without a write", async () => {
+  await using world = await createAccessWorld();
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress);
+  const write = spyOn(world.db, "write");
+  for (let i = 0; i < 10; i += 1) expect(await signIn(world)).toBe(TOO_MANY);
+  expect(write).toHaveBeenCalledTimes(0);
+});
+
+test("an account allows its wrong passwords from one caller and no more, known or not, however it is written", async () => {
+  await using world = await createAccessWorld();
+  for (const [email, address] of [
+    ["ada@example.com", null],
+    ["nobody@example.com", "192.0.2.3"],
+  ] as const) {
+    await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1, { email, address });
+    await fail(world, 1, { email: ` ${email.toUpperCase()}`, address });
+    expect(await signIn(world, { email, address })).toBe(TOO_MANY);
+  }
+  world.clock.advance(LIMITS.windowSeconds * SECOND_MS);
+  expect(await signIn(world)).toBe("in");
+});
+
+test.each(["192.0.2.1", null])(
+  "an address (%p) allows its wrong passwords over all accounts and no more",
+  async (address) => {
+    await using world = await createAccessWorld();
+    const tries = Array.from({ length: LIMITS.passwordGuessesPerAddress }, (_, i) => `user${i}@example.com`);
+    for (const email of tries) await fail(world, 1, { email, address });
+    expect(await signIn(world, { address })).toBe(TOO_MANY);
+    expect(await signIn(world, { address: "192.0.2.2" })).toBe("in");
+  },
+);
+
+test("guesses at the same moment cannot pass together", async () => {
+  await using world = await createAccessWorld();
+  const attempts = Array.from({ length: 20 }, () => signIn(world, { password: "wrong", address: null }));
+  const outcomes = await Promise.all(attempts);
+  const failed = outcomes.filter((outcome) => outcome === FAILED);
+  expect(failed).toHaveLength(LIMITS.passwordGuessesPerAccountAndAddress);
+});
+
+test("a success forgets the caller's guesses at the account, but not the address's", async () => {
+  await using world = await createAccessWorld();
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
+  expect(await signIn(world)).toBe("in");
+  await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
+  expect(await signIn(world)).toBe("in");
+  // Four wrong ones so far; the right ones between cost nothing.
+  await fail(world, 1);
+  expect(await signIn(world)).toBe(TOO_MANY);
+});
+
+test("with an identity provider only the protected administrator signs in with a password", async () => {
+  await using world = await createAccessWorld({ identityMode: "oidc" });
+  expect(await signIn(world)).toBe("forbidden access.password_sign_in_off");
+  expect(await signIn(world, { password: "wrong" })).toBe(FAILED);
+  const admin = { email: "root@example.com", password: "another long password" };
+  await world.identity.bootstrap({
+    organizationName: "Test",
+    adminEmail: admin.email,
+    adminPassword: new Secret(admin.password),
+    generatePassword: false,
+  });
+  expect(await signIn(world, admin)).toBe("in");
+});
+
+test("neither the token nor the password is kept, and a success is in the audit log", async () => {
+  await using world = await createAccessWorld();
+  const { session } = await world.sessions.signIn({ ...request(), requestId: "request-1" });
+  await signIn(world, { password: "wrong guess" });
+  expect(isAtRest(world.file, session.id)).toBe(true);
+  for (const secret of [session.token, PASSWORD, "wrong guess"])
+    expect(isAtRest(world.file, secret)).toBe(false);
+  const entries = world.db.read.select().from(auditEntries).all();
+  expect(entries.filter(({ action }) => action === "login_session.open")).toMatchObject([
+    { target: session.id, actorId: world.user.id, address: "192.0.2.1", requestId: "request-1" },
+  ]);
+});
+
+test("signing out ends the session at once and leaves the grants it approved", async () => {
+  await using world = await createAccessWorld();
+  const grant = await addGrant(world);
+  const { session } = await world.sessions.signIn(request());
+  const actor = { ...world.system, kind: "user" as const, id: world.user.id };
+  await world.sessions.end(session.token, actor);
+  await world.sessions.end(session.token, actor);
+  expect(world.sessions.find(session.token)).toBeUndefined();
+  expect((await world.authenticator.bearer(mintToken(world, grant))).grantId).toBe(grant.id);
+  const entries = world.db.read.select().from(auditEntries).all();
+  expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
+});
+
+test("an overlong user agent is cut", async () => {
+  await using world = await createAccessWorld();
+  for (const [length, kept] of [
+    [255, 255],
+    [256, 256],
+    [257, 256],
+  ] as const) {
+    const { session } = await world.sessions.signIn(request({ userAgent: "x".repeat(length) }));
+    expect(world.sessions.find(session.token)?.userAgent).toHaveLength(kept);
+  }
+});
+
+test("sweeping removes sessions that ended a day ago and that nothing names any more", async () => {
+  await using world = await createAccessWorld();
+  const [granted, asked] = [await addGrant(world), await addGrant(world)];
+  await world.sessions.signIn(request());
+  await world.db.write((tx) => {
+    tx.delete(deviceLogins).where(eq(deviceLogins.loginSessionId, granted.sid)).run();
+    tx.delete(grants).where(eq(grants.id, asked.id)).run();
+  });
+  const sweep = () => world.db.write((tx) => world.sessions.sweep(tx), "access");
+  world.clock.advance(12 * HOUR_MS + ENDED_LOGIN_KEPT_MS - 1);
+  expect(await sweep()).toBe(0);
+  world.clock.advance(1);
+  expect(await sweep()).toBe(1);
+  const left = world.db.read.select({ id: loginSessions.id }).from(loginSessions).all();
+  expect(left.map(({ id }) => id).sort()).toEqual([granted.sid, asked.sid].sort());
+});

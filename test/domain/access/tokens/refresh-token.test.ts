@@ -1,0 +1,116 @@
+// What a refresh token looks like and how it is judged: pure rules, at their edges.
+import { expect, test } from "bun:test";
+import {
+  accessIssuedAtMs,
+  firstRefreshToken,
+  graceStartMs,
+  possibleSuccessorsOf,
+  REFRESH_GRACE_SECONDS,
+  readRefreshToken,
+  refreshVerdict,
+  successorOf,
+} from "../../../../src/domain/access/tokens/refresh-token.ts";
+import { SECOND_MS } from "../../../../src/platform/clock.ts";
+import { macOf } from "../../../../src/platform/crypto/sealing-macs.ts";
+import { systemIds } from "../../../../src/platform/ids.ts";
+
+const FAMILY = "F".repeat(22);
+const TOKEN = "T".repeat(43);
+
+/** What a server with these keys derives with; it marks with the first one. */
+const keysOf = (active: Buffer, ...older: Buffer[]) => ({
+  mac: (text: string, purpose: string) => macOf(active, { text, purpose }),
+  macs: (text: string, purpose: string) => [active, ...older].map((bytes) => macOf(bytes, { text, purpose })),
+});
+const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
+test("a token is read as it was made, and its successor belongs to the same family", () => {
+  const first = firstRefreshToken(systemIds);
+  expect(readRefreshToken(first.text)).toEqual(first);
+  const next = successorOf(first, keysOf(KEY));
+  expect(readRefreshToken(next.text)).toEqual(next);
+  expect(next.familyHash).toBe(first.familyHash);
+  expect(next.tokenHash).not.toBe(first.tokenHash);
+});
+
+test("a token has one successor under one server key, and another one under another key", () => {
+  const first = firstRefreshToken(systemIds);
+  const next = successorOf(first, keysOf(KEY));
+  expect(successorOf(first, keysOf(KEY))).toEqual(next);
+  const others = [successorOf(first, keysOf(OTHER_KEY)), successorOf(next, keysOf(KEY))];
+  for (const other of others) expect(other.text).not.toBe(next.text);
+});
+
+test("after a change of the server key the successor of before is still among the possible ones", () => {
+  const first = firstRefreshToken(systemIds);
+  const [newer, older] = possibleSuccessorsOf(first, keysOf(OTHER_KEY, KEY));
+  expect(newer).toEqual(successorOf(first, keysOf(OTHER_KEY)));
+  expect(older).toEqual(successorOf(first, keysOf(KEY)));
+});
+
+test("families have nothing in common", () => {
+  const [one, other] = [firstRefreshToken(systemIds), firstRefreshToken(systemIds)];
+  expect(one.familyHash).not.toBe(other.familyHash);
+  expect(one.text.split(".")[1]).not.toBe(other.text.split(".")[1]);
+});
+
+test.each([
+  "",
+  ".",
+  FAMILY,
+  TOKEN,
+  `${FAMILY}.`,
+  `.${TOKEN}`,
+  `${FAMILY.slice(1)}.${TOKEN}`,
+  `${FAMILY}F.${TOKEN}`,
+  `${FAMILY}.${TOKEN.slice(1)}`,
+  `${FAMILY}.${TOKEN}T`,
+  `${FAMILY}.${TOKEN}\n`,
+  ` ${FAMILY}.${TOKEN}`,
+  `${FAMILY}.${TOKEN}.${TOKEN}`,
+  `${FAMILY}.${TOKEN.slice(1)}=`,
+  `${FAMILY.slice(1)}ä.${TOKEN}`,
+])("%p is no refresh token", (text) => {
+  expect(readRefreshToken(`${FAMILY}.${TOKEN}`)).toBeDefined();
+  expect(readRefreshToken(text)).toBeUndefined();
+});
+
+const GRACE_MS = REFRESH_GRACE_SECONDS * SECOND_MS;
+const fresh = { expiresAtMs: 10 * GRACE_MS, rotatedAtMs: null };
+const grant = { expiresAtMs: 10 * GRACE_MS, revokedAtMs: null };
+
+test("a rotated token is repeated to the end of the grace window and reused after it", () => {
+  const token = { ...fresh, rotatedAtMs: 1_000 };
+  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS - 1)).toBe("repeated");
+  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS)).toBe("repeated");
+  expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS + 1)).toBe("reused");
+});
+
+test("every token dies with its grant's expiry and its grant's revocation, and is not reused then", () => {
+  for (const token of [fresh, { ...fresh, rotatedAtMs: 0 }, null]) {
+    expect(refreshVerdict({ grant: { ...grant, expiresAtMs: 5 }, token }, 5)).toBe("dead");
+    expect(refreshVerdict({ grant: { ...grant, revokedAtMs: 1 }, token }, GRACE_MS * 2)).toBe("dead");
+  }
+});
+
+test("what a living family does not accept any more is reused, with its row and without", () => {
+  const living = { ...grant, expiresAtMs: 20 * GRACE_MS };
+  expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs - 1)).toBe("usable");
+  expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs)).toBe("reused");
+  expect(refreshVerdict({ grant: living, token: null }, 1)).toBe("reused");
+});
+
+test("rows are forgotten only once their token is reused anyway", () => {
+  const token = { ...fresh, rotatedAtMs: 1_000 };
+  for (const nowMs of [999, 1_000, 1_000 + GRACE_MS, 1_001 + GRACE_MS]) {
+    const isForgotten = token.rotatedAtMs < graceStartMs(nowMs);
+    expect(refreshVerdict({ grant, token }, nowMs)).toBe(isForgotten ? "reused" : "repeated");
+  }
+});
+
+test("the access token of a repeated exchange ends with that of the first one, and has half a life at least", () => {
+  const issued = (elapsedSeconds: number, ttlSeconds: number) =>
+    accessIssuedAtMs(0, { nowMs: elapsedSeconds * SECOND_MS, ttlSeconds }) / SECOND_MS;
+  expect([issued(0, 900), issued(60, 900)]).toEqual([0, 0]);
+  expect([issued(29, 60), issued(30, 60), issued(31, 60), issued(60, 60)]).toEqual([0, 0, 1, 30]);
+});

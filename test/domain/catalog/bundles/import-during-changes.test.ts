@@ -1,0 +1,158 @@
+// What happens to the catalog and to the policy while an import stores its archives counts when the import commits.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openBundleFile, readCatalogFile } from "../../../../src/app/files/catalog-file.ts";
+import type { BundleFile } from "../../../../src/domain/catalog/bundles/bundle-model.ts";
+import { bundleBytes, manifestOf } from "../../../../src/domain/catalog/bundles/bundle-write.ts";
+import { type CatalogChange, commit } from "../../../../src/domain/catalog/seed/changes.ts";
+import { putPackage } from "../../../../src/domain/catalog/store.ts";
+import { openBlobs } from "../../../../src/platform/blobs/blobs.ts";
+import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { replaceFile } from "../../../../src/platform/files/files.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
+import { publishPackages } from "../../../support/content/policy.ts";
+import { chunksOf, tarFile, tarGzOf } from "../../../support/content/tar.ts";
+import {
+  createGovernanceWorld,
+  type GovernanceWorld,
+  packageOf,
+  sectionOf,
+} from "../../governance/governance-world.ts";
+
+const ARCHIVE = tarGzOf(tarFile("a"));
+const SHA256 = sha256Hex(ARCHIVE);
+const signer = fileSigner(
+  new Secret(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+  "test key",
+);
+
+let site: GovernanceWorld;
+beforeEach(async () => {
+  site = await createGovernanceWorld();
+  await site.start(sectionOf({}));
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+const ids = () => site.domain.catalog.list(site.world.organizationId).map(({ id }) => id);
+
+async function seed(...names: string[]): Promise<void> {
+  const path = join(site.world.directory, "catalog.json");
+  writeFileSync(path, JSON.stringify(names.map((id) => packageOf(id))));
+  await site.domain.catalog.seed.apply(site.world.system, { ...(await readCatalogFile(path)), prune: false });
+}
+
+const publish = (id: string) => publishPackages(site, { packages: [packageOf(id)] });
+
+/** @returns a bundle of one package; `duringStoring` runs when its archive is read to be stored, after every check */
+async function bundleFile(duringStoring: () => Promise<unknown>): Promise<BundleFile> {
+  const managed = {
+    id: "new",
+    version: "1",
+    source_ref: "new.tar.gz",
+    sha256: SHA256,
+    settings: {},
+    adapters: {},
+  };
+  const archives = [{ sha256: SHA256, sizeBytes: ARCHIVE.length }];
+  const manifest = manifestOf({ packages: [managed], archives, signer, exportedAtMs: 0 });
+  const path = join(site.world.directory, "in.qmc");
+  await replaceFile(
+    path,
+    bundleBytes(manifest, archives, { blobs: { read: () => chunksOf(ARCHIVE) }, signer }),
+  );
+  const file = await openBundleFile(path, "in.qmc");
+  let reads = 0;
+  return {
+    ...{ name: file.name, sizeBytes: file.sizeBytes },
+    async *read(range) {
+      if (range) reads += 1;
+      if (reads === 2) await duringStoring();
+      yield* file.read(range);
+    },
+  };
+}
+
+async function importWhile(duringStoring: () => Promise<unknown>, allowDangling = false): Promise<string> {
+  const { world, domain } = site;
+  const work = domain.catalog.bundles.import(world.system, {
+    file: await bundleFile(duringStoring),
+    trusted: { name: "key", keys: readTrustedKeys(signer.publicKey, "key") },
+    inUse: (connection) => domain.governance.packagesInUse(connection, world.organizationId),
+    ...{ keep: false, allowDangling },
+  });
+  return work.then(
+    ({ removed }) => `removed ${removed.map(({ id }) => id).join()}`,
+    (error: unknown) => {
+      if (!(error instanceof DomainError)) throw error;
+      return `${error.reason}: ${error.message}`;
+    },
+  );
+}
+
+describe("while an import stores archives", () => {
+  test("a policy that is published then keeps its packages in the catalog", async () => {
+    await seed("used");
+    const outcome = await importWhile(() => publish("used"));
+    expect(outcome).toBe("catalog.dangling: revision 2 of the policy names used; nothing was changed");
+    expect(ids()).toEqual(["used"]);
+  });
+
+  test("a package that enters then is not removed where the policy names it", async () => {
+    await publish("used");
+    expect(await importWhile(() => seed("used"))).toStartWith(
+      "catalog.dangling: revision 2 of the policy names used",
+    );
+    expect(ids()).toEqual(["used"]);
+  });
+
+  test("a package that enters then is removed where no policy names it", async () => {
+    expect(await importWhile(() => seed("unused"))).toBe("removed unused");
+    expect(ids()).toEqual(["new"]);
+  });
+
+  test("a package that enters then is removed where that is allowed", async () => {
+    await publish("used");
+    expect(await importWhile(() => seed("used"), true)).toBe("removed used");
+    expect(ids()).toEqual(["new"]);
+  });
+});
+
+test("what is in use is read through the connection: a transaction sees what it has published itself", async () => {
+  const { world, domain } = site;
+  const inUse = () => domain.governance.packagesInUse(world.db.read, world.organizationId);
+  expect(inUse()).toEqual(new Map());
+  const { sequence } = await publish("used");
+  expect(inUse()).toEqual(new Map([["used", sequence]]));
+  const deleted = await world.db.write((tx) => {
+    tx.run("DELETE FROM governance_revisions WHERE sequence = 2");
+    return domain.governance.packagesInUse(tx, world.organizationId);
+  });
+  expect(deleted).toEqual(new Map());
+});
+
+test("a change sees what the same transaction holds, which several writes may share", async () => {
+  const { world } = site;
+  const dependencies = { ...world, blobs: await openBlobs(join(world.directory, "artifacts")) };
+  const row = {
+    id: "early",
+    organizationId: world.organizationId,
+    position: 0,
+    version: "1",
+    sha256: SHA256,
+  };
+  const change: CatalogChange = {
+    ...{ actor: world.system, archives: new Map(), ids: new Map(), wanted: [], prune: true },
+    action: "catalog.import",
+    target: "in.qmc",
+  };
+  const { removed } = await world.db.write((tx) => {
+    putPackage(tx, { ...row, entry: "{}", updatedAtMs: 0 });
+    return runSynchronously(commit(tx, dependencies, change));
+  });
+  expect(removed.map(({ id }) => id)).toEqual(["early"]);
+});

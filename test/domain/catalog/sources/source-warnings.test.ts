@@ -1,0 +1,83 @@
+// What a package list may say and workstations will not follow: warned of, place by place, without repeating the URL.
+import { describe, expect, test } from "bun:test";
+import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
+import { CLIENT_PLATFORMS, sourceWarnings } from "../../../../src/domain/catalog/sources/source-warnings.ts";
+
+const PUBLIC = "https://packages.example.org/tool.tar.gz";
+const sha256 = "a".repeat(64);
+const packageOf = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
+  ...{ id: "tool", version: "1", source_ref: PUBLIC, sha256, settings: {}, adapters: {} },
+  ...members,
+});
+const warningsOf = (members: Partial<ManagedPackage>, local?: string) =>
+  sourceWarnings([packageOf(members)], local === undefined ? {} : { local });
+
+describe("a source", () => {
+  test.each([
+    ["https://ana:secret@packages.example.org/tool.tar.gz", "holds a user name or password"],
+    ["https://ana@packages.example.org/tool.tar.gz", "holds a user name or password"],
+    [`${PUBLIC}#v1`, "has a fragment"],
+    ["https://localhost/tool.tar.gz", "names a host that is not public"],
+    ["https://LOCALHOST./tool.tar.gz", "names a host that is not public"],
+    ["https://build.local/tool.tar.gz", "names a host that is not public"],
+    ["https://127.0.0.1/tool.tar.gz", "names a host that is not public"],
+    ["https://10.1.2.3/tool.tar.gz", "names a host that is not public"],
+    ["https://[::1]/tool.tar.gz", "names a host that is not public"],
+  ])("%s is warned of", (source_ref, detail) => {
+    const warnings = warningsOf({ source_ref });
+    expect(warnings).toEqual([{ pointer: "/0/source_ref", detail: expect.stringContaining(detail) }]);
+    expect(JSON.stringify(warnings)).not.toContain("ana");
+  });
+
+  test.each([PUBLIC, "https://93.184.216.34/tool.tar.gz", "https://[2606:4700::1]/tool.tar.gz"])(
+    "%s is not",
+    (source_ref) => {
+      expect(warningsOf({ source_ref })).toEqual([]);
+    },
+  );
+
+  test("is only a note where the archive is ours, or where platforms have their own", () => {
+    const source_ref = "https://localhost/tool.tar.gz";
+    expect(warningsOf({ source_ref, artifact_id: crypto.randomUUID() })).toEqual([]);
+    const platform_sources = { "linux-x86_64": { source_ref: PUBLIC, sha256 } };
+    expect(warningsOf({ source_ref, platform_sources })).toEqual([]);
+  });
+
+  test("that is a file is warned of where workstations would have to hold it", () => {
+    expect(warningsOf({ source_ref: "/srv/tool.tar.gz" })).toEqual([]);
+    const warnings = warningsOf({ source_ref: "/srv/tool.tar.gz" }, "must lie there");
+    expect(warnings).toEqual([{ pointer: "/0/source_ref", detail: "must lie there" }]);
+  });
+});
+
+describe("a platform", () => {
+  const source = { source_ref: PUBLIC, sha256 };
+  const helpers = (platform: string) => ({ tool: { paths: { [platform]: "bin/tool" } } });
+
+  test.each(CLIENT_PLATFORMS)("%s is asked for", (platform) => {
+    expect(warningsOf({ platform_sources: { [platform]: source } })).toEqual([]);
+  });
+
+  test("that no client asks for is warned of, wherever it stands", () => {
+    const warnings = warningsOf({
+      platform_sources: { "darwin-arm64": source },
+      adapters: {
+        codex: {
+          plugins: [],
+          helpers: helpers("linux-amd64"),
+          variants: [{ introduced: "1.0.0", plugins: [], helpers: helpers("win32-x86_64") }],
+        },
+      },
+    });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual([
+      "/0/platform_sources/darwin-arm64",
+      "/0/adapters/codex/helpers/tool/paths/linux-amd64",
+      "/0/adapters/codex/variants/0/helpers/tool/paths/win32-x86_64",
+    ]);
+  });
+
+  test("may be left open for a helper", () => {
+    const adapters = { codex: { plugins: [], helpers: helpers("default") } };
+    expect(warningsOf({ adapters })).toEqual([]);
+  });
+});

@@ -1,0 +1,287 @@
+// The verdict on a report, rule by rule of control-api.md section 10.2.
+import { describe, expect, test } from "bun:test";
+import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
+import type { Judgement, Reported } from "../../../../src/domain/clients/model.ts";
+import { type CheckVersion, expectationsOf } from "../../../../src/domain/clients/verdict/expectations.ts";
+import { judge } from "../../../../src/domain/clients/verdict/verdict.ts";
+import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
+import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
+import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
+import {
+  DIGEST,
+  documentWith,
+  LINUX_DIGEST,
+  MAC_DIGEST,
+  packageWith,
+  REVISION,
+  reportedHarness,
+  reportedPackage,
+  reportedWith,
+  USER,
+} from "../policies.ts";
+
+const checkVersionHere: CheckVersion = (...question) => checkVersion(HARNESSES, ...question);
+
+interface Policy {
+  document?: Partial<GovernanceConfig>;
+  audiences?: PackageAudiences;
+}
+
+function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgement {
+  const revision = { document: documentWith(document), audiences };
+  return judge(reportedWith(reported), expectationsOf(revision, checkVersionHere));
+}
+
+const MATCHES: Judgement = { verdict: "matches", reasons: [] };
+const differs = (...reasons: string[]): Judgement => ({ verdict: "differs", reasons });
+
+test("a report in which all is as the revision wants it matches", () => {
+  expect(judged({})).toEqual(MATCHES);
+});
+
+describe("the revision that a report is about", () => {
+  test("is unknown when the report names none", () => {
+    const reasons = ["no revision of the policy was applied yet"];
+    expect(judged({ configRevision: null })).toEqual({ verdict: "unknown", reasons });
+  });
+
+  test("is unknown when the organization has none of that name, and the report says which", () => {
+    const reasons = [`the revision ${REVISION} is not one of this organization`];
+    expect(judge(reportedWith(), undefined)).toEqual({ verdict: "unknown", reasons });
+  });
+
+  test("is that of the attempt, where there was one", () => {
+    const attempt = { harness: "codex", revision: REVISION };
+    const reported = { attempt, configRevision: "another", error: "disk full" };
+    expect(judged(reported)).toEqual(differs("disk full", `the revision ${REVISION} is not applied`));
+  });
+});
+
+describe("the workstation as a whole", () => {
+  test.each<[string, Partial<Reported>, Judgement]>([
+    [
+      "a revision that is not applied",
+      { applied: false },
+      differs(`the revision ${REVISION} is not applied`),
+    ],
+    ["files that are not right", { filesOk: false }, differs("managed files are missing or were changed")],
+    ["an error, trimmed", { error: " no space left \n" }, differs("no space left")],
+    ["a blank error is none", { error: "  " }, MATCHES],
+    ["the error that only waits is none", { error: " configuration is not current " }, MATCHES],
+    [
+      "an error that only begins like it",
+      { error: "configuration is not current: 5" },
+      differs("configuration is not current: 5"),
+    ],
+  ])("%s", (_, reported, judgement) => {
+    expect(judged(reported)).toEqual(judgement);
+  });
+});
+
+describe("which harnesses a report vouches for", () => {
+  const nothing = { packages: [] };
+  const missing = differs("review (codex): is missing");
+
+  test("those that it reconciled, given as objects", () => {
+    expect(judged({ ...nothing })).toEqual(missing);
+    expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: false })] })).toEqual(MATCHES);
+    expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: "yes" })] })).toEqual(MATCHES);
+  });
+
+  test("those that older clients name", () => {
+    expect(judged({ ...nothing, harnesses: ["codex"] })).toEqual(missing);
+  });
+
+  test("none that may not run, and none that is no harness", () => {
+    const harnesses = ["kimi", "codex-cli", 5, null, {}, { name: 7, reconciled: true }];
+    expect(judged({ ...nothing, harnesses })).toEqual(MATCHES);
+  });
+
+  test("that of a failed attempt, reconciled or not", () => {
+    const attempt = { harness: "codex", revision: REVISION };
+    const harnesses = [reportedHarness({ reconciled: false })];
+    expect(judged({ ...nothing, harnesses, attempt, error: "why" }).reasons).toContain(
+      "review (codex): is missing",
+    );
+  });
+
+  test("only that of the attempt while another revision is applied", () => {
+    const attempt = { harness: "claude", revision: REVISION };
+    const reported = { ...nothing, attempt, error: "why", configRevision: "another" };
+    expect(judged(reported).reasons).toEqual([
+      "review (claude): is missing",
+      `the revision ${REVISION} is not applied`,
+      "why",
+    ]);
+  });
+});
+
+describe("the version of a harness", () => {
+  const withHarness = (members: Record<string, unknown>) => ({ harnesses: [reportedHarness(members)] });
+  const ranged = { document: { harnesses: { codex: { version_requirement: ">=0.146.0", ...EMPTY } } } };
+
+  test.each<[string, Record<string, unknown>, Judgement]>([
+    [
+      "is no matter where the client does not support the harness",
+      { client_supported: false, version: "9" },
+      differs("codex: the client does not support it"),
+    ],
+    ["must be there", { version: undefined }, differs("codex: no version was reported")],
+    ["is read from the raw text where it is missing", { version: "", raw_version: "0.145.0" }, MATCHES],
+    ["is found in the raw text", { version: undefined, raw_version: "codex-cli v0.145.0 (x)" }, MATCHES],
+    [
+      "must be below the certified ceiling",
+      { version: "99.0.0" },
+      differs("codex: version 99.0.0 is not certified; certified are versions below 0.151.1-0"),
+    ],
+    ["must be one", { version: "newest" }, differs('codex: "newest" is not a full version such as 2.0.12')],
+  ])("%s", (_, members, judgement) => {
+    expect(judged(withHarness(members))).toEqual(judgement);
+  });
+
+  test("must satisfy the policy, for which the same answer is given again and again", () => {
+    const wrong = differs("codex: version 0.145.0 does not satisfy the required >=0.146.0");
+    expect(judged({}, ranged)).toEqual(wrong);
+    const expectations = expectationsOf(
+      { document: documentWith(ranged.document), audiences: {} },
+      checkVersionHere,
+    );
+    for (let time = 0; time < 3; time++) expect(judge(reportedWith(), expectations)).toEqual(wrong);
+    expect(judge(reportedWith(withHarness({ version: "0.146.0" })), expectations)).toEqual(MATCHES);
+  });
+});
+
+const EMPTY = { managed_config: {}, mcp: [], package_overrides: {} };
+
+describe("packages", () => {
+  test.each<[string, Record<string, unknown>[], Judgement]>([
+    ["must be there", [], differs("review (codex): is missing")],
+    [
+      "must be there once",
+      [reportedPackage(), reportedPackage()],
+      differs("review (codex): is reported twice"),
+    ],
+    [
+      "must be expected",
+      [reportedPackage(), reportedPackage({ id: "other" })],
+      differs("other (codex): is not expected"),
+    ],
+    [
+      "must be applied, and tell why not",
+      [reportedPackage({ state: "failed", error: " no network " })],
+      differs("review (codex): is failed: no network"),
+    ],
+    ["must have a state", [reportedPackage({ state: 5 })], differs("review (codex): is in no known state")],
+    [
+      "must have the version and the digest",
+      [reportedPackage({ version: "0.9.0", sha256: MAC_DIGEST })],
+      differs(
+        "review (codex): has another digest than the policy names",
+        "review (codex): has another version than 1.0.0",
+      ),
+    ],
+    ["may write the digest in capitals", [reportedPackage({ sha256: DIGEST.toUpperCase() })], MATCHES],
+    [
+      "of harnesses out of scope are no matter",
+      [reportedPackage(), reportedPackage({ harness: "kimi" })],
+      MATCHES,
+    ],
+    ["that have no id are no packages", [reportedPackage(), { harness: "codex" }], MATCHES],
+  ])("%s", (_, packages, judgement) => {
+    expect(judged({ packages })).toEqual(judgement);
+  });
+
+  test("that are switched off for a harness are not expected there", () => {
+    const off = { ...EMPTY, package_overrides: { review: { enabled: false, settings: {} } } };
+    const policy = { document: { harnesses: { codex: off } } };
+    expect(judged({}, policy)).toEqual(differs("review (codex): is not expected"));
+    expect(judged({ packages: [] }, policy)).toEqual(MATCHES);
+  });
+
+  test("without an adapter for the harness are not expected there", () => {
+    const packages = [packageWith({ adapters: { claude: { plugins: [], helpers: {} } } })];
+    expect(judged({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
+  });
+
+  test("are only expected of those who may see them", () => {
+    const audienceOf = (...userIds: string[]) => ({
+      audiences: { review: { scope: "users" as const, user_ids: userIds } },
+    });
+    expect(judged({ packages: [] }, audienceOf("another"))).toEqual(MATCHES);
+    expect(judged({ packages: [] }, audienceOf("another", USER))).toEqual(
+      differs("review (codex): is missing"),
+    );
+  });
+});
+
+describe("packages with archives for platforms", () => {
+  const source = (sha256: string) => ({ source_ref: "a.tar.gz", sha256 });
+  const platform_sources = {
+    "macos-aarch64": source(MAC_DIGEST),
+    "linux-x86_64": source(LINUX_DIGEST.toUpperCase()),
+    "linux-aarch64": source(DIGEST),
+  };
+  const policy = { document: { packages: [packageWith({ platform_sources })] } };
+  const withDigest = (sha256: string) => ({ packages: [reportedPackage({ sha256 })] });
+
+  test("want the digest of that platform and architecture", () => {
+    expect(judged(withDigest(LINUX_DIGEST), policy)).toEqual(MATCHES);
+    const wrong = differs("review (codex): has another digest than the policy names");
+    expect(judged(withDigest(DIGEST), policy)).toEqual(wrong);
+    expect(judged(withDigest(MAC_DIGEST), policy)).toEqual(wrong);
+  });
+
+  test("take any of the platform where the architecture is not said", () => {
+    expect(judged({ ...withDigest(DIGEST), architecture: null }, policy)).toEqual(MATCHES);
+    expect(judged({ ...withDigest(LINUX_DIGEST), architecture: null }, policy)).toEqual(MATCHES);
+    expect(judged({ ...withDigest(MAC_DIGEST), architecture: null }, policy).verdict).toBe("differs");
+  });
+
+  test("say where there is none, reported or not", () => {
+    const reason = "review (codex): has no archive for windows-x86_64";
+    expect(judged({ ...withDigest(DIGEST), platform: "windows" }, policy)).toEqual(differs(reason));
+    expect(judged({ packages: [], platform: "windows" }, policy)).toEqual(differs(reason));
+    const anywhere = { packages: [], platform: "windows", architecture: null };
+    expect(judged(anywhere, policy)).toEqual(differs("review (codex): has no archive for windows"));
+  });
+});
+
+describe("reasons", () => {
+  const strangers = (count: number) => ({
+    packages: [
+      reportedPackage(),
+      ...Array.from({ length: count }, (_, at) => reportedPackage({ id: `x${String(at).padStart(4, "0")}` })),
+    ],
+  });
+
+  test("are sorted and distinct", () => {
+    const { reasons } = judged({
+      filesOk: false,
+      packages: [],
+      harnesses: [reportedHarness({ version: "9.0.0" }), reportedHarness({ version: "9.0.0" })],
+    });
+    expect(reasons).toEqual([
+      "codex: version 9.0.0 is not certified; certified are versions below 0.151.1-0",
+      "managed files are missing or were changed",
+      "review (codex): is missing",
+    ]);
+  });
+
+  test.each([REASONS_MAX - 1, REASONS_MAX])("are all told up to the most, %d", (count) => {
+    expect(judged(strangers(count)).reasons).toHaveLength(count);
+  });
+
+  test("are counted beyond the most", () => {
+    const { reasons } = judged(strangers(REASONS_MAX + 1));
+    expect(reasons).toHaveLength(REASONS_MAX + 1);
+    expect(reasons.at(-1)).toBe("and 1 more");
+  });
+
+  test.each([REASON_LENGTH_MAX - 1, REASON_LENGTH_MAX, REASON_LENGTH_MAX + 1])(
+    "are cut to the longest allowed, not above: %d",
+    (length) => {
+      const [reason = ""] = judged({ error: "e".repeat(length) }).reasons;
+      expect(reason).toHaveLength(Math.min(length, REASON_LENGTH_MAX));
+    },
+  );
+});

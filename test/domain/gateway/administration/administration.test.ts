@@ -1,0 +1,257 @@
+// What operators see of gateway keys and do with them, over a gateway in this process.
+import { expect, test } from "bun:test";
+import { asc, eq } from "drizzle-orm";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import type { KeyView } from "../../../../src/domain/gateway/administration/key-directory.ts";
+import { REVOCATION_BATCH, type Reconciled } from "../../../../src/domain/gateway/keys/reconciler.ts";
+import {
+  countRevocations,
+  findKey,
+  queueRevocation,
+  updateKey,
+} from "../../../../src/domain/gateway/keys/store.ts";
+import { ATTEMPT_LEASE_MS, RETRY_MAX_MS } from "../../../../src/domain/gateway/model.ts";
+import type { User } from "../../../../src/domain/identity/service.ts";
+import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
+import { MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { reasonOf } from "../../../support/identity-world.ts";
+import { createGatewayWorld, type GatewayWorld } from "../gateway-world.ts";
+
+const adminOf = (world: GatewayWorld) => world.gateway.administration;
+const ensure = (world: GatewayWorld, user: User, manual = false) =>
+  adminOf(world).ensure({ actor: world.operator, user, manual });
+const rotate = (world: GatewayWorld, user: User) => adminOf(world).rotate({ actor: world.operator, user });
+
+const NEVER = new AbortController().signal;
+
+/** @returns what was made due, what was done, and how often a key was told of */
+async function reconcile(world: GatewayWorld, signal = NEVER) {
+  let due: Reconciled | undefined;
+  let told = 0;
+  const done = await adminOf(world).reconcile({
+    actor: world.operator,
+    signal,
+    onBegin: (asked) => {
+      due = asked;
+    },
+    onKey: () => {
+      told += 1;
+    },
+  });
+  return { due, done, told };
+}
+
+const queue = (world: GatewayWorld, user: User, externalId: string): Promise<void> =>
+  world.db.write((tx) =>
+    queueRevocation(tx, {
+      id: world.ids.uuid(),
+      organizationId: user.organizationId,
+      userId: user.id,
+      email: user.email,
+      externalId,
+      reason: "superseded",
+      attempts: 3,
+      nextAttemptAtMs: world.clock.nowMs() + RETRY_MAX_MS,
+      problem: "out of order",
+      createdAtMs: world.clock.nowMs(),
+    }),
+  );
+
+test("keys are listed by address, narrowed by state, problem and part of the address, in pages", async () => {
+  await using world = await createGatewayWorld();
+  for (const name of ["carl", "ana", "bob"]) {
+    const user = await world.addUser(`${name}@example.org`);
+    if (name === "carl") world.upstream.strangers.add(user.id);
+    await reasonOf(() => ensure(world, user));
+  }
+  await world.addUser("dora@example.org");
+  const emails = (query: Parameters<ReturnType<typeof adminOf>["list"]>[1]) => {
+    const { items, total } = adminOf(world).list(world.organizationId, query);
+    return [items.map(({ email }) => email.split("@")[0]), total];
+  };
+  expect(emails({})).toEqual([["ana", "bob", "carl"], 3]);
+  expect(emails({ state: "ready" })).toEqual([["ana", "bob"], 2]);
+  expect(emails({ withProblem: true })).toEqual([["carl"], 1]);
+  expect(emails({ q: "B@EX" })).toEqual([["bob"], 1]);
+  expect(emails({ q: "%" })).toEqual([[], 0]);
+  expect(emails({ page: 2, perPage: 2 })).toEqual([["carl"], 3]);
+  expect(adminOf(world).list(world.ids.uuid(), {}).total).toBe(0);
+  expect(await reasonOf(() => emails({ perPage: PER_PAGE_MAX + 1 }))).toBe("gateway_key.invalid");
+});
+
+test("nothing of the secret, its wrapping or its version is shown", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const row = findKey(world.db.read, user.id);
+  const shown = JSON.stringify([adminOf(world).show(user), adminOf(world).list(world.organizationId, {})]);
+  expect(shown).toContain("key-1");
+  for (const hidden of ["sk-1", row?.sealedCredential, row?.credentialVersion, row?.configurationDigest])
+    expect(shown).not.toContain(hidden ?? "?");
+});
+
+test("a user without a key is shown as missing", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  expect(adminOf(world).show(user)).toMatchObject({ userId: user.id, email: user.email, state: "missing" });
+});
+
+test("a failure is told in the gateway's words at once, and in an operator's words as long as it lasts", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.strangers.add(user.id);
+  const failure = { reason: "gateway.account_missing", message: "ana@example.org has no key: no account" };
+  await expect(ensure(world, user)).rejects.toMatchObject({ ...failure, kind: "conflict" });
+  expect(adminOf(world).show(user)).toMatchObject({
+    problem: "the gateway has no account of this address",
+    problemCode: "account_missing",
+  } satisfies Partial<KeyView>);
+  const { calls } = world.upstream;
+  await expect(ensure(world, user)).rejects.toMatchObject({
+    reason: "gateway.key_missing",
+    message: expect.stringContaining("the next attempt is at 2026-01-01T01:00:00.000Z"),
+  });
+  expect(world.upstream.calls).toBe(calls);
+  world.upstream.strangers.clear();
+  expect(await ensure(world, user, true)).toMatchObject({ changed: true, key: { state: "ready" } });
+});
+
+test("a healthy key stays, and is not changed by asking for it", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const { key } = await ensure(world, user);
+  expect(await ensure(world, user)).toEqual({ changed: false, key });
+  expect(await rotate(world, user)).toMatchObject({ changed: true, key: { externalId: "key-2" } });
+});
+
+test("a key that could not be replaced is told as such, and goes on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  await expect(rotate(world, user)).rejects.toMatchObject({
+    reason: "gateway.not_rotated",
+    message: "the key of ana@example.org is still the one before: the gateway is unavailable",
+  });
+  expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
+});
+
+test("an attempt of another process is waited for by nobody", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const first = ensure(world, user);
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.restart();
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.attempt_running");
+  world.upstream.letGo();
+  await first;
+});
+
+test("who has no access gets no key, and with gateway mode off nobody does", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org", { status: "suspended" });
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.no_access");
+  expect(await reasonOf(() => rotate(world, user))).toBe("gateway.no_access");
+  await using off = await createGatewayWorld({ isOff: true });
+  const other = await off.addUser("ana@example.org");
+  expect(await reasonOf(() => ensure(off, other))).toBe("gateway.off");
+  expect(await reasonOf(() => reconcile(off))).toBe("gateway.off");
+  expect(await adminOf(off).revoke({ actor: off.operator, user: other })).toBe(false);
+});
+
+test("reconciling looks after every key whatever it waits for, and after what is to be revoked", async () => {
+  await using world = await createGatewayWorld();
+  const [ana, bob] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
+  world.upstream.strangers.add(bob.id);
+  for (const user of [ana, bob]) await reasonOf(() => ensure(world, user));
+  await queue(world, ana, "key-of-old");
+  world.upstream.strangers.clear();
+  world.clock.advance(MINUTE_MS);
+  const both = { keys: 2, revocations: 1 };
+  expect(await reconcile(world)).toEqual({ due: both, done: both, told: 2 });
+  expect(adminOf(world).list(world.organizationId, { state: "ready" }).total).toBe(2);
+  expect(countRevocations(world.db.read)).toBe(0);
+  const [entry] = world.db.read
+    .select()
+    .from(auditEntries)
+    .where(eq(auditEntries.action, "gateway_key.reconcile"))
+    .orderBy(asc(auditEntries.id))
+    .all();
+  expect(entry).toMatchObject({ actorKind: "operator", after: JSON.stringify(both) });
+});
+
+test("a key that does not open is replaced by the very look that finds it, while time goes on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { clock } = world;
+  const { nowMs } = clock;
+  clock.nowMs = () => {
+    clock.advance(1);
+    return nowMs();
+  };
+  await world.db.write((tx) => void updateKey(tx, user.id, { sealedCredential: "lost.AAAA" }));
+  expect((await reconcile(world)).done.keys).toBe(1);
+  expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
+});
+
+test("a key that the gateway disowned is a problem until it is replaced", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { credentialVersion = "" } = findKey(world.db.read, user.id) ?? {};
+  world.upstream.hold();
+  const report = { actor: world.system, userId: user.id, credentialVersion, reason: "blocked" } as const;
+  expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
+  const problem = "the gateway has blocked your key";
+  const { items } = adminOf(world).list(world.organizationId, { withProblem: true });
+  expect(items).toMatchObject([{ userId: user.id, problem }]);
+  world.upstream.letGo();
+  await world.gateway.keys.attempts?.drain();
+  expect(adminOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
+});
+
+test("a revocation that two processes carry out at once is done and recorded once", async () => {
+  await using world = await createGatewayWorld();
+  await queue(world, await world.addUser("ana@example.org"), "key-of-old");
+  world.upstream.hold();
+  const first = reconcile(world);
+  while (world.upstream.calls < 1) await Bun.sleep(1);
+  world.restart();
+  const second = reconcile(world);
+  while (world.upstream.calls < 2) await Bun.sleep(1);
+  world.upstream.letGo();
+  const done = [(await first).done.revocations, (await second).done.revocations];
+  expect(done.sort()).toEqual([0, 1]);
+  expect(world.audited().filter((action) => action === "gateway_key.revoke_upstream")).toHaveLength(1);
+});
+
+test("reconciling carries out more revocations than one run takes on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  for (let index = 0; index <= REVOCATION_BATCH; index++) await queue(world, user, `old-${index}`);
+  expect((await reconcile(world)).done.revocations).toBe(REVOCATION_BATCH + 1);
+});
+
+test("reconciling leaves a key alone that an attempt is under way for", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const first = ensure(world, user);
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.restart();
+  const { due, done } = await reconcile(world);
+  expect({ due, done }).toEqual({ due: { keys: 0, revocations: 0 }, done: { keys: 0, revocations: 0 } });
+  expect(findKey(world.db.read, user.id)?.nextAttemptAtMs).toBe(world.clock.nowMs() + ATTEMPT_LEASE_MS);
+  world.upstream.letGo();
+  expect((await first).key.state).toBe("ready");
+});
+
+test("reconciling that is stopped leaves the rest due for the service", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  expect(await reconcile(world, AbortSignal.abort())).toMatchObject({ due: { keys: 1 }, done: { keys: 0 } });
+  expect(findKey(world.db.read, user.id)?.nextAttemptAtMs).toBe(world.clock.nowMs());
+});

@@ -1,0 +1,525 @@
+// The life of a gateway key: made, looked after, lost, replaced, taken away. The gateway is test/domain/gateway/provisioners/litellm/upstream.ts.
+import { expect, spyOn, test } from "bun:test";
+import * as store from "../../../../src/domain/gateway/keys/store.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  REPLACEMENT_WINDOW_MS,
+  REPLACEMENTS_MAX,
+  RETRY_BASE_MS,
+  RETRY_MAX_MS,
+  ROTATION_OVERLAP_MS,
+  VALIDATE_EVERY_MS,
+} from "../../../../src/domain/gateway/model.ts";
+import { openCredential } from "../../../../src/domain/gateway/sealing/sealed-credential.ts";
+import type { User } from "../../../../src/domain/identity/service.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { actorOf, reasonOf } from "../../../support/identity-world.ts";
+import { createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
+
+const ensure = (world: GatewayWorld, user: User, manual = false) =>
+  world.gateway.keys.ensure({ actor: actorOf(user), user, manual });
+const validate = (world: GatewayWorld, user: User) =>
+  world.gateway.keys.validate({ actor: actorOf(user), user });
+const reconcile = (world: GatewayWorld) => world.gateway.reconciler?.run(new AbortController().signal);
+const secretOf = (world: GatewayWorld, user: User): string | undefined => {
+  const row = store.findKey(world.db.read, user.id);
+  return row && openCredential(world.sealing, row)?.reveal();
+};
+const outbox = (world: GatewayWorld) =>
+  store.dueRevocations(
+    world.db.read,
+    { untilMs: Number.MAX_SAFE_INTEGER, fromMs: Number.MAX_SAFE_INTEGER },
+    100,
+  );
+
+const EVERY_MEMBER = [
+  ...["enabled", "email", "status", "alias", "external_id", "expires_at", "last_reconciled_at", "error"],
+  ...["invalidated_at", "invalidation_reason", "next_retry_at"],
+];
+
+test("with gateway mode off every operation says so, and nobody is called", async () => {
+  await using world = await createGatewayWorld({ isOff: true });
+  const user = await world.addUser("ana@example.org");
+  const off = { enabled: false, email: "ana@example.org", status: "missing", error: null };
+  expect(world.gateway.keys.status(user)).toMatchObject(off);
+  expect((await ensure(world, user)).status).toMatchObject(off);
+  expect((await validate(world, user)).status).toMatchObject(off);
+  expect(world.upstream.calls).toBe(0);
+});
+
+test("the first ensure makes a key; the status has every member and nothing of the secret", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  expect(world.gateway.keys.status(user)).toMatchObject({ enabled: true, status: "missing", alias: null });
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({
+    status: "ready",
+    alias: "ana@example.org",
+    external_id: "key-1",
+    error: null,
+  });
+  expect(Object.keys(status)).toEqual(EVERY_MEMBER);
+  expect(secretOf(world, user)).toBe("sk-1");
+  expect(JSON.stringify(status)).not.toContain("sk-1");
+  expect(world.audited()).toContain("gateway_key.provision");
+});
+
+test("a healthy key costs no call, also when somebody asks manually", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await ensure(world, user);
+  await ensure(world, user, true);
+  expect(world.upstream.calls).toBe(1);
+});
+
+test("ten callers at once make one call and hear the same", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
+  expect(world.upstream.calls).toBe(1);
+  expect(new Set(answers.map(({ status }) => JSON.stringify(status))).size).toBe(1);
+});
+
+test("a caller who goes away loses nothing: the key is stored all the same", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const asked = ensure(world, user);
+  await Bun.sleep(0);
+  await world.gateway.keys.attempts?.isRunning(user.id);
+  world.upstream.letGo();
+  await world.gateway.keys.attempts?.drain();
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+  expect((await asked).status.status).toBe("ready");
+});
+
+test("a failed first attempt is an error with its text and the time of the next one, which heals it", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
+  const failed = world.gateway.keys.status(user);
+  expect(failed.status).toBe("error");
+  expect(failed.error).toContain("gateway is unavailable");
+  expect(failed.next_retry_at).not.toBeNull();
+  const waiting = await ensure(world, user);
+  expect(waiting.status.status).toBe("error");
+  expect(waiting.retryAfterSeconds).toBeGreaterThan(0);
+  expect(world.upstream.calls).toBe(1);
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_BASE_MS * 1.2);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({
+    status: "ready",
+    error: null,
+    next_retry_at: null,
+  });
+});
+
+test("a manual call passes over the wait", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  world.upstream.failure = undefined;
+  expect((await ensure(world, user, true)).status.status).toBe("ready");
+});
+
+test("an outage never turns a working key into an error; the problem is shown beside it", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-1" });
+  expect(status.error).toContain("gateway is unavailable");
+  world.clock.advance(2 * VALIDATE_EVERY_MS);
+  expect((await validate(world, user)).status.status).toBe("ready");
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_MAX_MS * 1.2);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", error: null });
+});
+
+test.each(["account_missing", "invalid_config", "conflict"] as const)(
+  "%s waits the longest at once and does not lengthen the waits after outages",
+  async (code) => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    world.upstream.failure = code;
+    for (let round = 0; round < 8; round += 1) {
+      expect(await reasonOf(() => ensure(world, user, true))).toBe(`gateway.${code}`);
+    }
+    expect(store.findKey(world.db.read, user.id)?.failures).toBe(0);
+    world.upstream.failure = undefined;
+    world.clock.advance(RETRY_MAX_MS);
+    await reconcile(world);
+    expect(world.gateway.keys.status(user).status).toBe("ready");
+  },
+);
+
+test("outages are retried after ever longer waits, an hour at most, and never given up", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  for (let round = 1; round < 12; round += 1) {
+    const row = store.findKey(world.db.read, user.id);
+    const waitMs = (row?.nextAttemptAtMs ?? 0) - world.clock.nowMs();
+    const longestMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (round - 1));
+    expect(waitMs).toBeGreaterThanOrEqual(longestMs * 0.8);
+    expect(waitMs).toBeLessThanOrEqual(longestMs * 1.2);
+    world.clock.advance(waitMs);
+    await reconcile(world);
+    expect(world.upstream.calls).toBe(round + 1);
+  }
+});
+
+test("a key that the gateway disowns is replaced by the same call, and what was known of it is revoked", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  for (const key of world.upstream.keys.values()) key.blocked = true;
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2", invalidated_at: null });
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("validation clears a disowned key and leaves replacing it to a later turn", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.keys.clear();
+  world.clock.advance(VALIDATE_EVERY_MS);
+  const { status } = await validate(world, user);
+  expect(status).toMatchObject({ status: "invalid", external_id: null, error: null });
+  expect(status.invalidation_reason).not.toBeNull();
+  await reconcile(world);
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+});
+
+test.each([
+  [VALIDATE_EVERY_MS - 1, 1],
+  [VALIDATE_EVERY_MS, 2],
+  [VALIDATE_EVERY_MS + 1, 2],
+])("validation %d ms after the last makes %d calls in all", async (ms, calls) => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.clock.advance(ms);
+  await validate(world, user);
+  expect(world.upstream.calls).toBe(calls);
+});
+
+test("a key that is blocked again and again is replaced a few times a day, then only on request", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const blockAndValidate = async () => {
+    for (const key of world.upstream.keys.values()) key.blocked = true;
+    world.clock.advance(VALIDATE_EVERY_MS);
+    await validate(world, user);
+    await reconcile(world);
+    return world.gateway.keys.status(user).status;
+  };
+  for (let round = 0; round < REPLACEMENTS_MAX; round += 1) expect(await blockAndValidate()).toBe("ready");
+  expect(await blockAndValidate()).toBe("invalid");
+  expect((await ensure(world, user)).status.status).toBe("invalid");
+  world.clock.advance(REPLACEMENT_WINDOW_MS);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user).status).toBe("ready");
+});
+
+test("an expiring key is renewed ahead of time, an expired one is none", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS;
+  await ensure(world, user);
+  world.clock.advance(HOUR_MS);
+  await reconcile(world);
+  expect(world.upstream.calls).toBe(2);
+  world.upstream.failure = "unavailable";
+  world.clock.advance(3 * HOUR_MS);
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "error", external_id: null });
+});
+
+test("a key that expires while it cannot be looked after is an error from that moment on", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS;
+  await ensure(world, user);
+  world.upstream.failure = "account_missing";
+  world.clock.advance(HOUR_MS + 59 * MINUTE_MS);
+  await reconcile(world);
+  world.clock.advance(MINUTE_MS);
+  expect(world.gateway.keys.status(user)).toMatchObject({
+    status: "error",
+    error: "your key has expired and is being replaced",
+    external_id: null,
+    next_retry_at: new Date(world.clock.nowMs()).toISOString(),
+  });
+  world.upstream.failure = undefined;
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+});
+
+test("keeps an odd number of milliseconds of life without breaking the row", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS + 1;
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", error: null });
+  const dueAtMs = store.findKey(world.db.read, user.id)?.nextAttemptAtMs;
+  expect(dueAtMs).toBe(world.clock.nowMs() + HOUR_MS);
+});
+
+test("a failure of the storage ends reconciling as what it is, and is no bug of one key", async () => {
+  await using world = await createGatewayWorld();
+  const { reconciler, keys } = world.gateway;
+  if (!reconciler || !keys.attempts) throw new Error("gateway mode is on");
+  await ensure(world, await world.addUser("ana@example.org"));
+  world.clock.advance(DAY_MS);
+  const full = new DomainError("unavailable", "storage.full", "the disk is full");
+  const failing = spyOn(keys.attempts, "run").mockRejectedValue(full);
+  await expect(reconciler.run(new AbortController().signal)).rejects.toBe(full);
+  expect(failing).toHaveBeenCalledTimes(1);
+});
+
+test("a bug with the key of one user keeps no other user from a key", async () => {
+  await using world = await createGatewayWorld();
+  const users = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => world.addUser(`user-${n}@example.org`)),
+  );
+  for (const user of users) await ensure(world, user);
+  const [broken, ...others] = users;
+  world.upstream.unstorable.add(broken?.id ?? "");
+  world.clock.advance(DAY_MS);
+  await expect(reconcile(world) ?? Promise.resolve()).rejects.toThrow("1 of 12 keys could not be settled");
+  for (const user of others)
+    expect(store.findKey(world.db.read, user.id)?.reconciledAtMs).toBe(world.clock.nowMs());
+});
+
+test("another configuration makes every key due once", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.restart("second");
+  expect(await world.gateway.reconciler?.applyConfiguration()).toBe(1);
+  await reconcile(world);
+  expect(world.upstream.calls).toBe(2);
+  expect(await world.gateway.reconciler?.applyConfiguration()).toBe(0);
+});
+
+test("a change that could not be carried out is told as a change until it is, after the usual waits", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.restart("second");
+  await world.gateway.reconciler?.applyConfiguration();
+  world.upstream.failure = "unavailable";
+  await reconcile(world);
+  await ensure(world, user);
+  expect(world.upstream.reasons).toEqual(["missing", "configuration_changed"]);
+  world.upstream.failure = undefined;
+  world.clock.advance(RETRY_MAX_MS);
+  await reconcile(world);
+  expect(world.upstream.reasons.slice(2)).toEqual(["configuration_changed"]);
+  world.clock.advance(DAY_MS);
+  await reconcile(world);
+  expect(world.upstream.reasons.slice(3)).toEqual(["reconciliation_due"]);
+});
+
+test("a process that dies in an attempt leaves `recovering`; after the lease another one makes the key", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  void ensure(world, user).catch(() => {});
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.upstream.held = undefined; // the dead process never hears the answer
+  world.restart();
+  expect((await ensure(world, user)).status.status).toBe("recovering");
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await reconcile(world);
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("the service takes over the attempt of a dead service at once, and leaves that of a command alone", async () => {
+  await using world = await createGatewayWorld();
+  const [ana, ben] = [await world.addUser("ana@example.org"), await world.addUser("ben@example.org")];
+  world.upstream.hold();
+  void ensure(world, ana).catch(() => {});
+  const byCommand = world.beside().keys.ensure({ actor: actorOf(ben), user: ben, manual: false });
+  while (world.upstream.calls < 2) await Bun.sleep(1);
+  const answers = world.upstream.held;
+  world.upstream.held = undefined;
+  world.restart();
+  expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(1);
+  expect(store.findKey(world.db.read, ben.id)?.recoveringBy).toBe("command");
+  await reconcile(world);
+  expect(world.gateway.keys.status(ana).status).toBe("ready");
+  expect(world.gateway.keys.status(ben).status).toBe("recovering");
+  for (const go of answers ?? []) go();
+  expect((await byCommand).status.status).toBe("ready");
+  expect(world.upstream.keysOf(ben.id)).toHaveLength(1);
+  expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(0);
+});
+
+test("a key made for a user who lost access meanwhile is revoked and not stored", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  const asked = ensure(world, user);
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  world.upstream.letGo();
+  expect((await asked).status.status).toBe("missing");
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await reconcile(world);
+  expect(world.upstream.keysOf(user.id)).toEqual([]);
+  expect(outbox(world)).toEqual([]);
+});
+
+test("what could not be revoked is tried again until it is", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  expect(await world.gateway.keys.revoke({ actor: world.operator, user })).toBe(true);
+  expect(world.gateway.keys.status(user).status).toBe("missing");
+  for (let round = 0; round < 10; round += 1) {
+    await reconcile(world);
+    world.clock.advance(RETRY_MAX_MS * 1.2);
+  }
+  expect(outbox(world)).toMatchObject([{ externalId: "key-1", email: "ana@example.org", userId: user.id }]);
+  world.upstream.failure = undefined;
+  await reconcile(world);
+  expect(outbox(world)).toEqual([]);
+  expect(world.upstream.keys.size).toBe(0);
+});
+
+test("what is due, what has a problem and what is to be revoked is counted", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const counted = () => {
+    const { due, problems, revocationsPending } = world.gateway.figures();
+    return { due, problems, revocationsPending };
+  };
+  await ensure(world, user);
+  expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 0 });
+  world.clock.advance(DAY_MS);
+  expect(counted()).toMatchObject({ due: 1, problems: 0 });
+  world.upstream.failure = "unavailable";
+  await reconcile(world);
+  expect(counted()).toMatchObject({ due: 0, problems: 1 });
+  await world.gateway.keys.revoke({ actor: world.operator, user });
+  expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 1 });
+});
+
+test("USE-3 rotation keeps the user's one key by its id, and the old secret works until the overlap is over", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  const refused = await world.gateway.keys.rotate({ actor: world.operator, user });
+  expect(refused.status).toMatchObject({ status: "ready", external_id: "key-1" });
+  world.upstream.failure = undefined;
+  const { status } = await world.gateway.keys.rotate({ actor: world.operator, user });
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
+  await ensure(world, user); // as signing in again does
+  world.clock.advance(ROTATION_OVERLAP_MS - 1);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-1", "key-2"]);
+  world.clock.advance(1);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+  const { items, total } = world.gateway.administration.list(world.organizationId, {});
+  expect([total, items[0]?.userId]).toEqual([1, user.id]);
+});
+
+test("USE-2 the overlap of a rotated key ends with its user's access", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await world.gateway.keys.rotate({ actor: world.operator, user });
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual([]);
+});
+
+test("what a rotation that was cut short left behind goes with its user, also after another rotation", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  world.upstream.hold();
+  world.gateway.keys.rotate({ actor: world.operator, user }).catch(() => {}); // still waits when the world is gone
+  while (world.upstream.keys.size < 2) await Bun.sleep(0);
+  world.upstream.held = undefined;
+  world.restart();
+  world.clock.advance(ATTEMPT_LEASE_MS);
+  await world.gateway.keys.rotate({ actor: world.operator, user });
+  world.clock.advance(ROTATION_OVERLAP_MS);
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2", "key-3"]);
+  await world.setUser(user.id, { status: "suspended" });
+  await retire(world, user);
+  await reconcile(world);
+  expect(world.upstream.keys.size).toBe(0);
+});
+
+test("only a report about the stored version takes a key away, and a new one is made", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  const { credentialVersion } = store.findKey(world.db.read, user.id) ?? { credentialVersion: "" };
+  const report = { actor: world.operator, userId: user.id, reason: "blocked" } as const;
+  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion: "another" })).toBe(false);
+  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion })).toBe(true);
+  await world.gateway.keys.attempts?.drain();
+  expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
+});
+
+test("a stored key that does not open is replaced, and its twin upstream revoked", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  await ensure(world, user);
+  await world.db.write((tx) => void store.updateKey(tx, user.id, { sealedCredential: "gone.AAAA" }));
+  world.clock.advance(DAY_MS);
+  const { status } = await ensure(world, user);
+  expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
+  expect(secretOf(world, user)).toBe("sk-2");
+  await reconcile(world);
+  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+});
+
+test("an envelope moved to another user's row does not open", async () => {
+  await using world = await createGatewayWorld();
+  const ana = await world.addUser("ana@example.org");
+  const bo = await world.addUser("bo@example.org");
+  await ensure(world, ana);
+  await ensure(world, bo);
+  const { sealedCredential = null } = store.findKey(world.db.read, ana.id) ?? {};
+  await world.db.write((tx) => void store.updateKey(tx, bo.id, { sealedCredential }));
+  expect(secretOf(world, bo)).toBeUndefined();
+});
+
+test("a clock that goes back does not keep an attempt from being taken over", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.hold();
+  void ensure(world, user).catch(() => {});
+  while (world.upstream.calls === 0) await Bun.sleep(1);
+  world.upstream.held = undefined;
+  world.restart();
+  world.clock.advance(-DAY_MS);
+  expect((await ensure(world, user)).status.status).toBe("ready");
+  world.clock.advance(MINUTE_MS);
+});

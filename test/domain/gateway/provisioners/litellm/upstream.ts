@@ -1,0 +1,122 @@
+// An inference gateway as far as its keys go, in this process: keeps keys, can be out of order, and can be left in the
+// middle of a call, as when the service dies. The provisioner over it keeps the promise of provisioner.ts.
+import {
+  type ProvisionedKey,
+  type Provisioner,
+  type ProvisionerCode,
+  ProvisionerError,
+  type ProvisionReason,
+  type ProvisionRequest,
+  type RevokeRequest,
+} from "../../../../../src/domain/gateway/provisioners/provisioner.ts";
+import { HOUR_MS } from "../../../../../src/platform/clock.ts";
+import { Secret } from "../../../../../src/platform/secret.ts";
+
+export interface UpstreamKey {
+  externalId: string;
+  userId: string;
+  secret: string;
+  blocked: boolean;
+}
+
+export class Upstream {
+  readonly keys = new Map<string, UpstreamKey>();
+  /** every call fails with it, until it is cleared */
+  failure: ProvisionerCode | undefined;
+  /** calls whose work is done answer with it, until it is cleared */
+  lateFailure: ProvisionerCode | undefined;
+  /** users without an account */
+  readonly strangers = new Set<string>();
+  /** users whose answers break the database's rules, as a bug would */
+  readonly unstorable = new Set<string>();
+  /** answers are kept back until they are let go */
+  held: (() => void)[] | undefined;
+  /** life of new keys; null when they do not expire */
+  lifeMs: number | null = null;
+  calls = 0;
+  /** why keys were asked for, the latest last */
+  readonly reasons: ProvisionReason[] = [];
+  #made = 0;
+
+  constructor(readonly nowMs: () => number) {}
+
+  keysOf(userId: string): UpstreamKey[] {
+    return [...this.keys.values()].filter((key) => key.userId === userId);
+  }
+
+  provisioner(): Provisioner {
+    return {
+      type: "builtin-litellm",
+      provision: async (request) => {
+        const answer = this.#provision(request);
+        await this.#pass();
+        if (this.lateFailure) throw new ProvisionerError(this.lateFailure, "out of order in the end");
+        return answer;
+      },
+      revoke: async (request) => {
+        this.#revoke(request);
+        await this.#pass();
+      },
+    };
+  }
+
+  /** Keeps answers back from now on: the work upstream is done, and nobody hears of it. */
+  hold(): void {
+    this.held = [];
+  }
+
+  letGo(): void {
+    const held = this.held ?? [];
+    this.held = undefined;
+    for (const go of held) go();
+  }
+
+  #pass(): Promise<void> {
+    const { held } = this;
+    return held ? new Promise((resolve) => held.push(resolve)) : Promise.resolve();
+  }
+
+  #provision({ identity, previous, reason }: ProvisionRequest): ProvisionedKey {
+    this.reasons.push(reason);
+    this.#admit(identity.id);
+    const known = previous && this.keys.get(previous.externalId);
+    if (previous && (!known || known.blocked))
+      throw new ProvisionerError("credential_invalid", "unknown or blocked");
+    const lifeMs = this.unstorable.has(identity.id) ? HOUR_MS + 0.5 : this.lifeMs;
+    const expiresAtMs = lifeMs === null ? null : this.nowMs() + lifeMs;
+    if (known || reason === "missing" || reason === "credential_invalidated") {
+      for (const { externalId } of this.keysOf(identity.id))
+        if (externalId !== known?.externalId) this.keys.delete(externalId);
+    }
+    if (known) return { externalId: known.externalId, alias: identity.email, metadata: null, expiresAtMs };
+    this.#made += 1;
+    const key = {
+      externalId: `key-${this.#made}`,
+      userId: identity.id,
+      secret: `sk-${this.#made}`,
+      blocked: false,
+    };
+    this.keys.set(key.externalId, key);
+    const credential = new Secret(key.secret);
+    return {
+      credential,
+      externalId: key.externalId,
+      alias: identity.email,
+      metadata: { n: this.#made },
+      expiresAtMs,
+    };
+  }
+
+  #revoke({ identity, externalId }: RevokeRequest): void {
+    this.#admit(undefined);
+    if (externalId !== null) this.keys.delete(externalId);
+    else for (const key of this.keysOf(identity.id)) this.keys.delete(key.externalId);
+  }
+
+  #admit(userId: string | undefined): void {
+    this.calls += 1;
+    if (this.failure) throw new ProvisionerError(this.failure, "out of order");
+    if (userId !== undefined && this.strangers.has(userId))
+      throw new ProvisionerError("account_missing", "no account");
+  }
+}

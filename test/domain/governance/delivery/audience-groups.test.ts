@@ -1,0 +1,136 @@
+// Who gets the same document, that it is put together once, what is kept, and what is no policy at all.
+import { describe, expect, test } from "bun:test";
+import { AudienceGroups } from "../../../../src/domain/governance/delivery/audience-groups.ts";
+import type { PackageAudience, Revision } from "../../../../src/domain/governance/model.ts";
+import { packageOf } from "../governance-world.ts";
+
+const ID = "01890000-0000-7000-8000-000000000000";
+const policy = {
+  revision: ID,
+  contract_version: 1,
+  required: false,
+  allowed_harnesses: [],
+  harnesses: {},
+  packages: [],
+};
+
+function revisionOf(audiences: Record<string, string[]>, document: object = policy): Revision {
+  const packages = Object.keys(audiences).map((id) => packageOf(id));
+  const selected = Object.entries(audiences).map(([id, user_ids]): [string, PackageAudience] => [
+    id,
+    { scope: "users", user_ids },
+  ]);
+  return {
+    sequence: 1,
+    id: ID,
+    organizationId: "one",
+    document: JSON.parse(JSON.stringify({ ...document, ...(packages.length > 0 && { packages }) })),
+    audiences: Object.fromEntries(selected),
+    origin: "dashboard",
+    authorId: null,
+    authorLabel: "test",
+    comment: null,
+    createdAtMs: 0,
+  };
+}
+
+const shown = (groups: AudienceGroups, user: string): string =>
+  groups
+    .viewOf(user)
+    .document.packages.map(({ id }) => id)
+    .join();
+
+describe("users who may see the same", () => {
+  const groups = new AudienceGroups(revisionOf({ a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"] }));
+
+  test("get the same object, whichever of them asks first", () => {
+    const other = new AudienceGroups(revisionOf({ a: ["ben", "ana"], b: ["ana", "ben"] }));
+    expect(other.viewOf("ben")).toBe(other.viewOf("ana"));
+    expect(groups.viewOf("dora")).toBe(groups.viewOf("emil"));
+    expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
+  });
+
+  test("get what their audiences say", () => {
+    const users = ["ana", "ben", "cleo", "dora"];
+    expect(users.map((user) => shown(groups, user))).toEqual(["a,c", "a,b,c", "b", ""]);
+  });
+
+  test("get the bytes of that document", () => {
+    const { bytes, document } = groups.viewOf("cleo");
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+});
+
+describe("the name of what a user gets", () => {
+  const users = ["ana", "ben", "cleo", "dora", "emil"];
+  const audiences = { a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"], d: ["emil"] };
+
+  test("is the same for two users exactly where the bytes are", () => {
+    const groups = new AudienceGroups(revisionOf(audiences));
+    const bytesOf = (user: string) => new TextDecoder().decode(groups.viewOf(user).bytes);
+    for (const one of users)
+      for (const other of users)
+        expect(groups.nameOf(one) === groups.nameOf(other)).toBe(bytesOf(one) === bytesOf(other));
+  });
+
+  test("is the same after a restart, and another one for another document", () => {
+    const names = (document?: object) => {
+      const groups = new AudienceGroups(revisionOf(audiences, document));
+      return users.map((user) => groups.nameOf(user));
+    };
+    expect(names()).toEqual(names());
+    const others = new Set(names({ ...policy, required: true }));
+    expect(names().filter((name) => others.has(name))).toEqual([]);
+  });
+});
+
+describe("the documents that are kept", () => {
+  const audiences = { a: ["ana"], b: ["ben"], c: ["cleo"] };
+  const sizeOf = (user: string) => new AudienceGroups(revisionOf(audiences)).viewOf(user).bytes.byteLength;
+  const three = sizeOf("ana") + sizeOf("ben") + sizeOf("cleo");
+
+  /** @returns whose document is still the same after all of them asked */
+  function keptOf(bytesMax: number): string[] {
+    const groups = new AudienceGroups(revisionOf(audiences), bytesMax);
+    const users = ["ana", "ben", "cleo"];
+    const before = users.map((user) => groups.viewOf(user));
+    return users.filter((user, at) => groups.viewOf(user) === before[at]);
+  }
+
+  test("are as many as there is room for", () => {
+    expect(keptOf(three + 1)).toEqual(["ana", "ben", "cleo"]);
+    expect(keptOf(three)).toEqual(["ana", "ben", "cleo"]);
+    expect(keptOf(three - 1)).not.toContain("ana");
+  });
+
+  test("are those that were asked for last", () => {
+    const groups = new AudienceGroups(revisionOf(audiences), three - 1);
+    const ana = groups.viewOf("ana");
+    const ben = groups.viewOf("ben");
+    groups.viewOf("ana");
+    groups.viewOf("cleo");
+    expect(groups.viewOf("ana")).toBe(ana);
+    expect(groups.viewOf("ben")).not.toBe(ben);
+  });
+
+  test("are at least the one that was asked for, whatever its size", () => {
+    const groups = new AudienceGroups(revisionOf(audiences), 1);
+    expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
+    expect(shown(groups, "ben")).toBe("b");
+  });
+});
+
+describe("a document", () => {
+  test("that has what every policy has is one", () => {
+    expect(shown(new AudienceGroups(revisionOf({})), "ana")).toBe("");
+  });
+
+  test.each(Object.keys(policy))("without %s is a damaged row", (member) => {
+    const damaged = Object.fromEntries(Object.entries(policy).filter(([name]) => name !== member));
+    expect(() => new AudienceGroups(revisionOf({}, damaged))).toThrow("is a policy");
+  });
+
+  test("of another revision is a damaged row", () => {
+    expect(() => new AudienceGroups(revisionOf({}, { ...policy, revision: "other" }))).toThrow("is a policy");
+  });
+});

@@ -1,0 +1,239 @@
+// Documents as text: where the document stands in it, lines of problems, hostile text, and the way back from text.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readDocument, readDraft } from "../../../../src/domain/governance/document/read.ts";
+import { stamp } from "../../../../src/domain/governance/document/stamp.ts";
+import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../../src/domain/governance/document/text.ts";
+import { documentYaml, managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
+import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../../src/domain/governance/model.ts";
+import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
+import {
+  DIFFERENT_NAMES_MAX,
+  NAME_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+} from "../../../../src/platform/text/json-structure.ts";
+import { YAML_VALUES_MAX } from "../../../../src/platform/text/yaml-scan.ts";
+import { YAML_DEPTH_MAX } from "../../../../src/platform/text/yaml-source.ts";
+import {
+  JSON_DEPTH_MAX,
+  JSON_LIMITS,
+  JSON_VALUES_MAX,
+  structureProblem,
+} from "../../../../src/server/http/bodies/json-text.ts";
+import { documentWith, type Json, packageWith } from "./document-builders.ts";
+
+const draft = (members: Json = {}): GovernanceConfig => readDraft(documentWith(members)).document;
+
+describe("the document in a text", () => {
+  const plain = { revision: "a", required: true };
+  const rows: [string, string, string, string[]][] = [
+    ["is all of it", "revision: a\nrequired: true\n", "", []],
+    ["is all of it as JSON", JSON.stringify(plain), "", []],
+    ["is what a wrapper holds", "governance:\n  revision: a\n  required: true\n", "/governance", []],
+    [
+      "is one section of a deployment file",
+      "gateway: { type: none }\ngovernance: { revision: a, required: true }\nserver: {}\n",
+      "/governance",
+      ["gateway", "server"],
+    ],
+  ];
+  test.each(rows)("%s", (_name, text, root, otherSections) => {
+    const found = readDocumentText(text);
+    expect(found.problems).toEqual([]);
+    expect(found.input).toEqual(plain);
+    expect<string>(found.root).toBe(root);
+    expect(found.otherSections).toEqual(otherSections);
+  });
+
+  test("its problems are told by places and lines of the whole text", () => {
+    const text = readDocumentText("x: 1\ngovernance:\n  revision: a\n  harnesses:\n    vim: {}\n  ttl: 5\n");
+    expect(text.locate(readDraft(text.input).problems)).toMatchObject([
+      { pointer: "/governance/ttl", line: 6 },
+      { pointer: "/governance/harnesses/vim", line: 5 },
+    ]);
+  });
+
+  test.each(["", "  \n", "# nothing\n", "governance:\n"])("%p holds none", (text) => {
+    const { input, problems } = readDocumentText(text);
+    expect(problems).toEqual([]);
+    expect(readDraft(input).problems).toMatchObject([{ pointer: "", detail: "must be an object, not null" }]);
+  });
+});
+
+describe("hostile text ends in problems, never in a value", () => {
+  const size = DOCUMENT_BYTES_MAX;
+  const aliases = `a0: &a0 [x]\n${Array.from({ length: 30 }, (_, index) => `a${index + 1}: &a${index + 1} [${Array(10).fill(`*a${index}`)}]`).join("\n")}\n`;
+  const rows: [string, string | Uint8Array, string][] = [
+    ["nested lists", "[".repeat(size), "nested deeper"],
+    ["nested maps", "{a: ".repeat(size / 4), "nested deeper"],
+    ["nested JSON", '{"a":'.repeat(size / 8), "nested deeper"],
+    ["aliases that multiply", aliases, "aliases are replaced"],
+    ["a reserved key", "revision: a\nharnesses:\n  __proto__: { codex: {} }\n", "reserved key"],
+    ["a key twice", "revision: a\nrevision: b\n", "a second time"],
+    ["a key twice in JSON", '{"revision":"a","revision":"b"}', "a second time"],
+    ["a reserved key in JSON", '{"harnesses":{"__proto__":{}}}', "reserved key"],
+    ["a reserved key in JSON, escaped", '{"harnesses":{"\\u005f_proto__":{}}}', "reserved key"],
+    ["a tag", "revision: !!js/function a\n", "tag that is not supported"],
+    ["a second document", "revision: a\n---\nrevision: b\n", "second document"],
+    ["no text", new Uint8Array([0xff, 0xfe]), "not UTF-8"],
+  ];
+  test.each(rows)("%s", (_name, text, detail) => {
+    const { input, problems, otherSections } = readDocumentText(text);
+    expect(input).toBeUndefined();
+    expect(otherSections).toEqual([]);
+    expect(problems[0]?.detail).toContain(detail);
+  });
+});
+
+/** @returns text whose aliases stand for so many values and names */
+function valuesText(count: number): string {
+  const ones = Array(999).fill(1);
+  const aliases = Math.floor((count - 1_004) / 1_000);
+  const rest = [...Array(aliases).fill("*a"), ...Array((count - 1_004) % 1_000).fill(1)];
+  return `a: &a [${ones}]\nb: [${rest}]\n`;
+}
+
+/** @returns text with a mapping of so many members */
+const membersText = (count: number): string =>
+  `a:\n${Array.from({ length: count }, (_, at) => `  k${at}: 1\n`).join("")}`;
+
+/** @returns text with so many keys that are all different, in mappings of 5,000 */
+const keysText = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `${at % 5_000 === 0 ? "-" : " "} k${at}: 1\n`).join("");
+
+/** @returns text with a key that has so many characters in JSON, half of them escapes */
+const keyText = (count: number): string => `? "${"\\t".repeat(100)}${"k".repeat(count - 200)}"\n: 1\n`;
+
+/** @returns text that has so many bytes when it is written as JSON, and half as many as it is */
+function jsonBytesText(count: number): string {
+  const name = count % 2 === 0 ? "bb" : "b";
+  return `a: &a ${"x".repeat((count - 14 - name.length) / 2)}\n${name}: *a\n`;
+}
+
+test("the limits of YAML are no looser than those of JSON", () => {
+  expect(YAML_VALUES_MAX).toBeLessThanOrEqual(JSON_VALUES_MAX);
+  expect(YAML_DEPTH_MAX).toBeLessThanOrEqual(JSON_DEPTH_MAX);
+});
+
+const levelsText = (count: number): string => `a: ${"[".repeat(count - 1)}${"]".repeat(count - 1)}`;
+
+/** Lines without anything on them are the words that are read fastest. */
+const wordsText = (count: number): string => `[] #${"\n".repeat(count - 5)}`;
+
+describe("limits: below and at pass, above is refused; what passes can be read as JSON, too", () => {
+  const rows: [string, number, (count: number) => string][] = [
+    ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
+    ["values and names", YAML_VALUES_MAX, valuesText],
+    ["members", OBJECT_MEMBERS_MAX, membersText],
+    ["different keys", DIFFERENT_NAMES_MAX, keysText],
+    ["characters of a key", NAME_CHARACTERS_MAX, keyText],
+    ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
+    ["levels", YAML_DEPTH_MAX, levelsText],
+  ];
+  test.each(rows)("%s", (_name, limit, build) => {
+    expect(readDocumentText(build(limit - 1)).problems).toEqual([]);
+    const { input, problems } = readDocumentText(build(limit));
+    expect(problems).toEqual([]);
+    expect(readDocumentText(build(limit + 1)).problems).toHaveLength(1);
+    const json = JSON.stringify(input);
+    expect(structureProblem(json, JSON_LIMITS)).toBeUndefined();
+    expect(readDocumentText(json)).toMatchObject({ problems: [], input });
+  });
+
+  test("words and marks, which are counted as in every YAML text", () => {
+    expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX)).problems).toEqual([]);
+    expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX + 1)).problems).toMatchObject([
+      { detail: expect.stringContaining("words and marks") },
+    ]);
+  });
+});
+
+describe("a document as YAML", () => {
+  const full = stamp(
+    draft({
+      required: true,
+      ttl_seconds: 60,
+      required_capabilities: ["unverified_harness_versions"],
+      allowed_harnesses: ["codex"],
+      harnesses: {
+        kimi: { package_overrides: { one: { enabled: false } } },
+        codex: {
+          version_requirement: ">=0.120.0",
+          managed_config: { model: "1.0" },
+          mcp: [{ name: "a", command: "b" }],
+        },
+      },
+      packages: [packageWith({ codex: {} })],
+      session_upload: { presign_url: "https://a.example/presign" },
+    }),
+    { gateway: true, serverVersion: "0.1.0" },
+  );
+
+  test("is read back as the same document", () => {
+    const { document } = readDocument(readDocumentText(documentYaml(full)).input, {
+      gateway: true,
+      harnesses: HARNESSES,
+    });
+    expect(document).toEqual(full);
+  });
+
+  test("is the same text for the same document, whatever the order of its members", () => {
+    const reversed = Object.assign({}, Object.fromEntries(Object.entries(full).toReversed()), full);
+    expect(Object.keys(reversed)).not.toEqual(Object.keys(full));
+    expect(documentYaml(reversed)).toBe(documentYaml(full));
+  });
+
+  test("to edit has neither extensions nor stamps", () => {
+    expect(managedYaml(full)).toBe(`revision: any
+required_capabilities:
+  - unverified_harness_versions
+minimum_client_version: 0.1.0
+ttl_seconds: 60
+required: true
+allowed_harnesses:
+  - codex
+harnesses:
+  codex:
+    version_requirement: ">=0.120.0"
+    managed_config:
+      model: "1.0"
+  kimi:
+    managed_config: {}
+session_upload:
+  presign_url: https://a.example/presign
+`);
+  });
+
+  test("to edit shows a contract version that stands for itself", () => {
+    expect(managedYaml(draft({ contract_version: 2 }))).toContain("contract_version: 2\n");
+  });
+
+  test("keeps every text and key as it is", () => {
+    const texts = fc
+      .string({ unit: "binary", maxLength: 40 })
+      .filter((text) => !text.includes("\0") && text.isWellFormed());
+    const keys = fc.oneof(
+      texts.filter((key) => key.length > 0),
+      fc.constantFrom("<<", "null", "1", "constructor"),
+    );
+    const settings = fc.dictionary(
+      keys.filter((key) => key !== "__proto__"),
+      fc.oneof(texts, fc.jsonValue({ maxDepth: 2 })),
+      { noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(settings, fc.array(texts), (managed_config, args) => {
+        const servers = [{ name: "a", command: "b", args }];
+        const { document, problems } = readDraft(
+          documentWith({ harnesses: { codex: { managed_config, mcp: servers } } }),
+        );
+        fc.pre(problems.length === 0);
+        const text = readDocumentText(documentYaml(document));
+        expect(text.problems).toEqual([]);
+        const read: unknown = text.input;
+        expect(read).toEqual(document);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

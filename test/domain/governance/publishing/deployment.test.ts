@@ -1,0 +1,174 @@
+// The deployment file as a second author: what it changes is published, what the dashboard says otherwise stays, and
+// every such place is shown until both agree.
+import { describe, expect, test } from "bun:test";
+import { createGovernanceWorld, packageOf, refusalOf, sectionOf } from "../governance-world.ts";
+
+const withTtl = (ttl_seconds: number, more: object = {}) => sectionOf({ ttl_seconds, ...more });
+
+describe("a section of the file", () => {
+  test("is the first policy", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    expect(world.inForce()).toMatchObject({ origin: "bootstrap", document: { ttl_seconds: 60 } });
+  });
+
+  test("joins the default when it comes later", async () => {
+    await using world = await createGovernanceWorld();
+    const outcome = await world.start({ revision: "x", allowed_harnesses: ["codex"], required: true });
+    expect(outcome).toMatchObject({ outcome: "deployed", conflicts: [] });
+    expect(world.inForce()).toMatchObject({
+      origin: "deployment",
+      document: { allowed_harnesses: ["codex"], required: true },
+    });
+    expect(world.audited()).toMatchObject({
+      action: "policy.deploy",
+      after: { changed: ["/required", "/allowed_harnesses"] },
+    });
+  });
+
+  test("that says the same again publishes nothing, whatever its own revision text is", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    expect(await world.start(withTtl(60, { revision: "other" }))).toMatchObject({ outcome: "unchanged" });
+    expect(world.count()).toBe(1);
+  });
+
+  test("changes what it changed, beside what the dashboard changed", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    await world.publish({ ttl_seconds: 60, required: true });
+    expect(await world.start(withTtl(120))).toMatchObject({ outcome: "deployed", conflicts: [] });
+    expect(world.inForce().document).toMatchObject({ ttl_seconds: 120, required: true });
+  });
+
+  test("keeps audiences by package", async () => {
+    await using world = await createGovernanceWorld(sectionOf({ packages: [packageOf("one")] }));
+    const { user } = await world.signedIn("member");
+    await world.governance.publishing.publishExtensions(world.admin, {
+      baseRevision: world.inForce().id,
+      packages: [packageOf("one")],
+      packageAudiences: { one: { scope: "users", user_ids: [user.id] } },
+    });
+    await world.start(sectionOf({ packages: [packageOf("one", { version: "2" }), packageOf("two")] }));
+    expect(world.inForce().document.packages.map(({ id, version }) => `${id} ${version}`)).toEqual([
+      "one 2",
+      "two 1.0.0",
+    ]);
+    expect(world.inForce().audiences).toEqual({ one: { scope: "users", user_ids: [user.id] } });
+  });
+
+  test("finds the values of its references in the environment, and names those that are not set", async () => {
+    await using world = await createGovernanceWorld();
+    const section = sectionOf({
+      harnesses: {
+        codex: { mcp: [{ name: "a", command: "a", env: { KEY: "os.environ/A_KEY", MODE: "env://A_MODE" } }] },
+      },
+    });
+    const refusal = await refusalOf(() => world.start(section, { A_KEY: "k" }));
+    expect(refusal.problems).toEqual([
+      {
+        pointer: "/governance/harnesses/codex/mcp/0/env/MODE",
+        detail: "refers to A_MODE, which is not set",
+        line: 7,
+      },
+    ]);
+    await world.start(section, { A_KEY: "k", A_MODE: "m" });
+    expect(world.inForce().document.harnesses.codex?.mcp[0]?.env).toEqual({ KEY: "k", MODE: "m" });
+  });
+
+  test("that is wrong is refused with everything that is wrong, and nothing changes", async () => {
+    await using world = await createGovernanceWorld();
+    const refusal = await refusalOf(() =>
+      world.start(sectionOf({ tll_seconds: 5, gateway: { type: "litellm" }, packages: [packageOf("One")] })),
+    );
+    expect(refusal.reason).toBe("governance.invalid");
+    expect(new Set(refusal.pointers)).toEqual(
+      new Set(["/governance/tll_seconds", "/governance/gateway", "/governance/packages/0/id"]),
+    );
+    expect(world.count()).toBe(1);
+  });
+
+  test("with a range that no certified version satisfies is told, not refused", async () => {
+    await using world = await createGovernanceWorld();
+    const outcome = await world.start(
+      sectionOf({ harnesses: { codex: { version_requirement: ">=99.0.0" } } }),
+    );
+    expect(outcome.outcome).toBe("deployed");
+    expect(outcome.warnings.map(({ pointer }) => pointer)).toEqual(["/harnesses/codex/version_requirement"]);
+  });
+});
+
+describe("a place that both changed differently", () => {
+  test("stays as the dashboard has it, and is shown at every start until both agree", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    const { organizationId } = world.world;
+    const conflicts = () => world.governance.deployments.conflicts(organizationId);
+    await world.publish({ ttl_seconds: 90 });
+    const first = await world.start(withTtl(120, { required: true }));
+    expect(first).toMatchObject({ outcome: "deployed", conflicts: ["/ttl_seconds"] });
+    expect(world.inForce().document).toMatchObject({ ttl_seconds: 90, required: true });
+    expect(await world.start(withTtl(120, { required: true }))).toMatchObject({
+      outcome: "unchanged",
+      conflicts: ["/ttl_seconds"],
+    });
+    await world.publish({ ttl_seconds: 95, required: true });
+    expect(conflicts()).toEqual(["/ttl_seconds"]);
+    await world.publish({ ttl_seconds: 120, required: true });
+    expect(conflicts()).toEqual([]);
+    await world.publish({ ttl_seconds: 130, required: true });
+    expect(await world.start(withTtl(120, { required: true }))).toMatchObject({ conflicts: [] });
+  });
+
+  test("is settled by the file as well", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    await world.publish({ ttl_seconds: 90 });
+    await world.start(withTtl(120));
+    expect(await world.start(withTtl(90))).toMatchObject({ outcome: "unchanged", conflicts: [] });
+  });
+
+  test("is still a conflict while the section is left out of the file", async () => {
+    await using world = await createGovernanceWorld(withTtl(60));
+    await world.publish({ ttl_seconds: 90 });
+    await world.start(withTtl(120));
+    expect(await world.start()).toMatchObject({ outcome: "unchanged", conflicts: ["/ttl_seconds"] });
+    expect(await world.start(withTtl(120))).toMatchObject({ conflicts: ["/ttl_seconds"] });
+  });
+
+  test("is named by package and server, never with its value", async () => {
+    const server = (url: string) => ({ harnesses: { codex: { mcp: [{ name: "a/b", url }] } } });
+    await using world = await createGovernanceWorld(
+      sectionOf({ packages: [packageOf("one")], ...server("https://one.example") }),
+    );
+    await world.governance.publishing.publishExtensions(world.admin, {
+      baseRevision: world.inForce().id,
+      packages: [packageOf("one", { version: "dashboard" })],
+      mcp: { codex: [{ name: "a/b", url: "https://two.example" }] },
+    });
+    const { conflicts } = await world.start(
+      sectionOf({ packages: [packageOf("one", { version: "file" })], ...server("https://three.example") }),
+    );
+    expect(new Set(conflicts)).toEqual(new Set(["/harnesses/codex/mcp/a~1b/url", "/packages/one/version"]));
+  });
+});
+
+test("file and dashboard that are sound alone and wrong together leave what is in force, and are tried again", async () => {
+  await using world = await createGovernanceWorld(sectionOf({ packages: [packageOf("one")] }));
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [],
+  });
+  const before = world.inForce();
+  const section = sectionOf({
+    packages: [packageOf("one")],
+    harnesses: { codex: { package_overrides: { one: { enabled: false } } } },
+  });
+  for (let start = 1; start <= 2; start++) {
+    const outcome = await world.start(section);
+    expect(outcome).toMatchObject({ outcome: "kept", revision: before.id });
+    expect(outcome.problems.map(({ pointer }) => pointer)).toEqual([
+      "/harnesses/codex/package_overrides/one",
+    ]);
+  }
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: before.id,
+    packages: [packageOf("one", { version: "2" })],
+  });
+  expect(await world.start(section)).toMatchObject({ outcome: "deployed" });
+});

@@ -1,0 +1,63 @@
+// What a user on a harness is told about each package, and what the harness of the question must be.
+import { expect, test } from "bun:test";
+import { createGovernanceWorld, packageOf, refusalOf } from "../governance-world.ts";
+
+test("USE-7 each package says what becomes of it for this user, harness and version", async () => {
+  await using world = await createGovernanceWorld();
+  const { user } = await world.signedIn("member");
+  await world.publish({ allowed_harnesses: ["codex"], required: true });
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [
+      packageOf("plain", { adapters: { codex: {} } }),
+      packageOf("off", { adapters: { codex: {} } }),
+      packageOf("elsewhere", { adapters: { kimi: {} } }),
+      packageOf("hers", { adapters: { codex: {} } }),
+    ],
+    packageAudiences: { hers: { scope: "users", user_ids: [user.id] } },
+    packageOverrides: { codex: { off: { enabled: false } } },
+  });
+  const told = (userId: string) => {
+    const { packages, isAllowed, isRequired } = world.governance.explain(world.admin, {
+      userId,
+      harness: "codex",
+      version: "0.150.0",
+    });
+    const states: Record<string, string> = Object.fromEntries(packages.map(({ id, state }) => [id, state]));
+    return { isAllowed, isRequired, states };
+  };
+  const common = { plain: "installed", off: "disabled", elsewhere: "other_harness" };
+  expect(told(user.id)).toMatchObject({
+    isAllowed: true,
+    isRequired: true,
+    states: { ...common, hers: "installed" },
+  });
+  expect(told("somebody").states).toEqual({ ...common, hers: "hidden" });
+});
+
+test("a package for other versions says so", async () => {
+  await using world = await createGovernanceWorld();
+  const codex = { before: "0.145.0", skills_dir: "skills" };
+  await world.governance.publishing.publishHarness(world.admin, {
+    baseRevision: world.inForce().id,
+    harness: "codex",
+    managedConfigYaml: "",
+    versionRequirement: "<0.145.0",
+  });
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [packageOf("old", { adapters: { codex } })],
+  });
+  const stateFor = (version: string) =>
+    world.governance.explain(world.admin, { userId: "x", harness: "codex", version }).packages[0]?.state;
+  expect(stateFor("0.144.0")).toBe("installed");
+  expect(stateFor("0.145.0")).toBe("other_version");
+});
+
+test("a harness by another name and a version in part are refused", async () => {
+  await using world = await createGovernanceWorld();
+  const ask = (harness: string, version?: string) =>
+    refusalOf(() => world.governance.explain(world.admin, { userId: "x", harness, version }));
+  expect(await ask("claude-code")).toMatchObject({ kind: "invalid", reason: "governance.unknown_harness" });
+  expect(await ask("codex", "1.2")).toMatchObject({ kind: "invalid", reason: "governance.bad_version" });
+});

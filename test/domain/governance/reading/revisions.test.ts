@@ -1,0 +1,209 @@
+// Reading revisions: what is kept in memory, how many are listed, two processes, and gateway mode switched on and off.
+import { expect, test } from "bun:test";
+import {
+  DOCUMENT_BYTES_MAX,
+  REVISIONS_LISTED_MAX,
+  type Revision,
+} from "../../../../src/domain/governance/model.ts";
+import { diffDocuments } from "../../../../src/domain/governance/publishing/diff.ts";
+import { REVISIONS_KEPT_MAX, Revisions } from "../../../../src/domain/governance/reading/revisions.ts";
+import {
+  createGovernance,
+  type GovernanceSettings,
+  runAtOnce,
+} from "../../../../src/domain/governance/service.ts";
+import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
+import { openDatabase } from "../../../../src/platform/database/database.ts";
+import {
+  createGovernanceWorld,
+  type GovernanceWorld,
+  managedText,
+  packageOf,
+  refusalOf,
+} from "../governance-world.ts";
+
+/** The policy as another process of the same data directory has it. */
+function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings> = {}) {
+  const { audit, clock, ids, file } = world.world;
+  const db = openDatabase(file);
+  const { identity, catalog, harnesses } = world.domain;
+  const governance = createGovernance({
+    db,
+    clock,
+    ids,
+    audit,
+    identity,
+    catalog,
+    harnesses,
+    runTask: runAtOnce,
+    settings: { gatewayType: undefined, serverVersion: "1.0.0", ...settings },
+  });
+  return { governance, [Symbol.asyncDispose]: () => db.close() };
+}
+
+test("the newest revisions are listed, as many as allowed", async () => {
+  await using world = await createGovernanceWorld();
+  const first = world.inForce();
+  const copies = (count: number) =>
+    world.world.db.write((tx) => {
+      for (let copy = 0; copy < count; copy++) {
+        const row = { ...first, sequence: undefined, id: world.world.ids.uuid(), comment: String(copy) };
+        tx.insert(governanceRevisions)
+          .values({ ...row, document: JSON.stringify(first.document), audiences: "{}" })
+          .run();
+      }
+    }, "governance");
+  await copies(REVISIONS_LISTED_MAX - 2);
+  expect(world.count()).toBe(REVISIONS_LISTED_MAX - 1);
+  await copies(1);
+  expect(world.count()).toBe(REVISIONS_LISTED_MAX);
+  await copies(1);
+  const listed = world.governance.list(world.world.organizationId);
+  expect(listed).toHaveLength(REVISIONS_LISTED_MAX);
+  expect(listed[0]?.sequence).toBe(REVISIONS_LISTED_MAX + 1);
+});
+
+test("as many revisions as allowed are kept in memory, and the one used longest ago goes first", async () => {
+  await using world = await createGovernanceWorld();
+  const { organizationId, db } = world.world;
+  const published: Revision[] = [world.inForce()];
+  for (let ttl = 1; ttl <= REVISIONS_KEPT_MAX; ttl++)
+    published.push(await world.publish({ ttl_seconds: ttl }));
+  const revisions = new Revisions(db);
+  const read = ({ id }: Revision) => revisions.find(organizationId, id);
+  const [oldest, ...others] = published.map((revision) => ({ revision, object: read(revision) }));
+  expect(others.every(({ revision, object }) => read(revision) === object)).toBe(true);
+  expect(oldest && read(oldest.revision)).not.toBe(oldest?.object);
+  expect(oldest && read(oldest.revision)).toEqual(oldest?.object);
+});
+
+test("what another process publishes is in force here at once, and two processes cannot both win", async () => {
+  await using world = await createGovernanceWorld();
+  await using other = elsewhere(world);
+  const { organizationId } = world.world;
+  const baseRevision = world.inForce().id;
+  const publication = (ttl: number) => ({ baseRevision, managedYaml: managedText({ ttl_seconds: ttl }) });
+  const settled = await Promise.allSettled([
+    world.governance.publishing.publishPolicy(world.admin, publication(1)),
+    other.governance.publishing.publishPolicy(world.admin, publication(2)),
+  ]);
+  expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(world.governance.current(organizationId)?.id).toBe(
+    other.governance.current(organizationId)?.id ?? "",
+  );
+  expect(world.count()).toBe(2);
+});
+
+test("gateway mode comes into the policy and goes with a start, without a word of the file", async () => {
+  await using world = await createGovernanceWorld();
+  await using on = elsewhere(world, { gatewayType: "litellm" });
+  const start = (governance: typeof on.governance) =>
+    governance.deployments.apply(world.world.system, undefined);
+  expect(await start(on.governance)).toMatchObject({ outcome: "deployed" });
+  expect(world.inForce().document).toMatchObject({
+    contract_version: 3,
+    required_capabilities: ["gateway_inference_jwt"],
+    gateway: { type: "litellm", auth_style: "bearer" },
+  });
+  expect(await start(on.governance)).toMatchObject({ outcome: "unchanged" });
+  const off = await start(world.governance);
+  expect(off.outcome).toBe("deployed");
+  expect(world.inForce().document.gateway).toBeUndefined();
+  expect(world.inForce().document.required_capabilities).toBeUndefined();
+});
+
+test("an operator's command that does not know of gateway mode leaves it on", async () => {
+  await using world = await createGovernanceWorld();
+  await using on = elsewhere(world, { gatewayType: "litellm" });
+  await on.governance.deployments.apply(world.world.system, undefined);
+  const { documents, publishing } = world.governance;
+  const source = { text: "{revision: x, required: true}", variable: () => undefined };
+  const plan = documents.plan(world.world.organizationId, source);
+  const applied = await documents.apply(world.operator, plan, { comment: undefined });
+  expect(applied.document.gateway).toEqual({ type: "litellm", auth_style: "bearer" });
+  const first = world.governance.named(world.world.organizationId, "1");
+  const back = await publishing.rollback(world.operator, { to: first.id, baseRevision: applied.id });
+  expect(back.document.gateway).toEqual({ type: "litellm", auth_style: "bearer" });
+});
+
+test("a new version of this program alone changes no policy", async () => {
+  const section = {
+    revision: "x",
+    allowed_harnesses: ["codex"],
+    harnesses: { codex: { version_requirement: ">=0.145.0" } },
+  };
+  await using world = await createGovernanceWorld(section);
+  await using newer = elsewhere(world, { serverVersion: "2.0.0" });
+  const applied = { input: JSON.stringify(section), variables: {}, linesOf: async () => [] };
+  const outcome = await newer.governance.deployments.apply(world.world.system, applied);
+  expect(outcome).toMatchObject({ outcome: "unchanged", conflicts: [] });
+  const source = { text: JSON.stringify(section), variable: () => undefined };
+  expect(newer.governance.documents.plan(world.world.organizationId, source).changes).toEqual([]);
+});
+
+test("a document of the most bytes allowed is published, and no larger one", async () => {
+  await using world = await createGovernanceWorld();
+  const text = "x".repeat(60_000);
+  const packages = Array.from({ length: 34 }, (_, at) => packageOf(`package-${at}`, { settings: { text } }));
+  const publish = (filler: number) =>
+    world.governance.publishing.publishExtensions(world.admin, {
+      baseRevision: world.inForce().id,
+      packages: [...packages, packageOf("last", { settings: { text: "y".repeat(filler) } })],
+    });
+  const { document } = await publish(1);
+  const room = DOCUMENT_BYTES_MAX - Buffer.byteLength(JSON.stringify(document)) + 1;
+  expect(Buffer.byteLength(JSON.stringify((await publish(room - 1)).document))).toBe(DOCUMENT_BYTES_MAX - 1);
+  expect(Buffer.byteLength(JSON.stringify((await publish(room)).document))).toBe(DOCUMENT_BYTES_MAX);
+  expect(await refusalOf(() => publish(room + 1))).toMatchObject({
+    reason: "governance.invalid",
+    pointers: [""],
+  });
+});
+
+test("a difference names each place once, as deep as it has a name", () => {
+  const before = {
+    revision: "a",
+    packages: [{ id: "one", version: "1" }, { id: "two" }],
+    allowed: ["a"],
+    ttl: 1,
+  };
+  const after = {
+    revision: "b",
+    packages: [{ id: "one", version: "2" }, { id: "three" }],
+    allowed: ["b"],
+    more: {},
+  };
+  expect(diffDocuments(before, after)).toEqual([
+    { path: "/packages/one/version", before: "1", after: "2" },
+    { path: "/packages/two", before: { id: "two" } },
+    { path: "/packages/three", after: { id: "three" } },
+    { path: "/allowed", before: ["a"], after: ["b"] },
+    { path: "/ttl", before: 1 },
+    { path: "/more", after: {} },
+  ]);
+  expect(diffDocuments(before, { ...before, packages: before.packages.toReversed() })).toMatchObject([
+    { path: "/packages" },
+  ]);
+});
+
+test("who may see a package is told by a difference, the audit log, and the refusal of a stale base", async () => {
+  await using world = await createGovernanceWorld();
+  const { user } = await world.signedIn("member");
+  const { governance, admin } = world;
+  const publish = (baseRevision: string, audiences: Record<string, { scope: "users"; user_ids: string[] }>) =>
+    governance.publishing.publishExtensions(admin, {
+      baseRevision,
+      packages: [packageOf("one")],
+      packageAudiences: audiences,
+    });
+  const audience = { scope: "users" as const, user_ids: [user.id] };
+  const before = await publish(world.inForce().id, {});
+  const after = await publish(before.id, { one: audience });
+  const path = "/package_audiences/one";
+  expect(governance.diff(before, after)).toEqual([{ path, after: audience }]);
+  expect(world.audited().after).toMatchObject({ changed: [path] });
+  expect(await refusalOf(() => publish(before.id, {}))).toMatchObject({
+    reason: "governance.stale_revision",
+    pointers: [path],
+  });
+});

@@ -1,0 +1,359 @@
+// A group of many slices: a small change of it runs the statements of a small group and nothing that reads its members, and it
+// is shown in slices. Work is counted, not timed.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { count, eq, sql } from "drizzle-orm";
+import {
+  SLICE_MEMBERS,
+  STREAMS_MAX,
+  STREAMS_WAITING_MAX,
+  WHOLE_GROUP_MEMBERS_MAX,
+} from "../../../../src/domain/scim/groups/group-streams.ts";
+import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
+import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";
+import {
+  listenToStatements,
+  plansOf,
+  type RunStatement,
+  type StatementLog,
+} from "../search/statement-log.ts";
+import {
+  addScimUsers,
+  auditOf,
+  createGroupsWorld,
+  type GroupsWorld,
+  membersOf,
+  patchOf,
+  refusalOf,
+  storedGroup,
+  textOf,
+  versionsOf,
+} from "./groups-world.ts";
+
+const LARGE = 12_000;
+const TIME_LIMIT_MS = 60_000;
+
+let log: StatementLog;
+let world: GroupsWorld;
+let people: string[];
+let large: string;
+let small: string;
+
+beforeAll(async () => {
+  log = listenToStatements();
+  world = await createGroupsWorld();
+  people = await addScimUsers(world, LARGE + 1_000);
+  large = (await create("Large", people.slice(0, LARGE))).id;
+  small = (await create("Small", people.slice(0, 5))).id;
+}, TIME_LIMIT_MS);
+
+afterAll(async () => {
+  log[Symbol.dispose]();
+  await world.dispose();
+});
+
+const create = (displayName: string, ids: readonly string[]) =>
+  world.groups.create(world.caller, { displayName, members: membersOf(ids) }, { attributes: ["id"] });
+
+const patch = (id: string, op: string, ids: readonly string[]): Promise<ScimAnswer> =>
+  world.groups.patch(world.caller, id, { body: patchOf({ op, path: "members", value: membersOf(ids) }) });
+
+const replace = (id: string, ids: readonly string[]): Promise<ScimAnswer> => {
+  const body = { displayName: storedGroup(world, id).displayName, members: membersOf(ids) };
+  return world.groups.replace(world.caller, id, { body, excludedAttributes: ["members"] });
+};
+
+/** A message that adds a letter to the group's name. */
+const renamed = (id: string) =>
+  patchOf({ op: "replace", path: "displayName", value: `${storedGroup(world, id).displayName}!` });
+
+/** @returns what readers see of the group: its row, how many are in it, and the version of the first user */
+function glance(id: string): string {
+  const { read } = world.db;
+  const group = read.select().from(scimGroups).where(eq(scimGroups.id, id)).get();
+  const members = read
+    .select({ rows: count() })
+    .from(scimGroupMembers)
+    .where(eq(scimGroupMembers.groupId, id));
+  const [version] = read.select({ version: scimUsers.version }).from(scimUsers).limit(1).all();
+  return JSON.stringify([group, members.get(), version]);
+}
+
+async function statementsOf(work: () => Promise<unknown>): Promise<RunStatement[]> {
+  log.take();
+  await work();
+  return log.take();
+}
+
+const textsOf = (statements: readonly RunStatement[]) => statements.map((statement) => statement.sql);
+
+const mentionsMembers = (statements: readonly RunStatement[]) =>
+  statements.filter((statement) => statement.sql.includes("scim_group_members"));
+
+/** Those at the end of the list are no members of either group. */
+const outsiders = (count: number) => people.slice(-count);
+
+describe("a change of one member", () => {
+  test.each(["add", "remove"])(
+    "to %s runs what it runs in a group of five, and gets one row at most",
+    async (op) => {
+      await patch(small, op, outsiders(1));
+      const inSmall = await statementsOf(() => patch(small, op === "add" ? "remove" : "add", outsiders(1)));
+      await patch(large, op, outsiders(1));
+      const inLarge = await statementsOf(() => patch(large, op === "add" ? "remove" : "add", outsiders(1)));
+      expect(textsOf(inLarge)).toEqual(textsOf(inSmall));
+      expect(inLarge.length).toBeGreaterThan(3);
+      expect(Math.max(...inLarge.map(({ rows }) => rows))).toBe(1);
+      for (const id of [small, large]) await patch(id, "remove", outsiders(1));
+    },
+  );
+
+  test("searches each table by a whole key and scans none", async () => {
+    const added = await statementsOf(() => patch(large, "add", outsiders(1)));
+    const again = await statementsOf(() => patch(large, "add", outsiders(1)));
+    const removed = await statementsOf(() => patch(large, "remove", outsiders(1)));
+    const texts = [...new Set(textsOf([...added, ...again, ...removed]))];
+    const onTables = plansOf(world.file, texts);
+    expect(
+      onTables.filter((detail) => detail.startsWith("SCAN") && !detail.includes("audit_entries")),
+    ).toEqual([]);
+    const onMembers = onTables.filter((detail) => detail.includes("scim_group_members"));
+    expect(onMembers.length).toBeGreaterThan(1);
+    for (const detail of onMembers) expect(detail).toContain("(group_id=? AND user_id=?)");
+  });
+
+  test("costs as many statements for a thousand as for one", async () => {
+    const one = await statementsOf(() => patch(large, "add", outsiders(1)));
+    await patch(large, "remove", outsiders(1));
+    const thousand = await statementsOf(() => patch(large, "add", outsiders(1_000)));
+    expect(textsOf(thousand)).toEqual(textsOf(one));
+    expect(storedGroup(world, large).memberCount).toBe(LARGE + 1_000);
+    await patch(large, "remove", outsiders(1_000));
+    expect(storedGroup(world, large).memberCount).toBe(LARGE);
+  });
+});
+
+describe("what leaves members out", () => {
+  test("reads none of them", async () => {
+    const { caller, groups } = world;
+    const read = await statementsOf(async () => {
+      groups.get(caller, large, { excludedAttributes: ["members"] });
+      groups.get(caller, large, { attributes: ["displayName"] });
+      groups.get(caller, large, { ifNoneMatch: "*" });
+    });
+    expect(read).toHaveLength(3);
+    expect(mentionsMembers(read)).toEqual([]);
+  });
+
+  test("is true of a rename, but for their ids, a slice at a time", async () => {
+    const renaming = patchOf({ op: "replace", path: "displayName", value: "Larger" });
+    const renamed = await statementsOf(() => world.groups.patch(world.caller, large, { body: renaming }));
+    const reading = mentionsMembers(renamed);
+    expect(new Set(textsOf(reading)).size).toBe(1);
+    expect(reading[0]?.sql).toStartWith('select "user_id"');
+    expect(reading.slice(0, -1).map(({ rows }) => rows)).toEqual(
+      Array(LARGE / STEP_MEMBERS).fill(STEP_MEMBERS),
+    );
+    const versions = versionsOf(world, people);
+    expect(new Set(versions.slice(5, LARGE))).toEqual(new Set([3]));
+  });
+});
+
+describe("a replaced member list", () => {
+  test("that is equal writes nothing", async () => {
+    const { version, displayName } = storedGroup(world, large);
+    const entries = auditOf(world, "scim_group.update").length;
+    const changes = () => world.db.write((tx) => tx.get<[number]>(sql`SELECT total_changes()`));
+    const before = await changes();
+    const body = { displayName, members: membersOf(people.slice(0, LARGE).reverse()) };
+    const answer = await world.groups.replace(world.caller, large, { body, excludedAttributes: ["members"] });
+    expect(answer.version).toBe(version);
+    expect(await changes()).toEqual(before);
+    expect(auditOf(world, "scim_group.update")).toHaveLength(entries);
+  });
+
+  test("writes the difference and no more", async () => {
+    const { displayName } = storedGroup(world, large);
+    const [gone = "", ...kept] = people.slice(0, LARGE);
+    const [come = ""] = outsiders(1);
+    const before = versionsOf(world, [gone, ...kept.slice(0, 3), come]);
+    const body = { displayName, members: membersOf([...kept, come]) };
+    await world.groups.replace(world.caller, large, { body, excludedAttributes: ["members"] });
+    const after = versionsOf(world, [gone, ...kept.slice(0, 3), come]);
+    expect(after.map((version, at) => version - (before[at] ?? 0))).toEqual([1, 0, 0, 0, 1]);
+    expect(auditOf(world, "scim_group.update").at(-1)?.after).toMatchObject({
+      members: LARGE,
+      members_added: 1,
+      members_removed: 1,
+    });
+    await patch(large, "add", [gone]);
+    await patch(large, "remove", [come]);
+  });
+});
+
+describe("a group too large for one piece", () => {
+  /** of the fewest members that are answered as a stream */
+  let streamed: string;
+
+  beforeAll(async () => {
+    streamed = (await create("Streamed", people.slice(0, WHOLE_GROUP_MEMBERS_MAX + 1))).id;
+  });
+  afterAll(async () => {
+    await world.groups.remove(world.caller, streamed, {});
+  });
+
+  const get = (id: string, asked = {}) => world.groups.get(world.caller, id, asked);
+  const piecesOf = async ({ json }: ScimAnswer): Promise<string[]> => {
+    if (json === undefined || typeof json === "string") throw new Error("this came in one piece");
+    return await Array.fromAsync(json);
+  };
+
+  test("is shown in slices that make the whole, in the order of ids", async () => {
+    const pieces = await piecesOf(get(large));
+    expect(pieces.length).toBeGreaterThanOrEqual(LARGE / SLICE_MEMBERS);
+    const { members } = JSON.parse(pieces.join(""));
+    expect(members.map(({ value }: { value: string }) => value)).toEqual(storedGroup(world, large).members);
+  });
+
+  test("starts above the largest that is answered whole", async () => {
+    const limit = await create("Limit", people.slice(0, WHOLE_GROUP_MEMBERS_MAX - 1));
+    const jsonOf = () => get(limit.id).json;
+    expect(jsonOf()).toBeString();
+    await patch(limit.id, "add", people.slice(-2, -1));
+    expect(jsonOf()).toBeString();
+    await patch(limit.id, "add", people.slice(-1));
+    expect(jsonOf()).not.toBeString();
+    const text = await textOf(get(limit.id));
+    expect(JSON.parse(text).members).toHaveLength(WHOLE_GROUP_MEMBERS_MAX + 1);
+    await world.groups.remove(world.caller, limit.id, {});
+  });
+
+  test("shows one moment, whatever happens between its slices", async () => {
+    const { memberCount, version } = storedGroup(world, large);
+    const pieces = piecesOf(get(large));
+    await Promise.all(people.slice(LARGE - 5, LARGE).map((id) => patch(large, "remove", [id])));
+    const group = JSON.parse((await pieces).join(""));
+    expect(group.meta.version).toBe(`W/"${version}"`);
+    expect(group.members).toHaveLength(memberCount);
+    expect(storedGroup(world, large).memberCount).toBe(memberCount - 5);
+    await patch(large, "add", people.slice(LARGE - 5, LARGE));
+  });
+
+  test("lets others go on between its slices", async () => {
+    let turns = 0;
+    let isDone = false;
+    const reading = textOf(get(large)).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await reading;
+    expect(turns).toBeGreaterThan(LARGE / SLICE_MEMBERS / 2);
+  });
+
+  test("is answered after its change too", async () => {
+    const { displayName } = storedGroup(world, large);
+    const members = membersOf(people.slice(1, LARGE));
+    const answer = await world.groups.replace(world.caller, large, { body: { displayName, members } });
+    expect(JSON.parse((await piecesOf(answer)).join("")).members).toHaveLength(LARGE - 1);
+    await patch(large, "add", people.slice(0, 1));
+  });
+
+  test("that is never read holds nothing", async () => {
+    for (let at = 0; at < STREAMS_MAX + STREAMS_WAITING_MAX + 1; at += 1) get(large);
+    const half = get(large).json;
+    if (typeof half === "object") await half[Symbol.asyncIterator]().next();
+    expect(await piecesOf(get(large))).not.toBeEmpty();
+  });
+
+  test(
+    "waits for its turn, and is refused when too many wait",
+    async () => {
+      const [turns, waiting] = [STREAMS_MAX, STREAMS_WAITING_MAX];
+      const fitting = Array.from({ length: turns + waiting }, () =>
+        piecesOf(get(streamed, { attributes: ["members.value"] })),
+      );
+      expect(await refusalOf(() => get(streamed))).toMatchObject({ status: 503 });
+      const sizes = await Promise.all(fitting.map(async (pieces) => (await pieces).length));
+      expect(new Set(sizes).size).toBe(1);
+      expect(await piecesOf(get(streamed))).toHaveLength(sizes[0] ?? 0);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  test(
+    "refuses who came before the crowd and reads after it",
+    async () => {
+      const late = get(streamed);
+      const crowd = Array.from({ length: STREAMS_MAX + STREAMS_WAITING_MAX }, () => piecesOf(get(streamed)));
+      expect(await refusalOf(() => piecesOf(late))).toMatchObject({ status: 503 });
+      await Promise.all(crowd);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  test("that is gone when its turn comes is unknown", async () => {
+    const { id } = await create("Short-lived", people.slice(0, WHOLE_GROUP_MEMBERS_MAX + 1));
+    const answer = get(id);
+    await world.groups.remove(world.caller, id, {});
+    expect(await refusalOf(() => piecesOf(answer))).toMatchObject({ status: 404 });
+  });
+});
+
+describe("a change of many slices", () => {
+  const removeAll = (id: string) =>
+    world.groups.patch(world.caller, id, { body: patchOf({ op: "remove", path: "members" }) });
+
+  test.each<[string, (id: string) => Promise<unknown>]>([
+    ["everybody goes", removeAll],
+    ["everybody comes", (id) => replace(id, people.slice(0, LARGE))],
+    ["a new name", (id) => world.groups.patch(world.caller, id, { body: renamed(id) })],
+  ])("lets others go on between its slices, who see the group as it was: %s", async (_, change) => {
+    const before = glance(large);
+    const seen = new Set<string>();
+    let turns = 0;
+    let isDone = false;
+    const changing = change(large).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns += 1;
+      seen.add(glance(large));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await changing;
+    seen.delete(glance(large));
+    expect([...seen]).toEqual([before]);
+    expect(turns).toBeGreaterThan(LARGE / STEP_MEMBERS);
+  });
+
+  test("refused at its end leaves the group as it was", async () => {
+    const before = storedGroup(world, large);
+    const versions = versionsOf(world, people);
+    const body = { displayName: "Never", members: membersOf([...people.slice(-2_000), "nobody", small]) };
+    const refusal = await refusalOf(() => world.groups.replace(world.caller, large, { body }));
+    expect(refusal).toMatchObject({ status: 400, scimType: "invalidValue" });
+    expect(refusal.detail).toContain(small);
+    expect(storedGroup(world, large)).toEqual(before);
+    expect(versionsOf(world, people)).toEqual(versions);
+  });
+
+  test("that removes the group runs the same statements for each slice", async () => {
+    const removal = await statementsOf(() => world.groups.remove(world.caller, large, {}));
+    const counts = new Map<string, number>();
+    for (const text of textsOf(removal).filter((text) => /^(?:update|delete|insert)/.test(text)))
+      counts.set(text.split('"')[1] ?? "", (counts.get(text.split('"')[1] ?? "") ?? 0) + 1);
+    const slices = LARGE / STEP_MEMBERS;
+    expect(Object.fromEntries(counts)).toEqual({
+      scim_group_members: slices,
+      scim_users: slices,
+      scim_groups: 1,
+      audit_entries: 1,
+    });
+    const left = world.db.read.select({ rows: count() }).from(scimGroupMembers).get();
+    expect(left?.rows).toBe(5);
+  });
+});

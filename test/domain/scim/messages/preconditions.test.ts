@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test";
+import { ScimError } from "../../../../src/domain/scim/errors.ts";
+import { namesVersion, requireVersion } from "../../../../src/domain/scim/messages/preconditions.ts";
+
+describe("entity tags", () => {
+  test.each(['W/"7"', '"7"', "7", "W/7", ' W/"6" , W/"7" ', "*"])("%s names version 7", (tags) => {
+    expect(namesVersion(tags, 7)).toBe(true);
+  });
+
+  test.each(['W/"8"', '"77"', "", '""', 'w/"7"', "W/", '"7', "07"])("%s does not name version 7", (tags) => {
+    expect(namesVersion(tags, 7)).toBe(false);
+  });
+});
+
+describe("If-Match", () => {
+  test.each([undefined, "", "  ", 'W/"7"', "*"])("%p lets a change of version 7 pass", (ifMatch) => {
+    expect(() => requireVersion(ifMatch, 7)).not.toThrow();
+  });
+
+  test("of another version is refused with 412 and no scimType", () => {
+    const refusal = new ScimError(
+      412,
+      undefined,
+      "If-Match names another version; read the resource again and repeat",
+    );
+    expect(() => requireVersion('W/"6"', 7)).toThrow(refusal);
+    try {
+      requireVersion('W/"6"', 7);
+    } catch (error) {
+      expect(error).toMatchObject({ status: 412, scimType: undefined });
+    }
+  });
+});

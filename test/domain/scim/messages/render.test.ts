@@ -1,0 +1,304 @@
+// Users and groups as they are answered (scim.md section 2), and the frames around them.
+import { describe, expect, test } from "bun:test";
+import {
+  etagOf,
+  listResponse,
+  locationOf,
+  scimErrorBody,
+} from "../../../../src/domain/scim/messages/messages.ts";
+import { groupFrame, userJson } from "../../../../src/domain/scim/messages/render.ts";
+import { readView } from "../../../../src/domain/scim/messages/view.ts";
+import type {
+  AskedView,
+  GroupRow,
+  Named,
+  ScimObject,
+  ShownUserRow,
+} from "../../../../src/domain/scim/model.ts";
+import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
+
+const BASE = "https://control.example.org";
+const GRACE = {
+  id: "0198c0e0-0000-7000-8000-000000000001",
+  display: 'Grace "Amazing" Hopper',
+} satisfies Named;
+const ALAN: Named = { id: "0198c0e0-0000-7000-8000-000000000002", display: "Alan Turing" };
+const TEAM_ID = "0198c0df-0000-7000-8000-000000000002";
+const TEAM = {
+  value: TEAM_ID,
+  $ref: `${BASE}/scim/v2/Groups/${TEAM_ID}`,
+  display: "Engineering",
+  type: "direct",
+};
+
+interface Computed {
+  groups?: readonly ScimObject[] | null;
+  manager?: Named;
+}
+
+const times = {
+  version: 7,
+  createdAtMs: Date.UTC(2026, 0, 15, 9, 30),
+  updatedAtMs: Date.UTC(2026, 1, 1, 10),
+};
+const userRow = (doc: ScimObject, groups: readonly ScimObject[] | null): ShownUserRow => ({
+  id: "u1",
+  ...times,
+  doc: JSON.stringify(doc),
+  groups: groups && JSON.stringify(groups),
+});
+const groupRow = (more: Partial<GroupRow> = {}): GroupRow => ({
+  id: "g1",
+  externalId: "8f2c",
+  displayName: "Engineering",
+  memberCount: 2,
+  ...times,
+  ...more,
+});
+
+const emails = [{ value: "ada@example.com", type: "work", primary: true }];
+const meta = {
+  resourceType: "User",
+  created: "2026-01-15T09:30:00.000Z",
+  lastModified: "2026-02-01T10:00:00.000Z",
+  version: 'W/"7"',
+  location: `${BASE}/scim/v2/Users/u1`,
+};
+
+const textOf = (
+  doc: ScimObject,
+  { asked = {}, computed: { groups = [], manager } = {} }: { asked?: AskedView; computed?: Computed } = {},
+) => userJson(userRow(doc, groups), { manager, view: readView("User", asked), baseUrl: BASE });
+const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
+
+describe("a user", () => {
+  test("is shown whole, with what is computed, in the order of the contract", () => {
+    const text = textOf(
+      {
+        externalId: "x1",
+        userName: "ada",
+        active: true,
+        emails,
+        [ENTERPRISE_USER]: { department: "R&D", manager: { value: GRACE.id } },
+      },
+      { computed: { groups: [TEAM], manager: GRACE } },
+    );
+    expect(text).toBe(
+      JSON.stringify({
+        schemas: [CORE_USER, ENTERPRISE_USER],
+        id: "u1",
+        externalId: "x1",
+        userName: "ada",
+        active: true,
+        emails,
+        groups: [TEAM],
+        [ENTERPRISE_USER]: {
+          department: "R&D",
+          manager: { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display },
+        },
+        meta,
+      }),
+    );
+  });
+
+  test("without extension names only the core schema and has an empty list of groups", () => {
+    expect(shown({ userName: "ada", active: true, emails })).toEqual({
+      schemas: [CORE_USER],
+      id: "u1",
+      userName: "ada",
+      active: true,
+      emails,
+      groups: [],
+      meta,
+    });
+  });
+
+  test("shows an e-mail that follows the user name while none is stored, in its place", () => {
+    const text = textOf({ userName: "ada@example.com", active: true, roles: [{ value: "r" }] });
+    expect(JSON.parse(text).emails).toEqual(emails);
+    expect(Object.keys(JSON.parse(text))).toEqual([
+      "schemas",
+      "id",
+      "userName",
+      "active",
+      "emails",
+      "roles",
+      "groups",
+      "meta",
+    ]);
+  });
+
+  test("shows a stored e-mail as it was sent and derives none beside it", () => {
+    expect(shown({ userName: "ada@example.com", emails: [{ value: "A@B.example" }] }).emails).toEqual([
+      { value: "A@B.example" },
+    ]);
+  });
+
+  test("is not taken in by text that looks like structure", () => {
+    const hostile = `,"emails":[{"value":"x"}],"${ENTERPRISE_USER}":{"manager":{"value":"m"}`;
+    const got = shown({ userName: "ada@example.com", displayName: hostile });
+    expect(got).toMatchObject({ schemas: [CORE_USER], displayName: hostile, emails });
+  });
+
+  test("leaves out groups that nobody computed", () => {
+    expect(shown({ userName: "ada", emails }, { computed: { groups: null } })).not.toHaveProperty("groups");
+  });
+});
+
+describe("a manager", () => {
+  const withManager = (manager: ScimObject): ScimObject => ({
+    userName: "ada",
+    emails,
+    [ENTERPRISE_USER]: { manager },
+  });
+  const managerOf = (manager: ScimObject, named: Named | undefined, asked: AskedView = {}) =>
+    shown(withManager(manager), { asked, computed: named ? { manager: named } : {} })[ENTERPRISE_USER];
+  const resolved = { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display };
+
+  test.each<[string, AskedView]>([
+    ["everything shown", {}],
+    ["something left out", { excludedAttributes: ["title"] }],
+  ])("who is a user is shown with reference and name, whatever reference was sent (%s)", (_, asked) => {
+    expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
+    expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
+      manager: resolved,
+    });
+  });
+
+  test.each<[string, AskedView]>([
+    ["everything shown", {}],
+    ["something left out", { excludedAttributes: ["title"] }],
+  ])("who has no name is shown with the reference only (%s)", (_, asked) => {
+    const nameless = { ...GRACE, display: null };
+    const { displayName: _name, ...unnamed } = resolved;
+    expect(managerOf({ value: GRACE.id }, nameless, asked)).toEqual({ manager: unnamed });
+  });
+
+  test.each<[string, AskedView]>([
+    ["everything shown", {}],
+    ["something left out", { excludedAttributes: ["title"] }],
+  ])("who is nobody keeps the value and loses the reference (%s)", (_, asked) => {
+    expect(managerOf({ value: 'a "{b}" \\' }, undefined, asked)).toEqual({
+      manager: { value: 'a "{b}" \\' },
+    });
+    expect(managerOf({ value: "x", $ref: "../Users/x" }, undefined, asked)).toEqual({
+      manager: { value: "x" },
+    });
+  });
+
+  test("without a value is not shown, and neither is an extension that holds nothing else", () => {
+    const got = shown(withManager({ $ref: "../Users/x" }));
+    expect(got).not.toHaveProperty([ENTERPRISE_USER]);
+    expect(got.schemas).toEqual([CORE_USER]);
+  });
+});
+
+describe("a user in part", () => {
+  const doc: ScimObject = {
+    userName: "ada@example.com",
+    [ENTERPRISE_USER]: { department: "R&D", costCenter: "1" },
+  };
+
+  test("names the extension only when some of it is shown", () => {
+    expect(shown(doc, { asked: { attributes: ["userName"] } })).toEqual({
+      schemas: [CORE_USER],
+      id: "u1",
+      userName: "ada@example.com",
+    });
+    expect(shown(doc, { asked: { attributes: ["department"] } })).toEqual({
+      schemas: [CORE_USER, ENTERPRISE_USER],
+      id: "u1",
+      [ENTERPRISE_USER]: { department: "R&D" },
+    });
+  });
+
+  test("shows parts of what is computed", () => {
+    const asked = { attributes: ["groups.display", "emails.value", "meta.version"] };
+    expect(shown(doc, { asked, computed: { groups: [TEAM] } })).toEqual({
+      schemas: [CORE_USER],
+      id: "u1",
+      emails: [{ value: "ada@example.com" }],
+      groups: [{ display: "Engineering" }],
+      meta: { version: 'W/"7"' },
+    });
+  });
+});
+
+describe("a group", () => {
+  const groupText = (row: GroupRow, asked: AskedView, members: readonly Named[]): string => {
+    const { before, member, after } = groupFrame(row, readView("Group", asked), BASE);
+    return before + (member ? members.map(member).join() : "") + after;
+  };
+
+  test("is shown whole around its members, in the order of the contract", () => {
+    expect(groupText(groupRow(), {}, [GRACE])).toBe(
+      JSON.stringify({
+        schemas: [CORE_GROUP],
+        id: "g1",
+        externalId: "8f2c",
+        displayName: "Engineering",
+        members: [
+          {
+            value: GRACE.id,
+            $ref: `${BASE}/scim/v2/Users/${GRACE.id}`,
+            type: "User",
+            display: GRACE.display,
+          },
+        ],
+        meta: { ...meta, resourceType: "Group", location: `${BASE}/scim/v2/Groups/g1` },
+      }),
+    );
+  });
+
+  test("shows a member without a name by the reference only", () => {
+    const got = JSON.parse(groupText(groupRow(), {}, [{ ...GRACE, display: null }]));
+    expect(got.members).toEqual([
+      { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, type: "User" },
+    ]);
+  });
+
+  test("without external id and members has an empty list of members", () => {
+    const got = JSON.parse(groupText(groupRow({ externalId: null }), {}, []));
+    expect(Object.keys(got)).toEqual(["schemas", "id", "displayName", "members", "meta"]);
+    expect(got.members).toEqual([]);
+  });
+
+  test.each<[AskedView, string[]]>([
+    [{ excludedAttributes: ["members"] }, ["schemas", "id", "externalId", "displayName", "meta"]],
+    [{ excludedAttributes: ["members", "meta"] }, ["schemas", "id", "externalId", "displayName"]],
+    [{ excludedAttributes: ["meta"] }, ["schemas", "id", "externalId", "displayName", "members"]],
+    [{ attributes: ["id"] }, ["schemas", "id"]],
+    [{ attributes: ["members"] }, ["schemas", "id", "members"]],
+  ])("with %j shows %j", (asked, names) => {
+    expect(Object.keys(JSON.parse(groupText(groupRow(), asked, [GRACE])))).toEqual(names);
+  });
+
+  test("shows parts of its members", () => {
+    const got = JSON.parse(groupText(groupRow(), { attributes: ["members.value"] }, [GRACE, ALAN]));
+    expect(got.members).toEqual([{ value: GRACE.id }, { value: ALAN.id }]);
+  });
+});
+
+describe("messages", () => {
+  test("a location is absolute, an entity tag weak", () => {
+    expect(locationOf("Group", "g1", BASE)).toBe("https://control.example.org/scim/v2/Groups/g1");
+    expect(etagOf(12)).toBe('W/"12"');
+  });
+
+  test("a list counts what it holds and has resources also when empty", () => {
+    expect(listResponse({ totalResults: 9, startIndex: 3, resources: ['{"id":"a"}', '{"id":"b"}'] })).toBe(
+      '{"schemas":["urn:ietf:params:scim:api:messages:2.0:ListResponse"],"totalResults":9,"startIndex":3,"itemsPerPage":2,"Resources":[{"id":"a"},{"id":"b"}]}',
+    );
+    expect(JSON.parse(listResponse({ totalResults: 0, startIndex: 1, resources: [] }))).toMatchObject({
+      itemsPerPage: 0,
+      Resources: [],
+    });
+  });
+
+  test("an error has its status as text, and a type only when one applies", () => {
+    expect(scimErrorBody(409, "uniqueness", 'userName "x" is taken')).toBe(
+      '{"schemas":["urn:ietf:params:scim:api:messages:2.0:Error"],"status":"409","scimType":"uniqueness","detail":"userName \\"x\\" is taken"}',
+    );
+    expect(JSON.parse(scimErrorBody(404, undefined, "gone"))).not.toHaveProperty("scimType");
+  });
+});

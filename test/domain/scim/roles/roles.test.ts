@@ -1,0 +1,236 @@
+// Roles as groups make them: whom a change touches, what it leaves behind in logins and audit log, and what a changed
+// mapping does at the next start.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
+import {
+  addScimUsers,
+  auditOf,
+  createGroupsWorld,
+  type GroupsWorld,
+  membersOf,
+  patchOf,
+  rolesOf,
+  storedGroup,
+} from "../groups/groups-world.ts";
+import { listenToStatements, plansOf } from "../search/statement-log.ts";
+
+const MAPPING = { Admins: "admin", Staff: "member", "externalId:root": "admin" } as const;
+
+let world: GroupsWorld;
+let ada: string;
+let grace: string;
+
+beforeEach(async () => {
+  world = await createGroupsWorld(MAPPING);
+  [ada = "", grace = ""] = await addScimUsers(world, 2);
+});
+afterEach(() => world.dispose());
+
+const create = async (displayName: string, ids: readonly string[], externalId?: string): Promise<string> => {
+  const body = { displayName, externalId, members: membersOf(ids) };
+  return (await world.groups.create(world.caller, body, {})).id;
+};
+
+const patch = (id: string, ...operations: object[]) =>
+  world.groups.patch(world.caller, id, { body: patchOf(...operations) });
+const rename = (id: string, name: string) => patch(id, { op: "replace", path: "displayName", value: name });
+const roles = () => rolesOf(world, [ada, grace]);
+const endedLogins = () => world.endings.flatMap(({ userIds = [] }) => userIds);
+
+describe("being in a group that maps to admin", () => {
+  test("makes an administrator, and leaving it a member again", async () => {
+    const id = await create("Admins", [ada]);
+    expect(roles()).toEqual(["admin", "member"]);
+    await patch(
+      id,
+      { op: "add", path: "members", value: grace },
+      { op: "remove", path: "members", value: ada },
+    );
+    expect(roles()).toEqual(["member", "admin"]);
+    await world.groups.replace(world.caller, id, { body: { displayName: "Admins" } });
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test("ends the logins of those whose role changes, once each, with an audit entry by the token", async () => {
+    await create("Admins", [ada]);
+    expect(endedLogins()).toEqual([ada]);
+    expect(auditOf(world, "user.update")).toEqual([
+      { target: ada, actor: "scim:test", before: { role: "member" }, after: { role: "admin" } },
+    ]);
+    await create("Chiefs", [ada, grace], "root");
+    expect(endedLogins()).toEqual([ada, grace]);
+  });
+
+  test("counts as long as one such group is left", async () => {
+    const first = await create("Admins", [ada]);
+    const second = await create("Chiefs", [ada], "root");
+    await world.groups.remove(world.caller, first, {});
+    expect(roles()).toEqual(["admin", "member"]);
+    await world.groups.remove(world.caller, second, {});
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test("is by the exact spelling of the name", async () => {
+    await create("admins", [ada]);
+    await create("externalId:root", [grace]);
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test.each(["__proto__", "constructor", "toString"])("is not by a name like %s", async (name) => {
+    await create(name, [ada]);
+    expect(roles()).toEqual(["member", "member"]);
+  });
+});
+
+test("finding out who is an administrator searches indices, however many groups and users there are", async () => {
+  using log = listenToStatements();
+  await using own = await createGroupsWorld(MAPPING);
+  const [someone = ""] = await addScimUsers(own, 1);
+  log.take();
+  await own.db.write((tx) => own.roles.recompute(tx, { actor: own.system, userIds: [someone] }));
+  const plans = plansOf(
+    own.file,
+    log.take().map((statement) => statement.sql),
+  );
+  const onGroups = plans.filter((detail) => detail.includes("scim_group"));
+  expect(onGroups).toEqual([
+    expect.stringContaining("(organization_id=? AND display_name_key=?)"),
+    expect.stringContaining("(organization_id=? AND external_id=?)"),
+    expect.stringContaining("(user_id=? AND group_id=?)"),
+  ]);
+  expect(plans.filter((detail) => detail.startsWith("SCAN"))).toEqual([]);
+});
+
+describe("a renamed group", () => {
+  test("gives and takes the role of all its members", async () => {
+    const id = await create("Others", [ada, grace]);
+    await rename(id, "Admins");
+    expect(roles()).toEqual(["admin", "admin"]);
+    await rename(id, "admins");
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test("settles those who come and go with the name in the same request", async () => {
+    const id = await create("Admins", [ada]);
+    await patch(
+      id,
+      { op: "replace", path: "displayName", value: "Others" },
+      { op: "remove", path: "members", value: ada },
+      { op: "add", path: "members", value: grace },
+    );
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test("keeps the role that its external id gives", async () => {
+    const id = await create("Chiefs", [ada], "root");
+    await rename(id, "Leaders");
+    expect(roles()).toEqual(["admin", "member"]);
+    expect(endedLogins()).toEqual([ada]);
+    await patch(id, { op: "remove", path: "externalId" });
+    expect(roles()).toEqual(["member", "member"]);
+  });
+});
+
+describe("a group that is changed in one step, or in more", () => {
+  test.each([STEP_MEMBERS - 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
+    "of %d gives and takes the role of all, once each",
+    async (size) => {
+      const people = await addScimUsers(world, size, "one of many ");
+      const all = (role: "admin" | "member") => people.map(() => role);
+      const id = await create("Admins", people);
+      expect(rolesOf(world, people)).toEqual(all("admin"));
+      await rename(id, "Others");
+      expect(rolesOf(world, people)).toEqual(all("member"));
+      await patch(id, { op: "add", path: "externalId", value: "root" });
+      expect(rolesOf(world, people)).toEqual(all("admin"));
+      await world.groups.remove(world.caller, id, {});
+      expect(rolesOf(world, people)).toEqual(all("member"));
+      const sorted = people.toSorted();
+      for (const change of [0, 1, 2, 3])
+        expect(endedLogins().slice(change * size, (change + 1) * size)).toEqual(sorted);
+      expect(auditOf(world, "user.update").map(({ target }) => target)).toEqual(endedLogins());
+    },
+  );
+});
+
+describe("a group that gives no role", () => {
+  test("touches no account, even one whose role is wrong", async () => {
+    await world.setUser(ada, { role: "admin" });
+    const id = await create("Staff", [ada]);
+    await rename(id, "Others");
+    await world.groups.remove(world.caller, id, {});
+    expect(roles()).toEqual(["admin", "member"]);
+  });
+
+  test("leaves the caches of access alone when nothing is mapped at all", async () => {
+    const revision = world.db.revision("access");
+    const { groups } = world.withMapping({});
+    await groups.create(world.caller, { displayName: "Admins", members: membersOf([ada]) }, {});
+    expect(world.db.revision("access")).toBe(revision);
+    await create("Others", []);
+    expect(world.db.revision("access")).toBeGreaterThan(revision);
+  });
+});
+
+describe("a mapping that changed while the service was stopped", () => {
+  const start = (mapping: Parameters<GroupsWorld["withMapping"]>[0]) =>
+    world.withMapping(mapping).roles.applyMapping(world.system);
+
+  test("is applied at the next start, audited, and not again", async () => {
+    await create("Admins", [ada]);
+    await create("Others", [grace]);
+    expect(await start(MAPPING)).toBe(0);
+    expect(await start({ Others: "admin" })).toBe(2);
+    expect(roles()).toEqual(["member", "admin"]);
+    expect(auditOf(world, "user.update").slice(1)).toMatchObject([
+      { target: grace, actor: "test", after: { role: "admin" } },
+      { target: ada, actor: "test", after: { role: "member" } },
+    ]);
+    await world.setUser(ada, { role: "admin" });
+    expect(await start({ Others: "admin" })).toBe(0);
+    expect(roles()).toEqual(["admin", "admin"]);
+  });
+
+  test("takes the role from everybody when it is gone", async () => {
+    await create("Admins", [ada]);
+    await create("Chiefs", [grace], "root");
+    await start(MAPPING);
+    expect(await start({})).toBe(2);
+    expect(roles()).toEqual(["member", "member"]);
+  });
+
+  test("is the same whatever the order of its entries", async () => {
+    await start({ A: "admin", B: "admin" });
+    await create("A", [ada]);
+    await world.setUser(ada, { role: "admin" });
+    expect(await start({ B: "admin", A: "admin" })).toBe(0);
+    expect(roles()).toEqual(["admin", "member"]);
+  });
+
+  test("touches nobody whom the identity provider did not bring", async () => {
+    const local = await world.addUser("local@example.com", { role: "admin" });
+    await start({ Others: "admin" });
+    expect(rolesOf(world, [local.id])).toEqual(["admin"]);
+  });
+});
+
+describe("warnings", () => {
+  test("name each entry of the mapping that fits no group", async () => {
+    await create("admins", []);
+    await create("Staff", []);
+    expect(world.roles.warnings(world.organizationId)).toEqual([
+      'a role is mapped to the group "Admins", and the group is called "admins": spell it the same',
+      'a role is mapped to the group of the external id "root", and there is no such group',
+    ]);
+  });
+
+  test("end when there is such a group", async () => {
+    const id = await create("Admins", [], "root");
+    expect(world.roles.warnings(world.organizationId)).toEqual([
+      'a role is mapped to the group "Staff", and there is no group of that name',
+    ]);
+    await create("Staff", []);
+    expect(world.roles.warnings(world.organizationId)).toEqual([]);
+    expect(storedGroup(world, id)).toMatchObject({ version: 1 });
+  });
+});

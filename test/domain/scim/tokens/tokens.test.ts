@@ -1,0 +1,471 @@
+// Tokens of identity providers: who is let in and who is not, what is kept of a token, what is written of its use.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { organizations } from "../../../../src/domain/identity/tables.ts";
+import { ScimError } from "../../../../src/domain/scim/errors.ts";
+import { scimTokens } from "../../../../src/domain/scim/tables.ts";
+import { USE_NOTED_EVERY_MS } from "../../../../src/domain/scim/tokens/token-check.ts";
+import {
+  CONFIGURED,
+  EXPIRY_DAYS_MAX,
+  LABEL_LENGTH_MAX,
+  PRESENTED_LENGTH_MAX,
+  TOKENS_LISTED_MAX,
+} from "../../../../src/domain/scim/tokens/token-model.ts";
+import { createScimTokens, type ScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
+import { openDatabase } from "../../../../src/platform/database/database.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { sha256Hex, systemIds } from "../../../../src/platform/ids.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { createWorld, START_MS, type World } from "../../../support/world.ts";
+
+const tokensOf = (world: World, configured?: string): ScimTokens =>
+  createScimTokens({
+    ...world,
+    organization: () => world.organizationId,
+    configured: configured === undefined ? undefined : new Secret(configured),
+  });
+
+const operatorOf = ({ system }: World): Actor => ({ ...system, kind: "operator", label: "root" });
+
+async function make(world: World, tokens: ScimTokens, label = "entra"): Promise<string> {
+  return (await tokens.create(operatorOf(world), { label, profile: "standard" })).token.reveal();
+}
+
+/** @returns the label of who presents it, or the status and detail of the refusal */
+function heard(tokens: ScimTokens, presented: string | undefined): string {
+  try {
+    return tokens.authenticate(presented).actor.label;
+  } catch (error) {
+    if (error instanceof ScimError) return `${error.status} ${error.message}`;
+    throw error;
+  }
+}
+
+const REFUSED = "401 a valid SCIM token is needed: send the header Authorization: Bearer <token>";
+
+async function refusalOf(work: Promise<unknown>): Promise<DomainError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+/** Writes queue in order: the first comes after those nobody waits for, the second when they have been dealt with. */
+async function settled({ db }: World): Promise<void> {
+  await db.write(() => undefined, "unobserved");
+  await db.write(() => undefined, "unobserved");
+}
+
+describe("a token that was made", () => {
+  test("lets its bearer in, as the actor that its label names, in its organization", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "entra" });
+    expect(tokens.authenticate(token.reveal())).toEqual({
+      tokenId: view.id,
+      profile: "entra",
+      actor: {
+        kind: "scim",
+        id: null,
+        label: "scim:entra",
+        organizationId: world.organizationId,
+        credential: `scim_token:${view.id}`,
+      },
+    });
+  });
+
+  test("is recognised by its beginning and has 256 random bits beside what is shown", async () => {
+    await using world = await createWorld();
+    const { token, view } = await tokensOf(world).create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+    });
+    const text = token.reveal();
+    expect(text).toMatch(/^qms_[\w-]{51}$/);
+    expect(view.prefix).toBe(text.slice(0, 12));
+    const hidden = Buffer.from(text.slice(4), "base64url").subarray(
+      Buffer.from(text.slice(4, 12), "base64url").length,
+    );
+    expect(hidden.length * 8).toBe(256);
+  });
+
+  test("is nowhere at rest, in no list, and its digest is what is kept", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const secret = await make(world, tokens);
+    tokens.authenticate(secret);
+    await settled(world);
+    const files = readdirSync(world.directory).filter((name) => name.startsWith("quartermaster.db"));
+    const atRest = files.map((name) => readFileSync(join(world.directory, name), "latin1")).join("");
+    expect(atRest).toContain(sha256Hex(secret));
+    expect(atRest).not.toContain(secret.slice(12));
+    const shown = JSON.stringify(tokens.list(world.organizationId));
+    expect(shown).not.toContain(secret.slice(12));
+    expect(shown).not.toContain(sha256Hex(secret));
+  });
+
+  test("is accepted with white space around it, and in no other spelling", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const secret = await make(world, tokens);
+    expect(heard(tokens, `  ${secret}\t`)).toBe("scim:entra");
+    for (const wrong of [secret.slice(0, -1), `${secret}A`, secret.toLowerCase(), `Bearer ${secret}`])
+      expect(heard(tokens, wrong)).toBe(REFUSED);
+  });
+
+  test("many work side by side, each with its label", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const secrets = await Promise.all(["one", "two", "three"].map((label) => make(world, tokens, label)));
+    expect(secrets.map((secret) => heard(tokens, secret))).toEqual(["scim:one", "scim:two", "scim:three"]);
+  });
+
+  test("belongs to its own organization, and is out of reach of the operator of another", async () => {
+    await using world = await createWorld();
+    const other = { ...operatorOf(world), organizationId: systemIds.uuid() };
+    const row = { id: other.organizationId, name: "Other", createdAtMs: START_MS };
+    await world.db.write((tx) => void tx.insert(organizations).values(row).run());
+    const tokens = tokensOf(world);
+    const { token } = await tokens.create(other, { label: "theirs", profile: "standard" });
+    expect(tokens.authenticate(token.reveal()).actor.organizationId).toBe(other.organizationId);
+    expect(tokens.list(world.organizationId)).toEqual([]);
+    expect((await refusalOf(tokens.revoke(operatorOf(world), "theirs"))).reason).toBe("scim_token.not_found");
+  });
+});
+
+describe("whoever has no valid token", () => {
+  test("is told the same, whatever is the matter", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world, "configured-secret");
+    const revoked = await make(world, tokens, "revoked");
+    await tokens.revoke(operatorOf(world), "revoked");
+    const expired = await tokens.create(operatorOf(world), {
+      label: "old",
+      profile: "standard",
+      expiresAtMs: START_MS + HOUR_MS,
+    });
+    world.clock.advance(HOUR_MS);
+    const presented = [undefined, "", "  ", "nonsense", CONFIGURED, revoked, expired.token.reveal()];
+    for (const each of presented) expect(heard(tokens, each)).toBe(REFUSED);
+  });
+
+  test("is refused when nothing is configured and nothing was made, even with nothing", async () => {
+    await using world = await createWorld();
+    for (const configured of [undefined, "", " \n"]) {
+      const tokens = tokensOf(world, configured);
+      expect(heard(tokens, "")).toBe(REFUSED);
+      expect(heard(tokens, configured)).toBe(REFUSED);
+      expect(tokens.hasActive()).toBe(false);
+    }
+  });
+
+  test.each([
+    [PRESENTED_LENGTH_MAX - 1, `scim:${CONFIGURED}`],
+    [PRESENTED_LENGTH_MAX, `scim:${CONFIGURED}`],
+    [PRESENTED_LENGTH_MAX + 1, REFUSED],
+  ])("with %d characters is answered: %s", async (length, answer) => {
+    await using world = await createWorld();
+    const secret = "s".repeat(length);
+    expect(heard(tokensOf(world, secret), secret)).toBe(answer);
+  });
+});
+
+describe("the token of the configuration", () => {
+  test("lets in under the name `configured`, with line breaks of its file left out", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world, "configured-secret\n");
+    expect(tokens.authenticate("configured-secret")).toEqual({
+      tokenId: CONFIGURED,
+      profile: "standard",
+      actor: {
+        kind: "scim",
+        id: null,
+        label: `scim:${CONFIGURED}`,
+        organizationId: world.organizationId,
+        credential: `scim_token:${CONFIGURED}`,
+      },
+    });
+  });
+
+  test("is refused before there is an organization", async () => {
+    await using world = await createWorld();
+    const configured = new Secret("configured-secret");
+    const tokens = createScimTokens({ ...world, organization: () => undefined, configured });
+    expect(heard(tokens, "configured-secret")).toBe(REFUSED);
+  });
+
+  test("is listed first, with its last use, and nothing of it is kept", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world, "configured-secret");
+    await make(world, tokens);
+    expect(tokens.list(world.organizationId).map(({ label }) => label)).toEqual([CONFIGURED, "entra"]);
+    expect(tokens.list(world.organizationId)[0]).toMatchObject({ state: "active", lastUsedAtMs: null });
+    tokens.authenticate("configured-secret");
+    await settled(world);
+    const [listed] = tokens.list(world.organizationId);
+    expect(listed).toEqual({
+      id: CONFIGURED,
+      label: CONFIGURED,
+      prefix: null,
+      profile: "standard",
+      state: "active",
+      createdBy: "configuration",
+      createdAtMs: null,
+      expiresAtMs: null,
+      lastUsedAtMs: START_MS,
+      revokedAtMs: null,
+    });
+    const atRest = readFileSync(`${world.file}-wal`, "latin1");
+    expect(atRest).not.toContain("configured-secret");
+    expect(atRest).not.toContain(sha256Hex("configured-secret"));
+  });
+
+  test("after it was taken out of the configuration it is refused, and listed as not set", async () => {
+    await using world = await createWorld();
+    tokensOf(world, "configured-secret").authenticate("configured-secret");
+    await settled(world);
+    const tokens = tokensOf(world);
+    expect(heard(tokens, "configured-secret")).toBe(REFUSED);
+    expect(tokens.list(world.organizationId)).toMatchObject([{ id: CONFIGURED, state: "unset" }]);
+    expect(tokens.hasActive()).toBe(false);
+  });
+
+  test("cannot be revoked here", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world, "configured-secret");
+    const error = await refusalOf(tokens.revoke(operatorOf(world), CONFIGURED));
+    expect([error.kind, error.reason]).toEqual(["conflict", "scim_token.configured"]);
+    expect(heard(tokens, "configured-secret")).toBe("scim:configured");
+  });
+});
+
+describe("revoking", () => {
+  test.each(["label", "id"] as const)("by %s counts from the next request on, and only once", async (by) => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "standard" });
+    const revoked = { ...view, state: "revoked", revokedAtMs: START_MS };
+    const first = await tokens.revoke(operatorOf(world), view[by]);
+    expect(first).toEqual({ changed: true, token: expect.objectContaining(revoked) });
+    expect(heard(tokens, token.reveal())).toBe(REFUSED);
+    world.clock.advance(HOUR_MS);
+    const second = await tokens.revoke(operatorOf(world), view[by]);
+    expect(second).toEqual({ changed: false, token: first.token });
+  });
+
+  test("by another process counts as well", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const secret = await make(world, tokens);
+    expect(heard(tokens, secret)).toBe("scim:entra");
+    const db = openDatabase(world.file);
+    await tokensOf({ ...world, db }).revoke(operatorOf(world), "entra");
+    await db.close();
+    expect(heard(tokens, secret)).toBe(REFUSED);
+  });
+
+  test("frees the label, and the label then means the new token", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const [old, taken] = [await make(world, tokens), make(world, tokens)];
+    expect((await refusalOf(taken)).reason).toBe("scim_token.label_taken");
+    await tokens.revoke(operatorOf(world), "entra");
+    const fresh = await make(world, tokens);
+    expect([heard(tokens, old), heard(tokens, fresh)]).toEqual([REFUSED, "scim:entra"]);
+    expect((await tokens.revoke(operatorOf(world), "entra")).changed).toBe(true);
+    expect(heard(tokens, fresh)).toBe(REFUSED);
+    expect(tokens.list(world.organizationId).map(({ state }) => state)).toEqual(["revoked", "revoked"]);
+  });
+
+  test("what is not there is not found, asked for beforehand or not", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    expect((await refusalOf(tokens.revoke(operatorOf(world), "nothing"))).reason).toBe(
+      "scim_token.not_found",
+    );
+    expect(() => tokens.checkRevoke(operatorOf(world), "nothing")).toThrow("there is no SCIM token");
+    expect(() => tokens.checkRevoke(operatorOf(world), CONFIGURED)).toThrow("stands in the configuration");
+  });
+});
+
+describe("expiry", () => {
+  test("a token works until the last millisecond before it", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const expiresAtMs = START_MS + DAY_MS;
+    const { token } = await tokens.create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+      expiresAtMs,
+    });
+    world.clock.set(expiresAtMs - 1);
+    expect(heard(tokens, token.reveal())).toBe("scim:entra");
+    expect([tokens.hasActive(), tokens.list(world.organizationId)[0]?.state]).toEqual([true, "active"]);
+    world.clock.set(expiresAtMs);
+    expect(heard(tokens, token.reveal())).toBe(REFUSED);
+    expect([tokens.hasActive(), tokens.list(world.organizationId)[0]?.state]).toEqual([false, "expired"]);
+  });
+
+  test.each([
+    [0, false],
+    [1, true],
+    [EXPIRY_DAYS_MAX * DAY_MS - 1, true],
+    [EXPIRY_DAYS_MAX * DAY_MS, true],
+    [EXPIRY_DAYS_MAX * DAY_MS + 1, false],
+    [Number.NaN, false],
+  ])("%d ms from now is allowed: %p", async (fromNowMs, isAllowed) => {
+    await using world = await createWorld();
+    const making = tokensOf(world).create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+      expiresAtMs: START_MS + fromNowMs,
+    });
+    expect(
+      await making.then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(isAllowed);
+  });
+});
+
+describe("what is asked for", () => {
+  const labels: readonly [string, boolean][] = [
+    ["e", true],
+    ["Entra – prod", false],
+    ["Entra prod 2.0_b-c", true],
+    ["日本", true],
+    ["", false],
+    ["-entra", false],
+    ["a\nb", false],
+    [CONFIGURED, false],
+    ["x".repeat(LABEL_LENGTH_MAX - 1), true],
+    ["x".repeat(LABEL_LENGTH_MAX), true],
+    ["x".repeat(LABEL_LENGTH_MAX + 1), false],
+  ];
+  test.each(labels)("the label %p is allowed: %p", async (label, isAllowed) => {
+    await using world = await createWorld();
+    const making = tokensOf(world).create(operatorOf(world), { label, profile: "standard" });
+    expect(
+      await making.then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(isAllowed);
+  });
+
+  test("everything wrong is named at once", async () => {
+    await using world = await createWorld();
+    const asked = { label: "", profile: "okta", expiresAtMs: START_MS };
+    const error = await refusalOf(tokensOf(world).create(operatorOf(world), asked));
+    expect(error.reason).toBe("scim_token.invalid");
+    expect(error.problems.map(({ pointer }) => pointer)).toEqual(["/label", "/expires_at", "/profile"]);
+  });
+});
+
+test.each([
+  [TOKENS_LISTED_MAX - 1, TOKENS_LISTED_MAX - 1],
+  [TOKENS_LISTED_MAX, TOKENS_LISTED_MAX],
+  [TOKENS_LISTED_MAX + 1, TOKENS_LISTED_MAX],
+])("of %d tokens the newest %d are listed", async (made, listed) => {
+  await using world = await createWorld();
+  const row = {
+    organizationId: world.organizationId,
+    prefix: "qms_",
+    profile: "standard",
+    createdBy: "root",
+    createdAtMs: START_MS,
+  } as const;
+  const labels = Array.from({ length: made }, (_, index) => String(index).padStart(4, "0"));
+  await world.db.write((tx) => {
+    for (const label of labels)
+      tx.insert(scimTokens)
+        .values({ ...row, id: label, label, tokenHash: label })
+        .run();
+  });
+  const shown = tokensOf(world)
+    .list(world.organizationId)
+    .map(({ label }) => label);
+  expect(shown).toEqual(labels.toReversed().slice(0, listed));
+});
+
+describe("the last use", () => {
+  test.each([
+    [USE_NOTED_EVERY_MS - 1, 0],
+    [USE_NOTED_EVERY_MS, USE_NOTED_EVERY_MS],
+    [USE_NOTED_EVERY_MS + 1, USE_NOTED_EVERY_MS + 1],
+  ])("used again after %d ms is written as of %d ms", async (afterMs, notedMs) => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world, "configured-secret");
+    const secrets = [await make(world, tokens), "configured-secret"];
+    for (const secret of secrets) tokens.authenticate(secret);
+    await settled(world);
+    world.clock.advance(afterMs);
+    for (const secret of secrets) tokens.authenticate(secret);
+    await settled(world);
+    const used = tokens.list(world.organizationId).map(({ lastUsedAtMs }) => lastUsedAtMs);
+    expect(used).toEqual([START_MS + notedMs, START_MS + notedMs]);
+  });
+
+  test("many requests at once write once, and leave every cache alone", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const secret = await make(world, tokens);
+    const revision = world.db.revision("access");
+    let writes = 0;
+    const write: typeof world.db.write = (fn, topic) => {
+      writes += 1;
+      return world.db.write(fn, topic);
+    };
+    const { read, readConsistently, hold, writeInSteps, writeInCompany, writeInBackground } = world.db;
+    const unchanged = { read, readConsistently, hold, writeInSteps, writeInCompany, writeInBackground };
+    const db = { ...unchanged, write, revision: world.db.revision, close: world.db.close };
+    const counted = tokensOf({ ...world, db });
+    for (let request = 0; request < 100; request += 1) counted.authenticate(secret);
+    await settled(world);
+    expect(writes).toBe(1);
+    expect(world.db.revision("access")).toBe(revision);
+  });
+});
+
+describe("the audit log", () => {
+  test("names who made and who revoked which token, and never the token", async () => {
+    await using world = await createWorld();
+    const tokens = tokensOf(world);
+    const expiresAtMs = START_MS + DAY_MS;
+    const { token, view } = await tokens.create(operatorOf(world), {
+      label: "entra",
+      profile: "standard",
+      expiresAtMs,
+    });
+    await tokens.revoke(operatorOf(world), "entra");
+    await tokens.revoke(operatorOf(world), "entra");
+    const entries = world.db.read.select().from(auditEntries).limit(10).all();
+    expect(
+      entries.map(({ actorLabel, action, target, before, after }) => [
+        actorLabel,
+        action,
+        target,
+        before ?? after,
+      ]),
+    ).toEqual([
+      [
+        "root",
+        "scim_token.create",
+        view.id,
+        '{"label":"entra","profile":"standard","expires_at":"2026-01-02T00:00:00.000Z"}',
+      ],
+      ["root", "scim_token.revoke", view.id, '{"label":"entra","profile":"standard"}'],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(token.reveal().slice(0, 12));
+    expect(JSON.stringify(entries)).not.toContain(sha256Hex(token.reveal()));
+  });
+});

@@ -1,0 +1,116 @@
+// A server with users of an identity provider joined to its real accounts and logins, and short ways to provision.
+import { asc } from "drizzle-orm";
+import { OAUTH_CLIENT_ID } from "../../../../src/domain/access/wire.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import type { Role, User } from "../../../../src/domain/identity/service.ts";
+import type { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
+import type { AskedView, ScimAnswer, ScimCaller, ScimSettings } from "../../../../src/domain/scim/model.ts";
+import type { ScimUsers } from "../../../../src/domain/scim/users/users.ts";
+import { PATCH_OP } from "../../../../src/domain/scim/wire.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
+
+export const ADA = "ada@example.com";
+
+export interface UsersWorld extends TestServer {
+  users: ScimUsers;
+  groups: ScimGroups;
+  caller: ScimCaller;
+  /** provisions a user; Ada unless told otherwise */
+  add(body?: object): Promise<ScimAnswer>;
+  patch(id: string, ...operations: readonly object[]): Promise<ScimAnswer>;
+  /** @returns the resource as it is shown now */
+  shown(id: string, asked?: AskedView): Record<string, unknown>;
+  account(id: string): User;
+}
+
+export async function createUsersWorld(scim: Partial<ScimSettings> = {}): Promise<UsersWorld> {
+  const server = await createTestServer({ scim });
+  const { world, domain } = server;
+  const { users, groups } = domain.scim;
+  const caller: ScimCaller = {
+    actor: { kind: "scim", id: null, label: "scim:okta", organizationId: world.organizationId },
+    profile: "standard",
+  };
+  return Object.assign(server, {
+    users,
+    groups,
+    caller,
+    add: (body: object = { userName: ADA }) => users.create(caller, body, {}),
+    patch: (id: string, ...operations: readonly object[]) =>
+      users.patch(caller, id, { body: { schemas: [PATCH_OP], Operations: operations } }),
+    shown: (id: string, asked: AskedView = {}) => resourceOf(users.get(caller, id, asked)),
+    account: (id: string) => domain.identity.users.show(world.organizationId, id),
+  });
+}
+
+/** @returns the resource of an answer */
+export const resourceOf = ({ json }: ScimAnswer): Record<string, unknown> => JSON.parse(String(json));
+
+export interface AuditedChange {
+  action: string;
+  actor: string;
+  target: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** @returns the entries about provisioned users and invitations, oldest first */
+export const auditedIn = ({ world }: UsersWorld): AuditedChange[] =>
+  world.db.read
+    .select()
+    .from(auditEntries)
+    .orderBy(asc(auditEntries.id))
+    .limit(1_000)
+    .all()
+    .filter(({ action }) => /^(?:scim_user|invitation)\./.test(action))
+    .map(({ action, actorLabel, target, before, after }) => ({
+      action,
+      actor: actorLabel,
+      target,
+      before: JSON.parse(before ?? "null"),
+      after: JSON.parse(after ?? "null"),
+    }));
+
+/** @returns status, keyword and text of what is refused, or what comes of it instead */
+export async function refusalOf(work: () => unknown): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { status, scimType } = { status: undefined, scimType: undefined, ...error };
+    return [status, scimType, error.message];
+  }
+}
+
+const isLetIn = async (act: () => unknown): Promise<boolean> => {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
+};
+
+/** Signs a browser and a workstation of a provisioned user in. */
+export const signedInAs = (world: UsersWorld, id: string): Promise<Caller> =>
+  world.signInAgain(world.account(id));
+
+/** @returns whether browser, workstation and refresh token still open anything; the last one is used up by it */
+export async function loginsOf({ domain }: UsersWorld, caller: Caller): Promise<Record<string, boolean>> {
+  const { authenticator, grants } = domain.access;
+  const { sessionToken, accessToken, refreshToken } = caller;
+  return {
+    browser: await isLetIn(() => authenticator.session(sessionToken)),
+    workstation: await isLetIn(() => authenticator.bearer(accessToken)),
+    refresh: await isLetIn(() => grants.refresh({ clientId: OAUTH_CLIENT_ID, refreshToken })),
+  };
+}
+
+export const ALL_OPEN = { browser: true, workstation: true, refresh: true };
+export const ALL_ENDED = { browser: false, workstation: false, refresh: false };
+
+/** Makes a local account with a password. */
+export const addLocal = (world: UsersWorld, email: string, role: Role = "member"): Promise<Caller> =>
+  world.signedIn(role, { email });

@@ -1,0 +1,155 @@
+// The keys `control_api.*` of a reference deployment: read as settings of ours, or accepted with a warning.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "../../../src/platform/config/reference-keys.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "config-reference-"));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+interface Given {
+  flags?: Record<string, string>;
+  env?: Record<string, string>;
+  mode?: number;
+}
+
+function load(yaml: string, { flags, env = {}, mode = 0o600 }: Given = {}): Config {
+  const path = join(cwd, "quartermaster.yaml");
+  writeFileSync(path, yaml, { mode });
+  return loadConfig({ flags: { config: path, ...flags }, env, cwd });
+}
+
+function problemsOf(yaml: string, given: Given = {}) {
+  try {
+    load(yaml, given);
+  } catch (error) {
+    if (error instanceof DomainError) return error.problems;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+const MAPPED = `control_api:
+  listen: 0.0.0.0:9000
+  bootstrap:
+    organization_name: Acme
+    admin_email: ana@example.org
+  auth:
+    audience: https://control.example.org
+  identity:
+    mode: oidc
+    scim_bearer_token: os.environ/TOKEN
+    group_role_mappings: '{"Admins":"admin"}'
+`;
+const given = { env: { TOKEN: "sesame" } };
+
+test("keys with a setting of ours are read as that setting, with line and key as its origin", () => {
+  const config = load(MAPPED, given);
+  const names = [
+    "server.listen",
+    "server.public_url",
+    "bootstrap.organization_name",
+    "bootstrap.admin_email",
+    "identity.mode",
+    "scim.token",
+    "scim.group_role_mappings",
+  ] as const;
+  expect(names.map((name) => [config.rowOf(name).value, config.rowOf(name).origin])).toEqual([
+    ["0.0.0.0:9000", "file:2 (control_api.listen)"],
+    ["https://control.example.org", "file:7 (control_api.auth.audience)"],
+    ["Acme", "file:4 (control_api.bootstrap.organization_name)"],
+    ["ana@example.org", "file:5 (control_api.bootstrap.admin_email)"],
+    ["oidc", "file:9 (control_api.identity.mode)"],
+    ["set", "file:10 (control_api.identity.scim_bearer_token)"],
+    ['{"Admins":"admin"}', "file:11 (control_api.identity.group_role_mappings)"],
+  ]);
+  expect(config.get("scim.token")?.reveal()).toBe("sesame");
+  expect(names).toHaveLength(MAPPED_KEYS.length);
+  const [, read] = config.warnings;
+  expect(read).toContain(
+    `${config.file} are read as settings: control_api.listen (line 2) as server.listen, `,
+  );
+  for (const key of MAPPED_KEYS) expect(read).toContain(`${key} (line `);
+});
+
+test("flags and the environment win over them as over the file", () => {
+  const env = { ...given.env, QUARTERMASTER_IDENTITY_MODE: "password" };
+  const config = load(MAPPED, { flags: { serverListen: "localhost:1" }, env });
+  expect([config.rowOf("server.listen").origin, config.rowOf("identity.mode").origin]).toEqual([
+    "flag",
+    "environment",
+  ]);
+});
+
+test("a wrong value is refused under the key that has it", () => {
+  expect(problemsOf("control_api:\n  identity: {mode: ldap}\n")).toEqual([
+    {
+      pointer: "/control_api/identity/mode",
+      detail: "control_api.identity.mode: must be one of password, oidc",
+      line: 2,
+    },
+  ]);
+});
+
+test("a secret among them is refused in a file that everyone can read", () => {
+  const yaml = "control_api:\n  identity: {scim_bearer_token: sesame}\n";
+  const [problem] = problemsOf(yaml, { mode: 0o644 });
+  expect(problem?.detail).toContain("everyone on this machine can read this secret");
+});
+
+test("a key of ours that says the same counts, and one that says otherwise is refused with both names", () => {
+  const both = (listen: string) => `${MAPPED}server:\n  listen: ${listen}\n`;
+  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:13");
+  expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
+    {
+      pointer: "/server/listen",
+      detail: "server.listen says otherwise than control_api.listen in line 2; remove one of them",
+      line: 13,
+    },
+  ]);
+});
+
+test("secrets are compared without being shown, in the file and in a file of their own", () => {
+  writeFileSync(join(cwd, "same"), "sesame\n", { mode: 0o600 });
+  writeFileSync(join(cwd, "other"), "simsim\n", { mode: 0o600 });
+  const both = (setting: string) => `${MAPPED}scim: {${setting}}\n`;
+  for (const same of ["token: sesame", "token_file: same"])
+    expect(load(both(same), given).get("scim.token")?.reveal()).toBe("sesame");
+  for (const other of ["token: simsim", "token_file: other"]) {
+    const problems = problemsOf(both(other), given);
+    expect(problems.map(({ detail }) => detail)).toEqual([
+      `scim.${other.split(":")[0]} says otherwise than control_api.identity.scim_bearer_token in line 10; remove one of them`,
+    ]);
+  }
+});
+
+test("each key without effect has one warning, which never shows its value", () => {
+  for (const key of KEYS_WITHOUT_EFFECT.filter((name) => name.startsWith("control_api."))) {
+    const nested = key.split(".").reduceRight<unknown>((below, part) => ({ [part]: below }), "sesame");
+    const { warnings } = load(JSON.stringify(nested));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toStartWith(`${key} has no effect: `);
+    expect(warnings[0]).not.toContain("sesame");
+  }
+});
+
+test("the mappings among them may have any members", () => {
+  const { warnings } = load("control_api:\n  blob_storage: {bucket: b, force_path_style: true}\n");
+  expect(warnings).toEqual(["control_api.blob_storage has no effect: archives are kept in data_dir"]);
+});
+
+test("an unknown key is refused with the nearest of the reference deployment", () => {
+  expect(problemsOf("control_api:\n  lisen: x\n  auth: {audiance: y}\n").map(({ detail }) => detail)).toEqual(
+    [
+      "control_api.lisen: no such key; the nearest is control_api.listen",
+      "control_api.auth.audiance: no such key; the nearest is control_api.auth.audience",
+    ],
+  );
+});

@@ -1,0 +1,704 @@
+// The database door: group commit, durability, revisions, and what it says when the machine fails it.
+import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { eq, sql } from "drizzle-orm";
+import { runTask } from "../../../src/app/backup/backup-task.ts";
+import { organizations } from "../../../src/domain/identity/tables.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import {
+  BACKGROUND_BATCH_MS,
+  type Db,
+  FOREIGN_COMMIT_CHECK_MS,
+  openDatabase,
+  type Tx,
+} from "../../../src/platform/database/database.ts";
+import { moveRevision } from "../../../src/platform/database/moved-topics.ts";
+import { uniqueViolation } from "../../../src/platform/database/storage-errors.ts";
+import { WRITE_BATCH_MAX } from "../../../src/platform/database/write-queue.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Steps } from "../../../src/platform/steps.ts";
+import { isRoot, NOBODY, startChild } from "../../support/cli/child.ts";
+import { createWorld, temporaryDirectory } from "../../support/world.ts";
+
+const add = (tx: Tx, id: string): void =>
+  void tx.insert(organizations).values({ id, name: id, createdAtMs: 0 }).run();
+
+const idsIn = (db: Pick<Db, "read">): string[] =>
+  db.read
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.createdAtMs, 0))
+    .orderBy(organizations.id)
+    .all()
+    .map(({ id }) => id);
+
+const reasonOf = (failed: Promise<unknown>): Promise<unknown> =>
+  failed.then(
+    () => "no error",
+    (error: unknown) => (error instanceof DomainError ? error.reason : error),
+  );
+
+test("a write answers with what its function returned, and readers see the row", async () => {
+  await using world = await createWorld();
+  const answer = await world.db.write((tx) => {
+    add(tx, "a");
+    return 42;
+  });
+  expect(answer).toBe(42);
+  expect(idsIn(world.db)).toEqual(["a"]);
+});
+
+test("a failing write leaves no row, and its neighbours in the same commit are kept", async () => {
+  await using world = await createWorld();
+  const failure = new Error("refused by a rule");
+  const outcomes = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => {
+      add(tx, "b");
+      throw failure;
+    }),
+    world.db.write((tx) => add(tx, "c")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(outcomes[1]).toEqual({ status: "rejected", reason: failure });
+  expect(idsIn(world.db)).toEqual(["a", "c"]);
+});
+
+test("a lone failing write leaves no row, and the next one works", async () => {
+  await using world = await createWorld();
+  const failing = world.db.write((tx) => {
+    add(tx, "a");
+    throw new Error("refused by a rule");
+  });
+  await expect(failing).rejects.toThrow("refused by a rule");
+  await world.db.write((tx) => add(tx, "b"));
+  expect(idsIn(world.db)).toEqual(["b"]);
+});
+
+test("a unique violation names its column and undoes the rest of that write only", async () => {
+  await using world = await createWorld();
+  const [kept, violated] = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => {
+      add(tx, "b");
+      tx.run(sql`CREATE UNIQUE INDEX one_name ON organizations (name)`);
+      tx.insert(organizations).values({ id: "c", name: "b", createdAtMs: 0 }).run();
+    }),
+  ]);
+  expect(kept.status).toBe("fulfilled");
+  expect(violated.status === "rejected" && uniqueViolation(violated.reason)).toBe("organizations.name");
+  expect(idsIn(world.db)).toEqual(["a"]);
+  expect(uniqueViolation(new Error("another error"))).toBeUndefined();
+});
+
+test("foreign keys hold", async () => {
+  await using world = await createWorld();
+  const orphan = world.db.write((tx) => {
+    tx.run(sql`INSERT INTO branding (organization_id) VALUES ('nobody')`);
+  });
+  await expect(orphan).rejects.toMatchObject({ cause: { code: "SQLITE_CONSTRAINT_FOREIGNKEY" } });
+});
+
+test("the read connection cannot write", async () => {
+  await using world = await createWorld();
+  expect(() => world.db.read.delete(organizations).run()).toThrow("readonly");
+});
+
+test("what SQLite refuses is understood whether drizzle built the statement or it was written out", async () => {
+  await using world = await createWorld();
+  const written = world.db.write((tx) => {
+    tx.run(sql`CREATE UNIQUE INDEX one_name ON organizations (name)`);
+    add(tx, "a");
+    tx.run(sql`INSERT INTO organizations VALUES ('b', 'a', 0)`);
+  });
+  expect(uniqueViolation(await written.catch((error: unknown) => error))).toBe("organizations.name");
+  const damaged = world.db.write((tx) => {
+    tx.run(sql`PRAGMA query_only = 1`);
+    tx.run(sql`DELETE FROM organizations`);
+  });
+  expect(await reasonOf(damaged)).toBe("storage.not_permitted");
+});
+
+test("a write that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+  await using world = await createWorld();
+  // @ts-expect-error a promise where a plain value is wanted
+  const asynchronous = world.db.write(async (tx) => add(tx, "a"));
+  await expect(asynchronous).rejects.toThrow("must not return a promise");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test("a write that returns a statement it forgot to run is refused", async () => {
+  await using world = await createWorld();
+  const values = { id: "a", name: "a", createdAtMs: 0 };
+  // @ts-expect-error drizzle's statements can be awaited, which would run them outside the transaction
+  const forgotten = world.db.write((tx) => tx.insert(organizations).values(values));
+  await expect(forgotten).rejects.toThrow("a statement that was not run");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test.each([WRITE_BATCH_MAX - 1, WRITE_BATCH_MAX, WRITE_BATCH_MAX + 1])(
+  "%d writes at once are all kept",
+  async (count) => {
+    await using world = await createWorld();
+    const names = Array.from({ length: count }, (_, index) => String(index).padStart(3, "0"));
+    await Promise.all(names.map((name) => world.db.write((tx) => add(tx, name))));
+    expect(idsIn(world.db)).toEqual(names);
+  },
+);
+
+test("a write asked for inside a write is a write of its own", async () => {
+  await using world = await createWorld();
+  let inner: Promise<void> | undefined;
+  const outer = world.db.write((tx) => {
+    inner = world.db.write((later) => add(later, "inner"));
+    add(tx, "outer");
+    throw new Error("the outer one fails");
+  });
+  await expect(outer).rejects.toThrow("the outer one fails");
+  await inner;
+  expect(idsIn(world.db)).toEqual(["inner"]);
+});
+
+/** Adds a row in each step, and calls `between` in the turns between two of them. */
+const adding = (ids: readonly string[], between: (added: string) => void = () => {}) =>
+  function* (tx: Tx): Steps<number> {
+    for (const id of ids) {
+      add(tx, id);
+      setImmediate(() => between(id));
+      yield;
+    }
+    return ids.length;
+  };
+
+test("while a write goes on in steps, the event loop turns and readers see the rows as they were before", async () => {
+  await using world = await createWorld();
+  const seen: string[][] = [];
+  const revisions = new Set([world.db.revision("jobs")]);
+  const steps = adding(["a", "b", "c"], () => {
+    seen.push(idsIn(world.db));
+    revisions.add(world.db.revision("jobs"));
+  });
+  expect(await world.db.writeInSteps(steps, "jobs")).toBe(3);
+  expect(seen).toEqual([[], [], []]);
+  expect(idsIn(world.db)).toEqual(["a", "b", "c"]);
+  expect(revisions.size).toBe(1);
+  expect(revisions).not.toContain(world.db.revision("jobs"));
+});
+
+test("writes keep their order around one that goes on in steps, and none of them is in its transaction", async () => {
+  await using world = await createWorld();
+  const done: string[] = [];
+  const rows = (tx: Tx) => tx.select().from(organizations).all().length - 1;
+  const write = (id: string) =>
+    world.db.write((tx) => {
+      add(tx, id);
+      done.push(`${id} is row ${rows(tx)}`);
+    });
+  const meanwhile: Promise<void>[] = [];
+  const failing = world.db.writeInSteps(function* (tx: Tx): Steps<never> {
+    add(tx, "gone");
+    yield;
+    meanwhile.push(write("d"));
+    yield;
+    done.push(`the first fails after ${rows(tx) - 1}`);
+    throw new Error("refused by a rule");
+  });
+  const before = [write("a"), write("b")];
+  const second = world.db.writeInSteps(adding(["s", "t"])).then((count) => done.push(`${count} in steps`));
+  const after = write("c");
+  await expect(failing).rejects.toThrow("refused by a rule");
+  await Promise.all([...before, second, after, ...meanwhile]);
+  expect(done).toEqual([
+    "the first fails after 0",
+    "a is row 1",
+    "b is row 2",
+    "2 in steps",
+    "c is row 5",
+    "d is row 6",
+  ]);
+  expect(idsIn(world.db)).toEqual(["a", "b", "c", "d", "s", "t"]);
+});
+
+test("a write in steps that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+  await using world = await createWorld();
+  // @ts-expect-error a promise where a plain value is wanted
+  const asynchronous = world.db.writeInSteps(function* (tx: Tx) {
+    add(tx, "a");
+    yield;
+    return Promise.resolve();
+  });
+  await expect(asynchronous).rejects.toThrow("must not return a promise");
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test("what a write in steps wrote goes from the log into the file with the commit after it", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => void tx.get(sql`PRAGMA wal_autocheckpoint = 1`));
+  await world.db.write((tx) => add(tx, "before"));
+  const sizes = [statSync(world.file).size];
+  await world.db.writeInSteps(adding(["a".repeat(200_000), "b".repeat(200_000)]));
+  sizes.push(statSync(world.file).size);
+  await world.db.write((tx) => add(tx, "c"));
+  const [before = 0, inSteps, after] = [...sizes, statSync(world.file).size];
+  expect(inSteps).toBe(before);
+  expect(after).toBeGreaterThan(before + 400_000);
+});
+
+describe("the log of a write in steps", () => {
+  const limitOf = (db: Db) => db.write((tx) => tx.get<number[]>(sql`PRAGMA wal_autocheckpoint`));
+
+  /** A database whose log goes into the file when the test says so. */
+  async function withThread() {
+    const world = await createWorld();
+    const asked: PromiseWithResolvers<unknown>[] = [];
+    const db = openDatabase(world.file, {
+      checkpoint: () => {
+        asked.push(Promise.withResolvers());
+        return asked.at(-1)?.promise ?? Promise.resolve();
+      },
+    });
+    return { asked, db, usual: await limitOf(db), world };
+  }
+
+  test("is left alone by commits until another thread has put it into the file", async () => {
+    const { asked, db, usual, world } = await withThread();
+    await db.writeInSteps(adding(["a", "b"]));
+    expect(asked).toHaveLength(1);
+    expect(await limitOf(db)).toEqual([0]);
+    await db.writeInSteps(adding(["c", "d"]));
+    expect(asked).toHaveLength(1);
+    asked[0]?.resolve(undefined);
+    await nextTurn();
+    expect(asked).toHaveLength(2);
+    expect(await limitOf(db)).toEqual([0]);
+    asked[1]?.reject(new Error("no thread"));
+    await nextTurn();
+    expect(await limitOf(db)).toEqual(usual);
+    expect(idsIn(db)).toEqual(["a", "b", "c", "d"]);
+    await db.close();
+    await world.dispose();
+  });
+
+  test("is in the file before the database is closed", async () => {
+    const { asked, db, world } = await withThread();
+    await db.writeInSteps(adding(["a"]));
+    let isClosed = false;
+    const closing = db.close().then(() => {
+      isClosed = true;
+    });
+    await nextTurn();
+    expect(isClosed).toBe(false);
+    asked[0]?.resolve(undefined);
+    await closing;
+    await world.dispose();
+  });
+
+  test("is never put into the file by us where other software does that", async () => {
+    await using world = await createWorld();
+    let asked = 0;
+    const db = openDatabase(world.file, {
+      replicated: true,
+      checkpoint: async () => {
+        asked += 1;
+      },
+    });
+    await db.writeInSteps(adding(["a"]));
+    expect([asked, await limitOf(db)]).toEqual([0, [0]]);
+    await db.close();
+  });
+
+  test("goes into the file by the task of the thread", async () => {
+    await using world = await createWorld();
+    const file = world.file;
+    const db = openDatabase(file, { checkpoint: () => runTask("checkpoint", { file }) });
+    const before = statSync(file).size;
+    await db.writeInSteps(adding(["a".repeat(200_000), "b".repeat(200_000)]));
+    await db.close();
+    expect(statSync(file).size).toBeGreaterThan(before + 400_000);
+  });
+});
+
+test("a process killed between the steps of a write leaves what was there before", async () => {
+  await using world = await createWorld();
+  const child = startChild("write-half", [world.file]);
+  const before = await child.line();
+  expect(await child.line()).toBe("half of it");
+  expect(idsIn(world.db)).toEqual([before ?? ""]);
+  child.kill();
+  await child.ended();
+  await world.db.write((tx) => add(tx, "after"));
+  expect(idsIn(world.db).sort()).toEqual([before ?? "", "after"].sort());
+});
+
+test("whatever was acknowledged is there after the process was killed", async () => {
+  await using world = await createWorld();
+  const acknowledged: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const child = startChild("write-forever", [world.file]);
+    for (let line = 0; line < 50 + round * 37; line += 1)
+      acknowledged.push((await child.line()) ?? "ended early");
+    child.kill();
+    acknowledged.push(...(await child.ended()).lines);
+  }
+  const reopened = openDatabase(world.file);
+  const kept = new Set(idsIn(reopened));
+  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  expect(reopened.read.get<{ integrity_check: string }>(sql`PRAGMA integrity_check`)).toMatchObject(["ok"]);
+  await reopened.close();
+});
+
+test("background writes share one commit with their company, and a write that waits for nobody takes them along", async () => {
+  await using world = await createWorld();
+  const commits = () => world.db.revision("jobs");
+  const done: string[] = [];
+  const write = (name: string) => (tx: Tx) => void tx.update(organizations).set({ name }).run();
+  const begun = commits();
+  const first = world.db.writeInBackground(write("first"), "jobs").then(() => done.push("first"));
+  const second = world.db.writeInBackground(write("second"), "jobs").then(() => done.push("second"));
+  await Bun.sleep(BACKGROUND_BATCH_MS / 5);
+  expect(done).toEqual([]);
+  await world.db.write(write("third"), "jobs");
+  expect(done).toEqual(["first", "second"]);
+  await Promise.all([first, second]);
+  await world.db.writeInBackground(write("alone"), "jobs");
+  expect(world.db.read.select().from(organizations).get()?.name).toBe("alone");
+  expect(commits()).toBe(begun + 4);
+});
+
+test("a write waits for COMMIT, and COMMIT waits for the disk", async () => {
+  await using world = await createWorld();
+  const modes = await world.db.write((tx) => [
+    tx.get<[number]>(sql`PRAGMA synchronous`)[0],
+    tx.get<[string]>(sql`PRAGMA journal_mode`)[0],
+  ]);
+  expect(modes).toEqual([2, "wal"]);
+});
+
+// A read of a mapped page that the disk refuses would end the process (SIGBUS).
+test("the file is not mapped into memory", async () => {
+  await using world = await createWorld();
+  expect(world.db.read.get<[number]>(sql`PRAGMA mmap_size`)).toEqual([0]);
+});
+
+test("what undoes one of several writes stays in memory", async () => {
+  await using world = await createWorld();
+  const [temporaries] = await world.db.write((tx) => tx.get<[number]>(sql`PRAGMA temp_store`));
+  expect(temporaries).toBe(2);
+});
+
+const INSERT_B = "INSERT INTO organizations (id, name, created_at_ms) VALUES ('b', 'b', 0)";
+
+test("what is asked at once is of one moment, whatever another process commits meanwhile", async () => {
+  await using world = await createWorld();
+  using other = openConnection(world.file, {});
+  const { read } = world.db; // as searches keep it, with their statements
+  const seen = world.db.readConsistently(() => {
+    const before = idsIn(world.db);
+    other.run(INSERT_B);
+    Bun.sleepSync(2 * FOREIGN_COMMIT_CHECK_MS);
+    world.db.revision("access");
+    return [before, idsIn({ read })];
+  });
+  expect(seen).toEqual([[], []]);
+  await nextTurn();
+  expect(idsIn(world.db)).toEqual(["b"]);
+});
+
+test("what is read while a moment is held is of that moment in every turn, and of now when it is let go", async () => {
+  await using world = await createWorld();
+  using other = openConnection(world.file, {});
+  const { read } = world.db;
+  const outer = world.db.hold();
+  const inner = world.db.hold();
+  other.run(INSERT_B);
+  await nextTurn();
+  world.db.revision("access");
+  Bun.sleepSync(2 * FOREIGN_COMMIT_CHECK_MS);
+  expect([idsIn(world.db), idsIn({ read }), world.db.readConsistently(() => idsIn(world.db))]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  inner[Symbol.dispose]();
+  await nextTurn();
+  expect(idsIn(world.db)).toEqual([]);
+  outer[Symbol.dispose]();
+  expect(idsIn(world.db)).toEqual(["b"]);
+});
+
+test("what another process committed is seen in a later turn at once, and soon in this one", async () => {
+  await using world = await createWorld();
+  using other = openConnection(world.file, {});
+  expect(idsIn(world.db)).toEqual([]);
+  other.run(INSERT_B);
+  Bun.sleepSync(2 * FOREIGN_COMMIT_CHECK_MS);
+  expect(idsIn(world.db)).toEqual(["b"]);
+  other.run("DELETE FROM organizations WHERE id = 'b'");
+  await nextTurn();
+  expect(idsIn(world.db)).toEqual([]);
+});
+
+test("what is read after a revision was told is not older than it", async () => {
+  await using world = await createWorld();
+  using other = openConnection(world.file, {});
+  idsIn(world.db);
+  other.run(INSERT_B);
+  const told = world.db.revision("access");
+  const seen = idsIn(world.db);
+  await nextTurn();
+  expect(seen.length > 0 || world.db.revision("access") !== told).toBe(true);
+});
+
+test("who waited for a commit of ours sees it, even where it was read before in that turn", async () => {
+  await using world = await createWorld();
+  const before = await world.db.write((tx) => {
+    add(tx, "a");
+    return idsIn(world.db);
+  });
+  expect([before, idsIn(world.db)]).toEqual([[], ["a"]]);
+});
+
+test("reading in every turn does not keep the log from going into the file", async () => {
+  await using world = await createWorld();
+  const megabyte = "x".repeat(1024 * 1024);
+  await world.db.write((tx) => add(tx, "a"));
+  for (let nth = 0; nth < 80; nth += 1) {
+    const name = `${nth}${megabyte}`;
+    const written = world.db.write((tx) => void tx.update(organizations).set({ name }).run());
+    idsIn(world.db);
+    await written;
+  }
+  expect(statSync(`${world.file}-wal`).size).toBeLessThan(48 * megabyte.length);
+});
+
+test("a statement moves the revision of its topic with the commit, whatever topic its write names", async () => {
+  await using world = await createWorld();
+  const { db } = world;
+  const revisions = () => [db.revision("access"), db.revision("catalog")];
+  const statement = (tx: Tx) => {
+    moveRevision(tx, "access");
+    add(tx, "a");
+  };
+  const [access = 0, catalog = 0] = revisions();
+  const failed = db.write((tx) => {
+    statement(tx);
+    throw new Error("undone");
+  }, "unobserved");
+  await failed.catch(() => {});
+  await db.write((tx) => add(tx, "b"), "unobserved");
+  expect(revisions()).toEqual([access, catalog]);
+  await Promise.all([db.write(statement, "unobserved"), db.write((tx) => add(tx, "c"), "unobserved")]);
+  expect(revisions()).toEqual([access + 1, catalog]);
+  await db.writeInSteps(function* (tx) {
+    moveRevision(tx, "access");
+    yield;
+    add(tx, "d");
+  }, "unobserved");
+  expect(revisions()).toEqual([access + 2, catalog]);
+});
+
+test("a write moves the revision of its topic only, a write without topic every revision, a read none", async () => {
+  await using world = await createWorld();
+  const before = [world.db.revision("access"), world.db.revision("catalog")];
+  idsIn(world.db);
+  expect([world.db.revision("access"), world.db.revision("catalog")]).toEqual(before);
+  await world.db.write((tx) => add(tx, "a"), "access");
+  expect(world.db.revision("access")).not.toBe(before[0]);
+  expect(world.db.revision("catalog")).toBe(before[1] ?? -1);
+  await world.db.write((tx) => add(tx, "b"));
+  expect(world.db.revision("catalog")).not.toBe(before[1]);
+});
+
+test("a write that failed moves no revision", async () => {
+  await using world = await createWorld();
+  const before = world.db.revision("access");
+  const failing = world.db.write(() => {
+    throw new Error("refused by a rule");
+  }, "access");
+  await expect(failing).rejects.toThrow("refused by a rule");
+  expect(world.db.revision("access")).toBe(before);
+});
+
+test("a commit of another process moves every revision once", async () => {
+  await using world = await createWorld();
+  const before = [world.db.revision("access"), world.db.revision("catalog")];
+  await startChild("write-once", [world.file]).ended();
+  const after = [world.db.revision("access"), world.db.revision("catalog")];
+  expect(after[0]).not.toBe(before[0]);
+  expect(after[1]).not.toBe(before[1]);
+  expect([world.db.revision("access"), world.db.revision("catalog")]).toEqual(after);
+});
+
+test("a commit of another process is noticed even when we write before we look", async () => {
+  await using world = await createWorld();
+  const before = world.db.revision("catalog");
+  await startChild("write-once", [world.file]).ended();
+  await world.db.write((tx) => add(tx, "a"), "access");
+  expect(world.db.revision("catalog")).not.toBe(before);
+});
+
+test("requests that arrive together share one look for other processes' commits; the next to arrive looks again", async () => {
+  await using world = await createWorld();
+  const other = openConnection(world.file, {});
+  other.run("PRAGMA synchronous=OFF"); // three commits must take less than LOOK_AGAIN_MS, most of the time
+  const seen: number[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      await null; // as behind a hook of the framework
+      seen.push(world.db.revision("access"));
+      other.run("UPDATE organizations SET name = name || '+'");
+      await null;
+      seen.push(world.db.revision("access"));
+      return new Response("ok");
+    },
+  });
+  await sendInOnePacket(server.port ?? 0, 3);
+  await sendInOnePacket(server.port ?? 0, 1);
+  await server.stop(true);
+  other.close();
+  const [together, next] = [seen.slice(0, 6), seen.slice(6)];
+  expect(new Set(together).size).toBeLessThan(6);
+  expect(Math.min(...next)).toBeGreaterThan(Math.max(...together));
+});
+
+/** Resolves when every request is answered. */
+async function sendInOnePacket(port: number, requests: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let answered = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data(_, bytes) {
+        answered += bytes.toString();
+        if (answered.split("200 OK").length > requests) resolve();
+      },
+    },
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests));
+  await promise;
+  socket.end();
+}
+
+test("a lock that another process holds is storage.busy, and the write works when it is free", async () => {
+  await using world = await createWorld();
+  const db = openDatabase(world.file, { busyTimeoutMs: 50 });
+  const holder = startChild("hold-write-lock", [world.file]);
+  expect(await holder.line()).toBe("held");
+  expect(await reasonOf(db.write((tx) => add(tx, "a")))).toBe("storage.busy");
+  expect(await reasonOf(db.writeInSteps(adding(["a", "b"])))).toBe("storage.busy");
+  expect(idsIn(db)).toEqual([]);
+  holder.goOn();
+  expect(await holder.line()).toBe("free");
+  await db.write((tx) => add(tx, "a"));
+  expect(idsIn(db)).toEqual(["a"]);
+  await db.close();
+});
+
+/** A file system of one megabyte in a mount namespace of the child: it is gone when the child is. */
+const smallDisk = (directory: string): string[] => {
+  const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
+  return [...namespace, "sh", "-c", `mount -t tmpfs -o size=1m none '${directory}' && exec "$0" "$@"`];
+};
+
+const [command = "", ...rest] = smallDisk("/mnt");
+const canMount = spawnSync(command, [...rest, "true"]).status === 0;
+
+// Where mounting is not permitted, the test after this one proves the same of a database that may not grow.
+test.if(canMount)("a full disk is storage.full for the whole commit, until there is room again", async () => {
+  const directory = temporaryDirectory();
+  const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
+  const { lines, errors } = await child.ended();
+  rmSync(directory, { recursive: true });
+  const [before = "", first, second, after = "", ...kept] = lines;
+  expect({ first, second, errors }).toEqual({ first: "storage.full", second: "storage.full", errors: "" });
+  expect(kept.sort()).toEqual([before, after].map((line) => line.replace("acknowledged", "kept")).sort());
+});
+
+test("a full database is storage.full, nothing is half written, and writes work again when there is room", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1`)); // as many as it has now
+  const outcomes = await Promise.allSettled([
+    world.db.write((tx) => add(tx, "a")),
+    world.db.write((tx) => add(tx, "b".repeat(200_000))),
+  ]);
+  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.reason)).toContain(
+    "storage.full",
+  );
+  const acknowledged = ["a", "b"].filter((_, index) => outcomes[index]?.status === "fulfilled");
+  expect(idsIn(world.db).map((id) => id.slice(0, 1))).toEqual(acknowledged);
+  await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1000000`));
+  await world.db.write((tx) => add(tx, "c".repeat(200_000)));
+  expect(idsIn(world.db).at(-1)).toBe("c".repeat(200_000));
+});
+
+test("a database file without write permission is storage.not_permitted", async () => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o755);
+  const file = join(directory, "quartermaster.db");
+  writeFileSync(file, "", { mode: 0o444 });
+  const { lines } = await startChild("open", [file], { userId: NOBODY }).ended();
+  rmSync(directory, { recursive: true });
+  expect(lines).toEqual(["storage.not_permitted: the database file is read-only"]);
+});
+
+test("a file that is no database is storage.damaged, a directory and a missing folder are storage.failed, and each says what to do", () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, "letter.txt");
+  writeFileSync(file, "Dear operator, ".repeat(100));
+  mkdirSync(join(directory, "folder"));
+  const opening = (path: string) => Promise.resolve().then(() => openDatabase(path));
+  const all = ["letter.txt", "folder", "missing/quartermaster.db"].map((name) =>
+    opening(join(directory, name)).catch((error: unknown) => error),
+  );
+  const failed = (hint: string, reason = "storage.failed") => ({
+    reason,
+    hint: expect.stringContaining(hint),
+  });
+  return Promise.all(all)
+    .then((errors) =>
+      expect(errors).toMatchObject([
+        failed("backup restore", "storage.damaged"),
+        failed("read and write"),
+        failed("read and write"),
+      ]),
+    )
+    .finally(() => rmSync(directory, { recursive: true }));
+});
+
+test("the database and its sidecar files can be read by their owner only", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => add(tx, "a"));
+  const modes = ["", "-wal", "-shm"].map((suffix) => statSync(world.file + suffix).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
+});
+
+test("closing waits for the writes that were asked for, may be repeated, and refuses later writes", async () => {
+  await using world = await createWorld();
+  const inSteps = world.db.writeInSteps(adding(["s", "t", "u"]));
+  const writes = Array.from({ length: 200 }, (_, index) => world.db.write((tx) => add(tx, `w${index}`)));
+  await Promise.all([world.db.close(), world.db.close()]);
+  const outcomes = await Promise.allSettled([inSteps, ...writes]);
+  expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
+  await expect(world.db.write((tx) => add(tx, "late"))).rejects.toThrow("closed");
+  const reopened = openDatabase(world.file);
+  expect(idsIn(reopened)).toHaveLength(203);
+  await reopened.close();
+});
+
+test("a limit stands in the text of a statement, so that SQLite need not compile it again for each run", async () => {
+  await using world = await createWorld();
+  const { read } = world.db;
+  const limited = read.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, "a"));
+  expect(limited.limit(3).toSQL()).toEqual({
+    sql: 'select "id" from "organizations" where "organizations"."id" = ? limit 3',
+    params: ["a"],
+  });
+  for (const id of ["a", "b", "c"]) await world.db.write((tx) => add(tx, id));
+  expect(read.select().from(organizations).limit(2).all()).toHaveLength(2);
+});

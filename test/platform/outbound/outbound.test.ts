@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DomainError } from "../../../src/platform/errors.ts";
+import {
+  createOutbound,
+  type Destination,
+  OUTBOUND_TIMEOUT_MAX_MS,
+} from "../../../src/platform/outbound/outbound.ts";
+
+let server: ReturnType<typeof Bun.serve>;
+let seen: string[] = [];
+
+beforeAll(() => {
+  server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      seen.push(`${request.method} ${pathname} ${await request.text()}`);
+      if (pathname === "/moved") return Response.redirect("/elsewhere", 302);
+      if (pathname === "/unchanged") return new Response(null, { status: 304 });
+      if (pathname === "/never") return new Promise<Response>(() => {});
+      return new Response("hello");
+    },
+  });
+});
+afterAll(() => server.stop(true));
+
+const peer = (): Destination => ({ name: "gateway", origin: `http://127.0.0.1:${server.port}`, why: "keys" });
+const timeoutMs = 5_000;
+
+async function refusal(attempt: Promise<unknown>): Promise<Pick<DomainError, "kind" | "reason">> {
+  const error = await attempt.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof DomainError)) throw new Error(`expected a DomainError, got ${error}`);
+  return { kind: error.kind, reason: error.reason };
+}
+
+const notAllowed = { kind: "forbidden", reason: "outbound.not_allowed" } as const;
+
+test("an allowed destination is reached by path and by whole URL", async () => {
+  const outbound = createOutbound({ allowed: [peer()] });
+  seen = [];
+  const byPath = await outbound.fetch("gateway", "/keys", { method: "POST", body: "b", timeoutMs });
+  const byUrl = await outbound.fetch("gateway", `${peer().origin}/keys?x=1`, { timeoutMs });
+  expect([await byPath.text(), await byUrl.text()]).toEqual(["hello", "hello"]);
+  expect(seen).toEqual(["POST /keys b", "GET /keys "]);
+});
+
+test("with an empty list nothing is reachable", async () => {
+  seen = [];
+  const outbound = createOutbound({ allowed: [] });
+  expect(await refusal(outbound.fetch("gateway", `${peer().origin}/keys`, { timeoutMs }))).toEqual(
+    notAllowed,
+  );
+  expect(outbound.list()).toEqual([]);
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  ["another host", "http://localhost:PORT/x"],
+  ["another scheme", "https://127.0.0.1:PORT/x"],
+  ["another port", "http://127.0.0.1:1/x"],
+  ["a path that names a host", "//localhost:PORT/x"],
+  ["a path that names a host with backslashes", "\\\\localhost:PORT\\x"],
+  ["a host that only starts alike", "http://127.0.0.1:PORT.example/x"],
+  ["credentials in the URL", "http://a:b@127.0.0.1:PORT/x"],
+  ["a file", "file:///etc/passwd"],
+  ["inline content", "data:text/plain,x"],
+  ["what is no URL", "http://"],
+])("%s is refused before anything is sent", async (_, target) => {
+  seen = [];
+  const outbound = createOutbound({ allowed: [peer()] });
+  const url = target.replace("PORT", String(server.port));
+  expect(await refusal(outbound.fetch("gateway", url, { timeoutMs }))).toEqual(notAllowed);
+  expect(seen).toEqual([]);
+});
+
+test("a redirect is not followed", async () => {
+  seen = [];
+  const outbound = createOutbound({ allowed: [peer()] });
+  expect(await refusal(outbound.fetch("gateway", "/moved", { timeoutMs }))).toEqual({
+    kind: "unavailable",
+    reason: "outbound.redirected",
+  });
+  expect(seen).toEqual(["GET /moved "]);
+});
+
+test("an answer of 304 is an answer, not a redirect", async () => {
+  const outbound = createOutbound({ allowed: [peer()] });
+  expect((await outbound.fetch("gateway", "/unchanged", { timeoutMs })).status).toBe(304);
+});
+
+test("a peer that never answers ends at the timeout", async () => {
+  const outbound = createOutbound({ allowed: [peer()] });
+  expect(await refusal(outbound.fetch("gateway", "/never", { timeoutMs: 1 }))).toEqual({
+    kind: "unavailable",
+    reason: "outbound.failed",
+  });
+});
+
+test("a caller that gives up ends the request", async () => {
+  const outbound = createOutbound({ allowed: [peer()] });
+  const signal = AbortSignal.abort();
+  const attempt = outbound.fetch("gateway", "/never", { timeoutMs, signal });
+  expect((await refusal(attempt)).reason).toBe("outbound.failed");
+});
+
+test.each([
+  [0, false],
+  [1, true],
+  [OUTBOUND_TIMEOUT_MAX_MS - 1, true],
+  [OUTBOUND_TIMEOUT_MAX_MS, true],
+  [OUTBOUND_TIMEOUT_MAX_MS + 1, false],
+  [Number.NaN, false],
+])("a timeout of %p ms is within bounds: %p", async (wanted, accepted) => {
+  const outbound = createOutbound({ allowed: [peer()] });
+  const signal = AbortSignal.abort();
+  const attempt = outbound.fetch("gateway", "/keys", { timeoutMs: wanted, signal });
+  await expect(attempt).rejects.toThrow(accepted ? "did not answer" : "bounded timeout");
+});
+
+test("the list tells each destination and why it is there", () => {
+  expect(createOutbound({ allowed: [peer()] }).list()).toEqual([peer()]);
+});
+
+test("a bad list is refused with everything that is wrong with it", () => {
+  const bad = [
+    peer(),
+    { ...peer(), origin: "https://a.example/path" },
+    { name: "c", origin: "ftp://a.example", why: "" },
+  ];
+  const thrown = () => createOutbound({ allowed: bad });
+  expect(thrown).toThrow(DomainError);
+  try {
+    thrown();
+  } catch (error) {
+    expect(error).toMatchObject({
+      reason: "outbound.bad_destination",
+      problems: [{ pointer: "/1/origin" }, { pointer: "/1/name" }, { pointer: "/2/origin" }],
+    });
+  }
+});

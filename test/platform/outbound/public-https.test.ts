@@ -1,0 +1,286 @@
+// The door to public hosts, over real TLS to a server on this machine that is taken for a public one.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { DomainError } from "../../../src/platform/errors.ts";
+import {
+  ANY_PUBLIC_HOST,
+  createOutbound,
+  type DownloadRequest,
+} from "../../../src/platform/outbound/outbound.ts";
+import { PUBLIC_HOSTS, type PublicHosts } from "../../../src/platform/outbound/public-https.ts";
+import {
+  createRawTlsServer,
+  createTlsServer,
+  PUBLIC_NAME,
+  type TlsServer,
+} from "../../support/network/tls-server.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const BODY = "0123456789";
+const OPEN = [{ name: "anywhere", origin: ANY_PUBLIC_HOST, why: "test" }];
+
+let server: TlsServer;
+let answerNothing: PromiseWithResolvers<Response>;
+
+beforeAll(async () => {
+  answerNothing = Promise.withResolvers();
+  server = await createTlsServer((request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/moved") return Response.redirect(server.origin(), 302);
+    if (pathname === "/unchanged") return new Response(null, { status: 304 });
+    if (pathname === "/missing") return new Response("no", { status: 404 });
+    if (pathname === "/part") return new Response(BODY, { status: 206 });
+    if (pathname === "/never") return answerNothing.promise;
+    if (pathname === "/stalls") return new Response(stalling());
+    if (pathname === "/unsized") return new Response(pieces());
+    if (pathname === "/coded") return coded();
+    if (pathname === "/headers") return Response.json(Object.fromEntries(request.headers));
+    return new Response(BODY);
+  });
+});
+afterAll(() => server[Symbol.dispose]());
+
+const stalling = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("01")) });
+const pieces = () =>
+  new ReadableStream({
+    start(controller) {
+      for (const piece of [BODY.slice(0, 5), BODY.slice(5)]) controller.enqueue(Buffer.from(piece));
+      controller.close();
+    },
+  });
+const coded = () => new Response(Bun.gzipSync(BODY), { headers: { "content-encoding": "gzip" } });
+
+interface Fetching extends Partial<DownloadRequest> {
+  hosts?: Partial<PublicHosts>;
+  allowed?: typeof OPEN;
+}
+
+async function fetched(url: string, { hosts, allowed = OPEN, ...request }: Fetching = {}): Promise<string> {
+  const outbound = createOutbound({ allowed, publicHosts: { ...server.hosts, ...hosts } });
+  const parts: Uint8Array[] = [];
+  const wanted = { bytesMax: 1_000, timeoutMs: 10_000, ...request };
+  for await (const part of outbound.download("anywhere", url, wanted)) parts.push(part);
+  return Buffer.concat(parts).toString("latin1");
+}
+
+async function refusalOf(attempt: Promise<unknown>): Promise<DomainError> {
+  const error = await attempt.then(String, (thrown: unknown) => thrown);
+  if (error instanceof DomainError) return error;
+  throw new Error(`expected a DomainError, got ${error}`);
+}
+const reasonOf = async (attempt: Promise<unknown>) => (await refusalOf(attempt)).reason;
+
+test("a public host is reached under its name, at the address that was checked", async () => {
+  server.seen.length = 0;
+  expect(await fetched(`${server.origin()}/file`)).toBe(BODY);
+  expect(server.seen).toEqual([`GET ${PUBLIC_NAME}:${server.port} /file`]);
+});
+
+test("nothing is reached while no destination of that kind is on the list", async () => {
+  server.seen.length = 0;
+  expect(await reasonOf(fetched(server.origin(), { allowed: [] }))).toBe("outbound.not_allowed");
+  const one = [{ name: "anywhere", origin: server.origin(), why: "one peer" }];
+  expect(await reasonOf(fetched(server.origin(), { allowed: one }))).toBe("outbound.not_allowed");
+  expect(server.seen).toEqual([]);
+});
+
+test("the destination for public hosts opens nothing but downloads", async () => {
+  const outbound = createOutbound({ allowed: OPEN, publicHosts: server.hosts });
+  for (const url of [server.origin(), "/", `${ANY_PUBLIC_HOST}/`]) {
+    const attempt = outbound.fetch("anywhere", url, { timeoutMs: 1_000 });
+    expect(await reasonOf(attempt)).toBe("outbound.not_allowed");
+  }
+});
+
+test("what is no public URL is refused before anything is asked", async () => {
+  const resolve = () => Promise.reject(new Error("a name was looked up"));
+  for (const url of [`http://${PUBLIC_NAME}/`, "https://localhost/", `https://a:b@${PUBLIC_NAME}/`]) {
+    expect(await reasonOf(fetched(url, { hosts: { resolve } }))).toBe("outbound.bad_url");
+  }
+});
+
+const PRIVATE = { address: "127.0.0.2", family: 4 };
+const SERVER = { address: "127.0.0.1", family: 4 };
+test.each([
+  ["its only one", [PRIVATE]],
+  ["the first", [PRIVATE, SERVER]],
+  ["the last", [SERVER, PRIVATE]],
+])("a host is refused when %s of its addresses is not public", async (_name, found) => {
+  server.seen.length = 0;
+  const attempt = fetched(server.origin(), { hosts: { resolve: async () => found } });
+  expect(await reasonOf(attempt)).toBe("outbound.not_public");
+  expect(server.seen).toEqual([]);
+});
+
+test("the names of this machine lead nowhere by the real rule", async () => {
+  const hosts = { isPublic: PUBLIC_HOSTS.isPublic };
+  expect(await reasonOf(fetched(server.origin(), { hosts }))).toBe("outbound.not_public");
+});
+
+test.each([
+  "127.0.0.1",
+  "0x7f.1",
+  "2130706433",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+  "169.254.169.254",
+  "[fd00::1]",
+])("an address in the URL is judged too: %s", async (host) => {
+  const url = `https://${host}:${server.port}/`;
+  expect(await reasonOf(fetched(url, { hosts: { isPublic: PUBLIC_HOSTS.isPublic } }))).toBe(
+    "outbound.not_public",
+  );
+});
+
+test("a public address in the URL is reached, and the certificate has to name it", async () => {
+  expect(await fetched(`https://127.0.0.1:${server.port}/`)).toBe(BODY);
+});
+
+test("a name is looked up once, so that it cannot change its mind", async () => {
+  let lookups = 0;
+  const resolve = async () => [lookups++ === 0 ? SERVER : PRIVATE];
+  expect(await fetched(server.origin(), { hosts: { resolve } })).toBe(BODY);
+  expect(lookups).toBe(1);
+});
+
+test("another address of the host is tried when one does not answer", async () => {
+  const hosts = { isPublic: () => true, resolve: async () => [PRIVATE, SERVER] };
+  expect(await fetched(server.origin(), { hosts })).toBe(BODY);
+});
+
+test("a name without an address is told as such, by the system's own resolver too", async () => {
+  const none = { resolve: async () => [] };
+  expect(await reasonOf(fetched(server.origin(), { hosts: none }))).toBe("outbound.unresolved");
+  const { resolve } = PUBLIC_HOSTS;
+  const tooLong = `https://${"a".repeat(64)}.example/`; // no name server is asked for a label of 64 characters
+  expect(await reasonOf(fetched(tooLong, { hosts: { resolve } }))).toBe("outbound.unresolved");
+});
+
+test("the system's own resolver gives addresses in the form the connection wants", async () => {
+  expect(await PUBLIC_HOSTS.resolve("127.0.0.1")).toEqual([SERVER]);
+});
+
+test("a certificate for another name is refused", async () => {
+  expect(await reasonOf(fetched(server.origin("other.example")))).toBe("outbound.untrusted");
+});
+
+async function fetchedInChild(env: Record<string, string>): Promise<string> {
+  const script = join(import.meta.dir, "../../support/network/download-child.ts");
+  const child = Bun.spawn([process.execPath, script, server.origin()], {
+    env,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  return await new Response(child.stdout).text();
+}
+
+test("certificates that the runtime was told to trust are trusted, and a proxy of the environment is not used", async () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, "ca.pem");
+  await Bun.write(file, server.ca);
+  const proxy = "http://127.0.0.1:9";
+  const proxies = { HTTPS_PROXY: proxy, https_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: "1" };
+  expect(await fetchedInChild({ NODE_EXTRA_CA_CERTS: file, ...proxies })).toBe(BODY);
+  rmSync(directory, { recursive: true });
+});
+
+test("a certificate is checked even where the environment says that none is", async () => {
+  expect(await fetchedInChild({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toBe("outbound.untrusted");
+});
+
+test("a redirect is not followed", async () => {
+  server.seen.length = 0;
+  expect(await reasonOf(fetched(`${server.origin()}/moved`))).toBe("outbound.redirected");
+  expect(await reasonOf(fetched(`${server.origin()}/unchanged`))).toBe("outbound.redirected");
+  expect(server.seen).toHaveLength(2);
+});
+
+test.each(["/missing", "/part"])("an answer other than 200 is refused: %s", async (path) => {
+  expect(await reasonOf(fetched(`${server.origin()}${path}`))).toBe("outbound.refused");
+});
+
+test("a refusal names neither host nor address", async () => {
+  for (const path of ["/moved", "/missing"]) {
+    const { message, hint } = await refusalOf(fetched(`${server.origin()}${path}`));
+    expect(`${message} ${hint}`).not.toMatch(/packages|127\.0\.0|\d{4,}/);
+  }
+});
+
+test.each([
+  ["with a length", "/file"],
+  ["without one", "/unsized"],
+])("a body %s has as many bytes as allowed, and not one more", async (_name, path) => {
+  const url = `${server.origin()}${path}`;
+  expect(await fetched(url, { bytesMax: BODY.length + 1 })).toBe(BODY);
+  expect(await fetched(url, { bytesMax: BODY.length })).toBe(BODY);
+  expect(await reasonOf(fetched(url, { bytesMax: BODY.length - 1 }))).toBe("outbound.too_large");
+});
+
+test("a body that ends before its length is refused", async () => {
+  using raw = await createRawTlsServer("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123");
+  expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
+});
+
+test.each([
+  "",
+  "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n00",
+  "no HTTP at all\r\n\r\n",
+])("an answer that cannot be read is refused: %p", async (answer) => {
+  using raw = await createRawTlsServer(answer);
+  expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
+});
+
+test("what arrives is what was sent, whatever content coding it claims", async () => {
+  const sent = await fetched(`${server.origin()}/coded`);
+  expect(Buffer.from(Bun.gunzipSync(Buffer.from(sent, "latin1"))).toString()).toBe(BODY);
+});
+
+test("nothing but what is needed is told to the host", async () => {
+  const headers = { accept: "text/plain" };
+  expect(JSON.parse(await fetched(`${server.origin()}/headers`, { headers }))).toEqual({
+    accept: "text/plain",
+    "accept-encoding": "identity",
+    connection: expect.any(String),
+    host: `${PUBLIC_NAME}:${server.port}`,
+    "user-agent": "quartermaster",
+  });
+});
+
+test.each(["/never", "/stalls"])("time runs out for %s, be it for the answer or its body", async (path) => {
+  const attempt = fetched(`${server.origin()}${path}`, { timeoutMs: 200 });
+  expect(await reasonOf(attempt)).toBe("outbound.too_slow");
+});
+
+test("time runs out for a name server that is silent", async () => {
+  const resolve = () => new Promise<never>(() => {});
+  expect(await reasonOf(fetched(server.origin(), { hosts: { resolve }, timeoutMs: 50 }))).toBe(
+    "outbound.too_slow",
+  );
+});
+
+test("the caller can end it, also before it began", async () => {
+  const signal = AbortSignal.abort();
+  expect(await reasonOf(fetched(server.origin(), { signal }))).toBe("outbound.too_slow");
+  const controller = new AbortController();
+  const attempt = fetched(`${server.origin()}/never`, { signal: controller.signal });
+  controller.abort();
+  expect(await reasonOf(attempt)).toBe("outbound.too_slow");
+});
+
+test("whoever stops reading ends the connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  using endless = await createTlsServer(
+    () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+          cancel: () => closed.resolve(),
+        }),
+      ),
+  );
+  const outbound = createOutbound({ allowed: OPEN, publicHosts: endless.hosts });
+  const bounds = { bytesMax: Number.MAX_SAFE_INTEGER, timeoutMs: 10_000 };
+  for await (const _ of outbound.download("anywhere", endless.origin(), bounds)) break;
+  await closed.promise;
+});

@@ -1,0 +1,456 @@
+// Walks every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { SESSION_COOKIE, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import type { Domain } from "../../../src/domain/domain.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
+import type { NewScimToken } from "../../../src/domain/scim/tokens/tokens.ts";
+import { HOUR_MS } from "../../../src/platform/clock.ts";
+import { createGuard, type Requirement } from "../../../src/server/auth/guard.ts";
+import { canReadMetrics } from "../../../src/server/auth/metrics-access.ts";
+import { TokenVerificationLimit } from "../../../src/server/auth/token-verification-limit.ts";
+import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
+import { type DocumentedRoute, operation } from "../../../src/server/openapi.ts";
+import { createRouter } from "../../../src/server/router.ts";
+import { createGatewayServer, PROXY_TOKEN } from "../../support/gateway/gateway-server.ts";
+import {
+  BASE_URL,
+  type Caller,
+  METRICS_TOKEN,
+  SCIM_TOKEN,
+  type Sent,
+  type TestServer,
+} from "../../support/server.ts";
+import type { World } from "../../support/world.ts";
+
+type Verdict = 401 | 403 | "through";
+
+interface Case {
+  send(face: TestServer): Promise<Sent & { query?: string }>;
+  /** for every requirement but `nobody`; `scim` is refused where nothing else is said */
+  verdict(requirement: Requirement, method: string, path: string): Verdict;
+  provider?: "through";
+  /** the proxy's own routes are refused where nothing else is said */
+  proxy?: "through";
+}
+
+const isRole = (requirement: Requirement): boolean =>
+  requirement === "administrator" || requirement === "metrics";
+const refused = (): Verdict => 401;
+/** A browser's own: no token opens these. */
+const isBrowsers = (requirement: Requirement): boolean => requirement === "session";
+/** A workstation's own: no cookie opens these. */
+const isWorkstations = (requirement: Requirement): boolean => requirement === "workstation";
+const everywhere = (requirement: Requirement): Verdict => (isWorkstations(requirement) ? 401 : "through");
+const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : everywhere(requirement));
+/** A GET that binds a login to whoever sends it: another site's page may not. */
+const isBinding = (path: string): boolean => path === "/api/device/:token";
+const asForeignPage = (requirement: Requirement, method: string, path: string): Verdict =>
+  method === "GET" && !isBinding(path) ? everywhere(requirement) : 403;
+const holding =
+  (scopes: readonly string[]) =>
+  (requirement: Requirement): Verdict => {
+    if (isBrowsers(requirement)) return 401;
+    const needed = isWorkstations(requirement) ? "governance:read" : requirement;
+    return needed === "anyone" || scopes.includes(needed) ? "through" : 403;
+  };
+const onlyMetrics = (requirement: Requirement): Verdict => (requirement === "metrics" ? "through" : 401);
+const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
+
+const CASES: Record<string, Case> = {
+  nobody: { send: async () => ({}), verdict: refused },
+  "a garbage token": { send: async () => ({ token: "garbage" }), verdict: refused },
+  "an expired token": {
+    async send({ domain, world, signedIn }) {
+      const { accessToken, user } = await signedIn("admin");
+      const { claims } = domain.access.tokens.read(accessToken);
+      const { sid, scope, grant_id: id, client_id: clientId, aud: resource } = claims;
+      const nowMs = world.clock.nowMs() - HOUR_MS;
+      const grant = { id, clientId, resource };
+      return { token: domain.access.tokens.mint({ user, grant, scope, sid, issuedAtMs: nowMs }).accessToken };
+    },
+    verdict: refused,
+  },
+  "a member's token": {
+    send: async ({ signedIn }) => bearer(await signedIn("member")),
+    verdict: holding(USER_SCOPES),
+  },
+  ...Object.fromEntries(
+    USER_SCOPES.map((scope) => [
+      `a member's token with ${scope} alone`,
+      {
+        send: async ({ signedIn }: TestServer) => bearer(await signedIn("member", { scope })),
+        verdict: holding([scope]),
+      },
+    ]),
+  ),
+  "an administrator's token without governance:read": {
+    send: async ({ signedIn }) => bearer(await signedIn("admin", { scope: "session:write" })),
+    verdict: holding(["session:write"]),
+  },
+  "an administrator's token": {
+    send: async ({ signedIn }) => bearer(await signedIn("admin")),
+    verdict: (requirement) => (isBrowsers(requirement) ? 401 : "through"),
+  },
+  "a member's browser": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("member")).cookie }),
+    verdict: asMember,
+  },
+  "an administrator's browser": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie }),
+    verdict: everywhere,
+  },
+  "an administrator's browser on our own page": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { origin: BASE_URL, "sec-fetch-site": "same-origin" },
+    }),
+    verdict: everywhere,
+  },
+  "an administrator's browser on another site's page": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { origin: "https://evil.example" },
+    }),
+    verdict: asForeignPage,
+  },
+  "an administrator's browser that hides which site's page it shows": {
+    send: async ({ signedIn }) => ({
+      cookie: (await signedIn("admin")).cookie,
+      headers: { "sec-fetch-site": "cross-site" },
+    }),
+    verdict: asForeignPage,
+  },
+  "the token of a suspended administrator": {
+    async send({ signedIn, world }) {
+      const caller = await signedIn("admin");
+      await world.db.write((tx) => {
+        tx.update(users).set({ status: "suspended" }).where(eq(users.id, caller.user.id)).run();
+      });
+      return bearer(caller);
+    },
+    verdict: refused,
+  },
+  "the browser of a removed administrator": {
+    async send({ signedIn, domain, world }) {
+      const { cookie, user } = await signedIn("admin");
+      await signedIn("admin"); // the last one cannot be removed
+      await domain.identity.users.remove(world.system, user.id);
+      return { cookie };
+    },
+    verdict: refused,
+  },
+  "a token whose grant is revoked": {
+    async send({ signedIn, domain, request }) {
+      const caller = await signedIn("admin");
+      expect((await request("GET", "/auth/me", bearer(caller))).status).toBe(200); // it is known before it ends
+      await domain.identity.users.revokeLogins(caller.actor, caller.user.id);
+      return bearer(caller);
+    },
+    verdict: refused,
+  },
+  "a good token in the query": {
+    send: async ({ signedIn }) => ({ query: `?access_token=${(await signedIn("admin")).accessToken}` }),
+    verdict: refused,
+  },
+  "a good token without a space behind Bearer": {
+    send: async ({ signedIn }) => ({
+      headers: { authorization: `Bearer${(await signedIn("admin")).accessToken}` },
+    }),
+    verdict: refused,
+  },
+  "a bad token beside a good cookie": {
+    send: async ({ signedIn }) => ({ token: "bad", cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+  },
+  "a bad cookie": {
+    send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie.replace(/.$/, "~") }),
+    verdict: refused,
+  },
+  "the SCIM token of the configuration": {
+    send: async () => ({ token: SCIM_TOKEN }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token that the operator made": {
+    send: async ({ domain, world }) => ({ token: (await providerToken(domain, world)).reveal() }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token beside an administrator's cookie": {
+    send: async ({ signedIn }) => ({ token: SCIM_TOKEN, cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token behind another spelling of the scheme": {
+    send: async () => ({ headers: { authorization: `bEARER   ${SCIM_TOKEN}  ` } }),
+    verdict: refused,
+    provider: "through",
+  },
+  "a SCIM token without a scheme": {
+    send: async () => ({ headers: { authorization: SCIM_TOKEN } }),
+    verdict: refused,
+  },
+  "a SCIM token in the query": {
+    send: async () => ({ query: `?access_token=${SCIM_TOKEN}` }),
+    verdict: refused,
+  },
+  "a SCIM token in a cookie": {
+    send: async () => ({ cookie: `__Secure-${SESSION_COOKIE}=${SCIM_TOKEN}` }),
+    verdict: refused,
+  },
+  "a SCIM token that is revoked": {
+    async send({ domain, world, request }) {
+      const token = (await providerToken(domain, world, { label: "revoked" })).reveal();
+      expect((await request("GET", "/scim/v2/Users", { token })).status).toBe(200); // it is known before it ends
+      await domain.scim.tokens.revoke(world.system, "revoked");
+      return { token };
+    },
+    verdict: refused,
+  },
+  "a SCIM token that has expired": {
+    async send({ domain, world }) {
+      const expiresAtMs = world.clock.nowMs() + HOUR_MS;
+      const token = await providerToken(domain, world, { expiresAtMs });
+      world.clock.advance(HOUR_MS);
+      return { token: token.reveal() };
+    },
+    verdict: refused,
+  },
+  "the token of the inference proxy": {
+    send: async () => ({ token: PROXY_TOKEN }),
+    verdict: refused,
+    proxy: "through",
+  },
+  "the token of the inference proxy beside an administrator's cookie": {
+    send: async ({ signedIn }) => ({ token: PROXY_TOKEN, cookie: (await signedIn("admin")).cookie }),
+    verdict: refused,
+    proxy: "through",
+  },
+  "the token of the inference proxy in the query": {
+    send: async () => ({ query: `?access_token=${PROXY_TOKEN}` }),
+    verdict: refused,
+  },
+  "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
+  "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
+};
+
+async function providerToken(domain: Domain, world: World, asked: Partial<NewScimToken> = {}) {
+  const wanted = { label: world.ids.uuid(), profile: "standard", ...asked };
+  return (await domain.scim.tokens.create(world.system, wanted)).token;
+}
+
+/** One for all: who comes in the middle of it is no concern of who comes next. */
+const face = await createGatewayServer();
+afterAll(() => face[Symbol.asyncDispose]());
+beforeEach(() => face.world.clock.advance(HOUR_MS)); // no budget is left over
+
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
+const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
+/** The framework's word for whatever method a path has no route of its own for. */
+const methodOf = ({ method }: DocumentedRoute): string => (method === "ALL" ? "PROPFIND" : method);
+const guarded = ({ server }: TestServer) =>
+  server.routes.filter((route) => requirementOf(route) !== "nobody");
+const verdictOf = ({ status }: Response): Verdict => (status === 401 || status === 403 ? status : "through");
+
+test.each(Object.entries(CASES))(
+  "%s is let through exactly where it may be",
+  async (_name, { send, verdict, provider = refused(), proxy = refused() }) => {
+    let sent = await send(face);
+    const found: Record<string, Verdict> = {};
+    const expected: Record<string, Verdict> = {};
+    for (const route of guarded(face)) {
+      const method = methodOf(route);
+      const requirement = requirementOf(route);
+      const { query = "", ...rest } = sent;
+      const response = await face.request(method, `${pathOf(route)}${query}`, rest);
+      const outcome = verdictOf(response);
+      found[`${method} ${route.path}`] = outcome;
+      const own = { scim: provider, proxy };
+      expected[`${method} ${route.path}`] =
+        requirement === "scim" || requirement === "proxy"
+          ? own[requirement]
+          : verdict(requirement, method, route.path);
+      // The request may have ended the login it came with.
+      if (method !== "GET" && outcome === "through") sent = await send(face);
+    }
+    expect(found).toEqual(expected);
+    expect(Object.keys(found).length).toBeGreaterThan(15);
+  },
+);
+
+test.each([
+  ["malformed", "{"],
+  ["wrong", { unexpected: 1 }],
+  ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
+])("a stranger is turned away from every route before a %s body is looked at", async (_name, body) => {
+  for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
+    for (const type of ["application/json", "text/plain"]) {
+      const response = await face.request(methodOf(route), pathOf(route), {
+        body,
+        headers: { "content-type": type },
+      });
+      expect(`${route.path} ${response.status}`).toBe(`${route.path} 401`);
+    }
+  }
+});
+
+test("a stranger is turned away before the path or the query is looked at", async () => {
+  const outcome = async (path: string) => (await face.request("GET", path)).status;
+  expect(await outcome("/admin/users/no-uuid")).toBe(401);
+  expect(await outcome("/admin/users?page=x")).toBe(401);
+});
+
+test("a refused caller learns how to come in, and nothing else", async () => {
+  const response = await face.request("GET", "/admin/users", { token: "garbage" });
+  expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+  expect(await response.json()).toMatchObject({ status: 401, reason: "access.token_invalid" });
+  const foreign = await face.request("PUT", "/admin/branding", {
+    cookie: (await face.signedIn("admin")).cookie,
+    headers: { origin: "https://evil.example" },
+    body: {},
+  });
+  expect(await foreign.json()).toMatchObject({ status: 403, reason: "access.foreign_origin" });
+});
+
+/** What a route must say of itself. */
+function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
+  return [
+    ...(detail?.["x-requires"] === undefined ? ["requires"] : []),
+    ...(method !== "GET" && detail?.["x-accepts"] === undefined ? ["accepts"] : []),
+  ];
+}
+
+/** Who may call what (control-api.md section 2.3); the first pattern that fits a path counts. */
+const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
+  [/^\/admin\//, "administrator"],
+  [/^\/scim(?:\/|$)/, "scim"],
+  [/^\/metrics$/, "metrics"],
+  [/^\/internal\/gateway\//, "proxy"],
+  [/^\/gateway\/(?:session\/revoke|token)$/, "workstation"],
+  [/^\/gateway\/proxy\/health$/, "administrator"],
+  [/^\/gateway\/jwks$/, "nobody"],
+  [/^\/gateway\//, "governance:read"],
+  [/^\/auth\/me$/, "anyone"],
+  [/^\/me\/password$/, "session"],
+  [/^\/me\//, "governance:read"],
+  [/^\/governance-config(?:\/events)?$/, "governance:read"],
+  [/^\/package-artifacts\//, "anyone"],
+  [/^\/artifacts\//, "nobody"],
+  [/^\/harness-metadata$/, "governance:read"],
+  [/^\/client-status$/, "client-status:write"],
+  [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
+  [/^\/health\/dependencies$/, "governance:read"],
+  [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
+  [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
+  [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|help|assets)(?:\/|$))/, "nobody"],
+];
+
+test.each([
+  ["a caller on this machine", "http://127.0.0.1:8080", "127.0.0.1", {}, true],
+  ["one over IPv6", "http://[::1]:8080", "::1", {}, true],
+  ["one by name", "http://localhost:8080", "127.0.0.1", {}, true],
+  [
+    "whom a proxy speaks for",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { "x-forwarded-for": "203.0.113.9" },
+    false,
+  ],
+  ["whom a silent proxy may speak for", "https://control.example.com", "127.0.0.1", {}, false],
+  ["another machine", "http://127.0.0.1:8080", "203.0.113.9", {}, false],
+  ["nobody knows who", "http://127.0.0.1:8080", null, {}, false],
+  ["one who names the loopback network", "http://127.0.0.1:8080", "127.0.0.1", { host: "127.9.8.7" }, true],
+  ["one who writes localhost otherwise", "http://127.0.0.1:8080", "127.0.0.1", { host: "LocalHost:1" }, true],
+  [
+    "a page whose name was made to lead here",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "evil.example:8080" },
+    false,
+  ],
+  [
+    "one who only begins like it",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "localhost.evil.example" },
+    false,
+  ],
+  [
+    "one who names a number of another network",
+    "http://127.0.0.1:8080",
+    "127.0.0.1",
+    { host: "[2001:db8::1]" },
+    false,
+  ],
+  ["one who names two", "http://127.0.0.1:8080", "127.0.0.1", { host: "localhost, evil.example" }, false],
+  ["one who names none", "http://127.0.0.1:8080", "127.0.0.1", { host: "" }, false],
+])("without a credential the metrics tell %s what they may", (_, origin, address, headers, isOpen) => {
+  const host = new URL(origin).host;
+  const request = new Request(`${origin}/metrics`, { headers: { host, ...headers } });
+  expect(canReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
+});
+
+test("the token and an administrator open the metrics under any host", async () => {
+  const headers = { host: "control.example.org" };
+  const { accessToken } = await face.signedIn("admin");
+  for (const token of [METRICS_TOKEN, accessToken])
+    expect((await face.request("GET", "/metrics", { token, headers })).status).toBe(200);
+});
+
+test("a verified token opens a route even where the memory of verified tokens has dropped it meanwhile", async () => {
+  const { authenticator } = face.domain.access;
+  const { accessToken: token } = await face.signedIn("member");
+  const { known } = authenticator;
+  authenticator.known = () => undefined;
+  const { status } = await face.request("GET", "/auth/me", { token });
+  authenticator.known = known;
+  expect(status).toBe(200);
+});
+
+test("who may not read the metrics is told which setting opens them", async () => {
+  const { detail } = await (await face.request("GET", "/metrics")).json();
+  expect(detail).toContain("metrics.token");
+});
+
+test("every route requires what the contract says", async () => {
+  const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
+  const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
+    face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
+  expect(table(requirementOf)).toEqual(table(wanted));
+});
+
+test("every route says who may call it, and what body it takes", async () => {
+  const omissions = face.server.routes.map((route) => [route.method, route.path, ...omissionsOf(route)]);
+  expect(omissions.filter(({ length }) => length > 2)).toEqual([]);
+});
+
+test("a route that says neither is found", async () => {
+  const guard = createGuard({
+    authenticator: face.domain.access.authenticator,
+    verificationLimit: new TokenVerificationLimit({ clock: face.world.clock }),
+    baseUrl: () => BASE_URL,
+    canReadMetrics: () => false,
+    admitProvider: () => {},
+    admitProxy: () => {},
+  });
+  const detail = () => operation("broken", "Broken", { tags: ["System"], answers: {} });
+  const routes: readonly DocumentedRoute[] = createRouter(guard, "broken").post("/broken", () => "", {
+    detail: detail(),
+  }).routes;
+  expect(routes.map(omissionsOf)).toEqual([["requires", "accepts"]]);
+});
+
+/** The guard names the route, so a body refused before the guard came is counted as nobody's. */
+test("every route's guard comes before its body, open ones too", async () => {
+  for (const route of face.server.routes) {
+    const method = methodOf(route);
+    const headers = { "content-type": "text/plain" };
+    await face.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });
+    expect(face.logged.findLast(({ event }) => event === "http.answered")).toMatchObject({
+      method,
+      route: route.path,
+    });
+  }
+});

@@ -1,0 +1,119 @@
+// Our cookies: which name is read where, and with which attributes each is set.
+import { describe, expect, test } from "bun:test";
+import {
+  deviceCookie,
+  deviceCookieOf,
+  expiredSessionCookie,
+  formCookie,
+  formSecretOf,
+  renewSessionCookie,
+  sessionCookie,
+  sessionTokenOf,
+  typedCodeCookie,
+  typedCodeOf,
+} from "../../../src/server/auth/cookies.ts";
+
+const HTTP = "http://127.0.0.1:8080";
+const HTTPS = "https://quartermaster.example.com";
+const SECRET = "s".repeat(43);
+const SESSION = "better-auth.session_token";
+
+const requestWith = (cookie?: string): Request =>
+  new Request(HTTP, cookie === undefined ? {} : { headers: { cookie } });
+
+/** @returns the name, the value and the sorted attributes of a Set-Cookie value */
+function partsOf(header: string): [string, string[]] {
+  const [pair = "", ...attributes] = header.split("; ");
+  return [pair, attributes.sort()];
+}
+
+const ours = ["HttpOnly", "Path=/"];
+const options = (baseUrl: string) => ({ baseUrl, maxAgeSeconds: 60 });
+
+describe("a cookie is set with its name and attributes", () => {
+  test.each([
+    [
+      "session",
+      (base: string) => sessionCookie(SECRET, options(base)),
+      SESSION,
+      "__Secure-",
+      ["Max-Age=60", "SameSite=Lax"],
+    ],
+    ["form", (base: string) => formCookie(SECRET, base), "quartermaster_form", "__Host-", ["SameSite=Lax"]],
+    [
+      "device",
+      (base: string) => deviceCookie(SECRET, base),
+      "quartermaster_device",
+      "__Host-",
+      ["Max-Age=34560000", "SameSite=Strict"],
+    ],
+    [
+      "code",
+      (base: string) => typedCodeCookie(SECRET, options(base)),
+      "quartermaster_user_code",
+      "__Host-",
+      ["Max-Age=60", "SameSite=Lax"],
+    ],
+  ])("%s", (_name, made, name, prefix, attributes) => {
+    expect(partsOf(made(HTTP))).toEqual([`${name}=${SECRET}`, [...ours, ...attributes].sort()]);
+    const secured = [...ours, "Secure", ...attributes].sort();
+    expect(partsOf(made(HTTPS))).toEqual([`${prefix}${name}=${SECRET}`, secured]);
+  });
+
+  test("session, to sign out", () => {
+    expect(expiredSessionCookie(HTTPS)).toStartWith(`__Secure-${SESSION}=; `);
+    expect(expiredSessionCookie(HTTPS)).toContain("Max-Age=0");
+  });
+});
+
+describe("a cookie is read by the one name that the base URL calls for", () => {
+  test.each([
+    ["session", sessionTokenOf, SESSION, "__Secure-"],
+    ["form", formSecretOf, "quartermaster_form", "__Host-"],
+    ["device", deviceCookieOf, "quartermaster_device", "__Host-"],
+    ["code", typedCodeOf, "quartermaster_user_code", "__Host-"],
+  ] as const)("%s", (_name, read, name, prefix) => {
+    const [bare, prefixed] = [`${name}=${SECRET}`, `${prefix}${name}=${SECRET}`].map((pair) =>
+      requestWith(`a=b; ${pair}`),
+    );
+    if (!bare || !prefixed) throw new Error("both are there");
+    expect([read(bare, HTTP), read(prefixed, HTTPS)]).toEqual([SECRET, SECRET]);
+    expect([read(bare, HTTPS), read(prefixed, HTTP)]).toEqual([undefined, undefined]);
+    expect(read(requestWith(), HTTP)).toBeUndefined();
+  });
+});
+
+test.each([
+  ["", undefined],
+  ["s".repeat(42), undefined],
+  ["s".repeat(44), undefined],
+  [`${"s".repeat(42)}.`, undefined],
+  ["aZ09_-".padEnd(43, "s"), "aZ09_-".padEnd(43, "s")],
+])("the form cookie with the value %p is read as %p", (value, read) => {
+  expect(formSecretOf(requestWith(`quartermaster_form=${value}`), HTTP)).toBe(read);
+});
+
+describe("the session cookie is given again", () => {
+  const renewed = (request: Request, ...set: string[]): string[] => {
+    const response = new Response(null, { headers: set.map((value) => ["set-cookie", value]) });
+    renewSessionCookie(request, response, options(HTTP));
+    return response.headers.getSetCookie();
+  };
+  const signedIn = requestWith(`${SESSION}=token`);
+  const other = formCookie(SECRET, HTTP);
+
+  test("to a browser that sent it, beside other cookies", () => {
+    const again = sessionCookie("token", options(HTTP));
+    expect(renewed(signedIn)).toEqual([again]);
+    expect(renewed(signedIn, other)).toEqual([other, again]);
+  });
+
+  test("unless the answer signs in or out, whatever it sets besides", () => {
+    const out = expiredSessionCookie(HTTP);
+    expect(renewed(signedIn, other, out)).toEqual([other, out]);
+  });
+
+  test("to nobody else", () => {
+    expect(renewed(requestWith())).toEqual([]);
+  });
+});

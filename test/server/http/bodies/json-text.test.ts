@@ -1,0 +1,161 @@
+// What is refused of JSON text before it is parsed, at the limits and in the words callers read.
+import { describe, expect, test } from "bun:test";
+import {
+  DIFFERENT_NAMES_MAX,
+  NAME_CHARACTERS_MAX,
+  NUMBER_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+} from "../../../../src/platform/text/json-structure.ts";
+import {
+  JSON_DEPTH_MAX,
+  JSON_LIMITS,
+  JSON_VALUES_MAX,
+  structureProblem,
+  syntaxProblem,
+} from "../../../../src/server/http/bodies/json-text.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../../../src/server/http/problems/excerpt.ts";
+
+const faultIn = (text: string) => structureProblem(text, JSON_LIMITS);
+
+describe("depth", () => {
+  test.each([
+    [JSON_DEPTH_MAX - 1, false],
+    [JSON_DEPTH_MAX, false],
+    [JSON_DEPTH_MAX + 1, true],
+    [1_000_000, true],
+  ])("of %d levels is refused: %p", (levels, isRefused) => {
+    const lists = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const objects = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    expect([lists, objects, "[".repeat(levels)].map((text) => faultIn(text) !== undefined)).toEqual(
+      Array(3).fill(isRefused),
+    );
+  });
+
+  test("counts open objects and lists only", () => {
+    expect(faultIn(`[${'[],{"a":{}},'.repeat(JSON_DEPTH_MAX)}1]`)).toBeUndefined();
+    expect(faultIn(`"${"[{".repeat(JSON_DEPTH_MAX)}"`)).toBeUndefined();
+  });
+});
+
+describe("values and names", () => {
+  const listOf = (count: number, value: string) => `[${Array(count).fill(value).join(",")}]`;
+
+  test.each([
+    [JSON_VALUES_MAX - 1, false],
+    [JSON_VALUES_MAX, false],
+    [JSON_VALUES_MAX + 1, true],
+  ])("%d of them are refused: %p", (count, isRefused) => {
+    for (const value of ["0", '""', "[]", "{}", "null", "-1.5e+3"])
+      expect([value, faultIn(listOf(count - 1, value)) !== undefined]).toEqual([value, isRefused]);
+  });
+
+  test("names count as values do", () => {
+    const limits = { depthMax: JSON_DEPTH_MAX, valuesMax: 5 };
+    expect(structureProblem('{"a":1,"b":2}', limits)).toBeUndefined();
+    expect(structureProblem('{"a":1,"b":[2]}', limits)?.message).toBe(
+      "the body has more than 5 values and names of members",
+    );
+  });
+});
+
+test.each([
+  [OBJECT_MEMBERS_MAX - 1, undefined],
+  [OBJECT_MEMBERS_MAX, undefined],
+  [OBJECT_MEMBERS_MAX + 1, `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`],
+])("%d members of one object: %p", (count, message) => {
+  const object = `{${Array.from({ length: count }, (_, at) => `"${at}":{}`).join(",")}}`;
+  expect(faultIn(object)?.message).toBe(message);
+  expect(faultIn(`[{"a":1},${object}]`)?.message).toBe(message);
+});
+
+test.each([
+  [DIFFERENT_NAMES_MAX - 1, undefined],
+  [DIFFERENT_NAMES_MAX, undefined],
+  [DIFFERENT_NAMES_MAX + 1, `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`],
+])("%d different names in many objects: %p", (count, message) => {
+  const repeated = '{"0":0,"1":0}';
+  const objects = Array.from({ length: count }, (_, at) => `{"${at}":0},${repeated}`);
+  expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
+});
+
+test.each([
+  [NAME_CHARACTERS_MAX - 1, undefined],
+  [NAME_CHARACTERS_MAX, undefined],
+  [NAME_CHARACTERS_MAX + 1, `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`],
+])("a name of %d characters: %p", (count, message) => {
+  for (const name of ["x".repeat(count), `\\"${"x".repeat(count - 2)}`])
+    expect(faultIn(`{"${name}":0}`)?.message).toBe(message);
+  expect(faultIn(`{"a":"${"x".repeat(count)}"}`)).toBeUndefined();
+});
+
+test.each([
+  [NUMBER_CHARACTERS_MAX - 1, undefined],
+  [NUMBER_CHARACTERS_MAX, undefined],
+  [NUMBER_CHARACTERS_MAX + 1, `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`],
+])("a number of %d characters: %p", (count, message) => {
+  for (const after of ["", "]", ",1]", " "]) {
+    const open = after.includes("]") ? "[" : "";
+    expect(faultIn(`${open}${"1".repeat(count)}${after}`)?.message).toBe(message);
+  }
+});
+
+test.each([
+  ["word", 0],
+  ["[1, +1]", 4],
+  ['{"a":undefined}', 5],
+  ["{'a':1}", 1],
+  ["\ufeff{}", 0],
+])("%j is refused at the character that begins no value", (text, at) => {
+  expect(() => JSON.parse(text)).toThrow();
+  expect(faultIn(text)?.message).toBe(`the body is not valid JSON: unexpected character at index ${at}`);
+});
+
+describe("a name that an object has twice", () => {
+  test.each([
+    ['{"a":1,"a":2}', "/a"],
+    ['{"a":1,"b":[{},{"c":{"d/e":1,"d/e":2}}]}', "/b/1/c/d~1e"],
+    ['[[1,2],{"a":[{"b":1},{"b":1,"c":"\\"","b":2}]}]', "/1/a/1/b"],
+    ['{"a":{"x":1},"a":2}', "/a"],
+    ['{"n\\u0061me":1,"name":2}', "/name"],
+    ['{"":1,"":2}', "/"],
+    ['{"__proto__":1,"__proto__":2}', "/__proto__"],
+  ])("%s is refused at %s", (text, pointer) => {
+    expect(faultIn(text)?.pointer).toBe(pointer);
+  });
+
+  test.each([
+    '{"a":{"a":1},"b":{"a":"a"},"c":[{"a":1},{"a":1}]}',
+    '{"a":1,"A":2}',
+    '{"x":"{\\"a\\":1,\\"a\\":2}","y":["y","y"]}',
+  ])("%s is let through", (text) => {
+    JSON.parse(text);
+    expect(faultIn(text)).toBeUndefined();
+  });
+
+  test("is found among as many names as there may be", () => {
+    const names = Array.from({ length: OBJECT_MEMBERS_MAX - 1 }, (_, at) => `"${at}":0`);
+    expect(faultIn(`{${names.join(",")}}`)).toBeUndefined();
+    expect(faultIn(`{${names.join(",")},"7":0}`)?.pointer).toBe("/7");
+  });
+});
+
+test.each(["", "{", '"', '"\\', '{"a', '{"a\\', '{"\\u":1,"\\u":2}', "]]]]", "}{", ":,:,", "tru\u0000"])(
+  "%j, which is not JSON, is left to the parser or refused",
+  (text) => {
+    expect(() => faultIn(text)).not.toThrow();
+    expect(() => JSON.parse(text)).toThrow();
+  },
+);
+
+test("errors repeat a limited part of the text", () => {
+  const name = "x".repeat(100_000);
+  const twice = faultIn(`{"${name}":1,"${name}":2}`)?.message ?? "";
+  const syntax = () => JSON.parse(name);
+  let message = "";
+  try {
+    syntax();
+  } catch (error) {
+    ({ message } = syntaxProblem(error));
+  }
+  for (const text of [twice, message]) expect(text.length).toBeLessThan(EXCERPT_CHARACTERS_MAX + 100);
+});

@@ -1,0 +1,174 @@
+// ETag, If-None-Match and If-Match on what administrators read and change (API-2).
+import { expect, test } from "bun:test";
+import { createGovernanceWorld, managedText } from "../../domain/governance/governance-world.ts";
+
+const CONFIG = "/admin/governance-config";
+const CODEX = "/admin/harnesses/codex/managed-config";
+
+async function createAdministration() {
+  const world = await createGovernanceWorld();
+  const { accessToken: token } = await world.signedIn("admin", { email: "admin@example.com" });
+  const call = async (method: string, path: string, { body, ...headers }: Sent = {}) => {
+    const response = await world.request(method, path, { token, headers, ...(body && { body }) });
+    const text = await response.text();
+    const etag = response.headers.get("etag");
+    return { status: response.status, etag, text, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  const member = await world.signedIn("member", { email: "ben@example.com" });
+  return Object.assign(world, { call, member: `/admin/users/${member.user.id}` });
+}
+
+interface Sent {
+  body?: object;
+  "if-match"?: string;
+  "if-none-match"?: string;
+}
+
+const tagOf = ({ etag }: { etag: string | null }): string => {
+  expect(etag).toMatch(/^"[\w.-]+"$/);
+  return etag ?? "";
+};
+
+async function pathsOf({ call, member }: Awaited<ReturnType<typeof createAdministration>>) {
+  const invited = await call("POST", "/admin/invitations", {
+    body: { email: "eve@example.com", role: "member" },
+  });
+  return [
+    CONFIG,
+    `${CONFIG}/revisions`,
+    "/admin/harnesses/managed-configs",
+    CODEX,
+    "/admin/users",
+    member,
+    "/admin/invitations",
+    `/admin/invitations/${invited.body.id}`,
+    "/branding",
+  ];
+}
+
+const changedPlaces = (...pointers: string[]) =>
+  pointers.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" }));
+
+test("API-2: each read has an entity tag, and 304 without a body answers whoever knows it", async () => {
+  await using world = await createAdministration();
+  for (const path of await pathsOf(world)) {
+    const read = await world.call("GET", path);
+    const etag = tagOf(read);
+    const again = await world.call("GET", path, { "if-none-match": `"other", W/${etag}` });
+    expect([path, again.status, again.etag, again.text]).toEqual([path, 304, etag, ""]);
+    const other = await world.call("GET", path, { "if-none-match": '"other"' });
+    expect([path, other.status, other.body]).toEqual([path, 200, read.body]);
+  }
+});
+
+test("a policy is published on the revision that If-Match names, without a base in the body", async () => {
+  await using world = await createAdministration();
+  const { call } = world;
+  const etag = tagOf(await call("GET", CONFIG));
+  expect(etag).toBe(`"${world.inForce().id}"`);
+  const body = { managed_yaml: managedText({ required: true }) };
+  const published = await call("PUT", CONFIG, { body, "if-match": etag });
+  expect([published.status, tagOf(published)]).toEqual([200, `"${published.body.revision}"`]);
+  expect(published.etag).not.toBe(etag);
+  const harness = await call("PUT", CODEX, {
+    body: { managed_config_yaml: "model: fast\n" },
+    "if-match": tagOf(published),
+  });
+  expect([harness.status, tagOf(harness)]).toEqual([200, `"${harness.body.revision}"`]);
+  const extensions = await call("PUT", "/admin/governance-extensions", {
+    body: { packages: [] },
+    "if-match": "*",
+  });
+  expect(extensions.status).toBe(200);
+});
+
+test("API-2: a stale If-Match is 412 with the current revision and what has changed, and publishes nothing", async () => {
+  await using world = await createAdministration();
+  const { call } = world;
+  const former = tagOf(await call("GET", CONFIG));
+  const first = { managed_yaml: managedText({ required: true }) };
+  const current = await call("PUT", CONFIG, { body: first, "if-match": former });
+  const body = { managed_yaml: managedText({ required: false }) };
+  for (const stated of [body, { ...body, base_revision: current.body.revision }]) {
+    const refused = await call("PUT", CONFIG, { body: stated, "if-match": former });
+    expect(refused.status).toBe(412);
+    expect(refused.etag).toBe(current.etag);
+    expect(refused.body.reason).toBe("governance.stale_revision");
+    expect(refused.body.detail).toContain(current.body.revision);
+    expect(refused.body.errors).toContainEqual({
+      pointer: "/required",
+      detail: "has changed since the revision this began from",
+    });
+  }
+  const weak = await call("PUT", CONFIG, { body, "if-match": `W/${current.etag}` });
+  expect(weak.status).toBe(412);
+  expect((await call("GET", CONFIG)).etag).toBe(current.etag);
+});
+
+test("without If-Match a publication says its base in the body, and a stale one is 409", async () => {
+  await using world = await createAdministration();
+  const body = { managed_yaml: managedText({ required: true }) };
+  const missing = await world.call("PUT", CONFIG, { body });
+  expect([missing.status, missing.body.errors[0].pointer]).toEqual([422, "/base_revision"]);
+  const stale = await world.call("PUT", CONFIG, { body: { ...body, base_revision: "old" } });
+  expect([stale.status, stale.body.reason]).toEqual([409, "governance.stale_revision"]);
+  const both = await world.call("PUT", CONFIG, { body: { ...body, base_revision: "old" }, "if-match": "*" });
+  expect([both.status, both.body.reason]).toEqual([412, "governance.stale_revision"]);
+});
+
+test("API-2: a user is changed and removed only as the caller has read them", async () => {
+  await using world = await createAdministration();
+  const { call, member } = world;
+  const former = tagOf(await call("GET", member));
+  world.world.clock.advance(1_000);
+  const changed = await call("PATCH", member, { body: { role: "admin" }, "if-match": `"x", ${former}` });
+  expect(changed.status).toBe(200);
+  expect(tagOf(changed)).toBe(tagOf(await call("GET", member)));
+  for (const [method, body] of [["PATCH", { role: "member" }], ["DELETE"]] as const) {
+    const refused = await call(method, member, { ...(body && { body }), "if-match": `"x", ${former}` });
+    expect([refused.status, refused.body.reason, refused.etag]).toEqual([412, "request.stale", changed.etag]);
+    expect(refused.body.detail).toContain(changed.etag ?? "-");
+    expect(refused.body.errors).toEqual(changedPlaces("/role", "/updated_at"));
+  }
+  expect((await call("GET", member)).etag).toBe(changed.etag);
+  expect((await call("PATCH", member, { body: { role: "member" } })).status).toBe(200);
+  expect((await call("DELETE", member, { "if-match": "*" })).status).toBe(204);
+});
+
+test("an invitation is renewed and canceled only as the caller has read it", async () => {
+  await using world = await createAdministration();
+  const { call } = world;
+  const made = await call("POST", "/admin/invitations", {
+    body: { email: "eve@example.com", role: "member" },
+  });
+  const path = `/admin/invitations/${made.body.id}`;
+  const former = tagOf(await call("GET", path));
+  world.world.clock.advance(1_000);
+  const renewed = await call("POST", `${path}/resend`, { "if-match": former });
+  expect([renewed.status, renewed.etag]).toEqual([200, tagOf(await call("GET", path))]);
+  for (const [method, target] of [
+    ["POST", `${path}/resend`],
+    ["POST", `${path}/regenerate`],
+    ["DELETE", path],
+  ] as const) {
+    const refused = await call(method, target, { "if-match": former });
+    expect([target, refused.status, refused.etag]).toEqual([target, 412, renewed.etag]);
+    expect(refused.body.errors).toEqual(changedPlaces("/expires_at"));
+  }
+  expect((await call("DELETE", path, { "if-match": tagOf(renewed) })).status).toBe(204);
+});
+
+test("the branding is replaced only as the caller has read it", async () => {
+  await using world = await createAdministration();
+  const { call } = world;
+  const former = tagOf(await call("GET", "/branding"));
+  const body = { logo_url: "https://example.com/logo.svg" };
+  const saved = await call("PUT", "/admin/branding", { body, "if-match": former });
+  expect([saved.status, saved.etag]).toEqual([200, (await call("GET", "/branding")).etag]);
+  const refused = await call("PUT", "/admin/branding", { body: {}, "if-match": former });
+  expect([refused.status, refused.body.reason, refused.etag]).toEqual([412, "request.stale", saved.etag]);
+  expect(refused.body.errors).toEqual(changedPlaces("/logo_url"));
+  const foreign = await call("PUT", "/admin/branding", { body: {}, "if-match": '"of-another-service"' });
+  expect([foreign.status, foreign.etag, foreign.body.errors]).toEqual([412, saved.etag, undefined]);
+  expect((await call("PUT", "/admin/branding", { body: {} })).status).toBe(200);
+});

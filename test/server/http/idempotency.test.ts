@@ -1,0 +1,150 @@
+// Idempotency-Key on the requests that create something (API-4): one creation, one answer, bounded and sealed.
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import {
+  ANSWER_KEPT_MS,
+  ANSWERS_PER_CALLER_MAX,
+  KEY_CHARACTERS_MAX,
+} from "../../../src/domain/idempotency/service.ts";
+import { createTestServer } from "../../support/server.ts";
+import { sharedServer } from "../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324";
+
+async function createAdministration() {
+  const face = await sameServer();
+  const admin = await face.signedIn("admin", { email: "admin@example.com" });
+  const post = (path: string, { key, body, cookie = admin.cookie }: Posted) =>
+    face.request("POST", path, {
+      cookie,
+      ...(body && { body }),
+      headers: key === undefined ? {} : { "idempotency-key": key },
+    });
+  const invite = (key: string | undefined, email = "ben@example.com", cookie?: string) =>
+    post("/admin/invitations", { key, body: { email, role: "member" }, ...(cookie && { cookie }) });
+  const rows = () =>
+    face.world.db.read.all<{ total: number }>(sql`SELECT count(*) AS total FROM idempotent_answers`)[0]
+      ?.total;
+  return { ...face, admin, post, invite, rows };
+}
+
+interface Posted {
+  key?: string | undefined;
+  body?: object;
+  cookie?: string;
+}
+
+const outcomeOf = async (response: Response): Promise<string> =>
+  response.ok ? String(response.status) : `${response.status} ${(await response.json()).reason}`;
+
+test("the same key and body give the same answer, and create one invitation", async () => {
+  const face = await createAdministration();
+  const [first, second] = await Promise.all([face.invite(KEY), face.invite(KEY)]);
+  const answer = await first.json();
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(await second.json()).toEqual(answer);
+  face.world.clock.advance(ANSWER_KEPT_MS - 1);
+  const { cookie } = await face.signInAgain(face.admin.user);
+  expect(await (await face.invite(KEY, undefined, cookie)).json()).toEqual(answer);
+  expect((await (await face.request("GET", "/admin/invitations", { cookie })).json()).total).toBe(1);
+});
+
+test("a repetition gets the link of its request, also once the invitation has another one", async () => {
+  const face = await createAdministration();
+  const answer = await (await face.invite(KEY)).json();
+  const path = `/admin/invitations/${answer.id}/regenerate`;
+  const renewed = await (await face.post(path, { key: "renewal" })).json();
+  expect(renewed.invitation_url).not.toBe(answer.invitation_url);
+  expect(await (await face.post(path, { key: "renewal" })).json()).toEqual(renewed);
+  expect(await (await face.invite(KEY)).json()).toEqual(answer);
+  const unkeyed = await (await face.post(path, {})).json();
+  expect(unkeyed.invitation_url).not.toBe(renewed.invitation_url);
+});
+
+test("the same key with another body or operation is refused and creates nothing", async () => {
+  const face = await createAdministration();
+  const { id } = await (await face.invite(KEY)).json();
+  expect(await outcomeOf(await face.invite(KEY, "eve@example.com"))).toBe("422 idempotency.key_reused");
+  const renewal = await face.post(`/admin/invitations/${id}/regenerate`, { key: KEY });
+  expect(await outcomeOf(renewal)).toBe("422 idempotency.key_reused");
+  expect(face.rows()).toBe(1);
+});
+
+test("a key belongs to its caller", async () => {
+  const face = await createAdministration();
+  const other = await face.signedIn("admin", { email: "other@example.com" });
+  await face.invite(KEY);
+  expect(await outcomeOf(await face.invite(KEY, "eve@example.com", other.cookie))).toBe("201");
+  expect(await outcomeOf(await face.invite(KEY, undefined, other.cookie))).toBe("422 idempotency.key_reused");
+});
+
+test("a refusal is not kept, and leaves no answer behind", async () => {
+  const face = await createAdministration();
+  expect(await outcomeOf(await face.invite(KEY, "admin@example.com"))).toBe("409 user.exists");
+  expect(face.rows()).toBe(0);
+  expect(await outcomeOf(await face.invite(KEY))).toBe("201");
+});
+
+test("a key can be used anew when its answer has expired, and a sweep removes the answer", async () => {
+  const face = await createAdministration();
+  const { id } = await (await face.invite(KEY)).json();
+  face.world.clock.advance(ANSWER_KEPT_MS);
+  const again = await face.signInAgain(face.admin.user);
+  expect((await (await face.invite(KEY, undefined, again.cookie)).json()).id).not.toBe(id);
+  face.world.clock.advance(ANSWER_KEPT_MS);
+  expect(await face.domain.idempotency.sweep(new AbortController().signal)).toBe(1);
+  expect(face.rows()).toBe(0);
+});
+
+const KEYS: [what: string, key: string, outcome: string][] = [
+  ["of no character", "", "400 idempotency.key_invalid"],
+  ["of one character", "k", "201"],
+  ["of the most characters less one", "k".repeat(KEY_CHARACTERS_MAX - 1), "201"],
+  ["of the most characters", "k".repeat(KEY_CHARACTERS_MAX), "201"],
+  ["of one character more", "k".repeat(KEY_CHARACTERS_MAX + 1), "400 idempotency.key_invalid"],
+  ["with a space", "two keys", "400 idempotency.key_invalid"],
+  ["beyond ASCII", "k\u00e9y", "400 idempotency.key_invalid"],
+];
+test.each(KEYS)("a key %s", async (_, key, outcome) => {
+  const face = await createAdministration();
+  expect(await outcomeOf(await face.invite(key))).toBe(outcome);
+});
+
+const AMOUNTS: [kept: number, outcome: string][] = [
+  [ANSWERS_PER_CALLER_MAX - 2, "201"],
+  [ANSWERS_PER_CALLER_MAX - 1, "201"],
+  [ANSWERS_PER_CALLER_MAX, "429 idempotency.too_many_keys"],
+];
+test.each(AMOUNTS)(
+  "with %d answers kept, another request with a key is answered %s",
+  async (kept, outcome) => {
+    const face = await createAdministration();
+    const expiresAtMs = face.world.clock.nowMs() + 5_000;
+    await face.world.db.write((tx) => {
+      tx.run(sql`INSERT INTO idempotent_answers WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${kept})
+      SELECT 'row ' || i, ${face.admin.user.id}, 'x', 'x', ${expiresAtMs} FROM n`);
+    });
+    const response = await face.invite(KEY);
+    if (response.status === 429) expect(response.headers.get("retry-after")).toBe("5");
+    expect(await outcomeOf(response)).toBe(outcome);
+  },
+);
+
+test("the kept link is sealed, and opens after the sealing key was replaced", async () => {
+  const face = await createAdministration();
+  const answer = await (await face.invite(KEY)).json();
+  const token = new URL(answer.invitation_url).searchParams.get("token") ?? "";
+  const { directory, system } = face.world;
+  const files = readdirSync(directory).filter((name) => name.startsWith("quartermaster.db"));
+  const bytes = Buffer.concat(files.map((name) => readFileSync(join(directory, name))));
+  expect([token.length, bytes.includes(token), bytes.includes(KEY)]).toEqual([43, false, false]);
+  await face.domain.sealingKeys.rotate(system);
+  await face.domain.sealingKeys.rewrap(system, new AbortController().signal);
+  const [old, active] = face.domain.sealingKeys.list();
+  expect([old?.secrets.idempotent_answers, active?.secrets.idempotent_answers]).toEqual([0, 1]);
+  expect(await (await face.invite(KEY)).json()).toEqual(answer);
+});

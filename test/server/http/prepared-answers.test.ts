@@ -1,0 +1,67 @@
+// Conditional requests: what If-None-Match names, and when an answer is made anew.
+import { describe, expect, test } from "bun:test";
+import {
+  answerConditionally,
+  namesTag,
+  prepareAnswer,
+  preparedText,
+} from "../../../src/server/http/conditional.ts";
+
+const HEADERS = { contentType: "text/plain", cacheControl: "private, no-cache", others: { "x-more": "1" } };
+const TAG = '"abc"';
+
+test.each([
+  [TAG, true],
+  [`W/${TAG}`, true],
+  ["*", true],
+  [`"x", ${TAG}`, true],
+  [`"x",W/${TAG} ,"y"`, true],
+  ['"x", "y"', false],
+  ["abc", false],
+  ["", false],
+])("If-None-Match: %s", (header, isNamed) => {
+  expect(namesTag(header, TAG)).toBe(isNamed);
+});
+
+describe("an answer", () => {
+  const answer = prepareAnswer(Buffer.from("text"), HEADERS);
+  const asked = (tag?: string) =>
+    answerConditionally(
+      new Request("http://localhost/", tag ? { headers: { "if-none-match": tag } } : {}),
+      answer,
+    );
+
+  test.each([undefined, '"other"'])("comes whole to a caller that has %p", async (tag) => {
+    const response = asked(tag);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe("text");
+    expect(response.headers.get("content-type")).toBe("text/plain");
+  });
+
+  test("comes without its bytes to a caller that has it, and with the same tag", async () => {
+    const response = asked(answer.etag);
+    expect(response.status).toBe(304);
+    expect(await response.text()).toBe("");
+  });
+
+  test.each([undefined, answer.etag])("has its tag and the rules of its keeping (%p)", (tag) => {
+    const { headers } = asked(tag);
+    expect(["etag", "cache-control", "x-more"].map((name) => headers.get(name))).toEqual([
+      answer.etag,
+      "private, no-cache",
+      "1",
+    ]);
+    expect(answer.etag).toMatch(/^"[0-9a-f]{32}"$/);
+  });
+});
+
+test("an answer of a text is kept until the text is another one", () => {
+  let text = "one";
+  const current = preparedText(() => text, HEADERS);
+  const first = current();
+  expect(current()).toBe(first);
+  text = "two";
+  const second = current();
+  expect(second.etag).not.toBe(first.etag);
+  expect(current()).toBe(second);
+});

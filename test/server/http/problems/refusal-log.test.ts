@@ -1,0 +1,251 @@
+// What the log says of refused callers: one line with the request id for each, counts in a flood, and no e-mail address; and that
+// the example filter of fail2ban reads these lines.
+import { describe, expect, jest, test } from "bun:test";
+import { FAIL_EXPRESSIONS, fail2banFilter } from "../../../../src/app/monitoring/fail2ban.ts";
+import { createLog, type LogFormat } from "../../../../src/platform/observe/log.ts";
+import {
+  createRefusalLog,
+  REFUSAL_COUNT_MS,
+  REFUSAL_COUNTS_MAX,
+  REFUSAL_LINES,
+  REFUSAL_LINES_PER_ADDRESS,
+  type Refused,
+} from "../../../../src/server/http/problems/refusal-log.ts";
+import { FormBrowser } from "../../../support/browser/form-browser.ts";
+import { BASE_URL, createTestServer, type TestServer } from "../../../support/server.ts";
+import { createWorld } from "../../../support/world.ts";
+
+const SIGN_IN = "/api/auth/sign-in/email";
+const EMAIL = "ada@example.com";
+
+const eventsOf = ({ logged }: Pick<TestServer, "logged">, wanted: string) =>
+  logged.filter(({ event }) => event === wanted);
+
+const guess = (server: TestServer, email: string, address = "192.0.2.9") =>
+  server.request("POST", SIGN_IN, { body: { email, password: "a wrong password" }, address });
+
+describe("a refused request has a line", () => {
+  test("for a failed sign-in: request id, route, address and user id, at the default level", async () => {
+    await using server = await createTestServer();
+    const { user } = await server.signedIn("member", { email: EMAIL });
+    const answer = await guess(server, EMAIL);
+    const [line = {}] = eventsOf(server, "http.refused");
+    expect(line).toEqual({
+      ts: expect.any(String),
+      level: "info",
+      event: "http.refused",
+      address: "192.0.2.9",
+      status: 401,
+      reason: "access.sign_in_failed",
+      method: "POST",
+      route: SIGN_IN,
+      request_id: answer.headers.get("x-request-id"),
+      user_id: user.id,
+    });
+    expect(Object.keys(line).slice(2, 6)).toEqual(["event", "address", "status", "reason"]);
+  });
+
+  test("for an account that does not exist: a keyed hash, the same each time, and never what was typed", async () => {
+    await using server = await createTestServer();
+    for (const email of ["nobody@example.com", " NOBODY@example.com", "hunter2"]) await guess(server, email);
+    const lines = eventsOf(server, "http.refused");
+    const accounts = lines.map(({ account }) => String(account));
+    expect(accounts[0]).toMatch(/^[\w-]{16}$/);
+    expect(accounts[1]).toBe(accounts[0] ?? "");
+    expect(accounts[2]).not.toBe(accounts[0] ?? "");
+    expect(lines.map(({ user_id }) => user_id)).toEqual([undefined, undefined, undefined]);
+    expect(JSON.stringify(server.logged)).not.toMatch(/nobody@example|hunter2/i);
+  });
+
+  test("for a lock-out, and for a sign-in by the page, which shows its form again", async () => {
+    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+    const { user } = await server.signedIn("member", { email: EMAIL });
+    const browser = new FormBrowser(BASE_URL, (request) => server.server.handle(request, () => "192.0.2.9"));
+    const page = await browser.visit("/login");
+    for (let tries = 0; tries < 2; tries += 1)
+      await browser.signIn(page, { email: EMAIL, password: "a wrong password" });
+    expect(eventsOf(server, "http.refused")).toMatchObject([
+      { status: 401, reason: "access.sign_in_failed", route: "/login", user_id: user.id },
+      { status: 429, reason: "access.too_many_attempts", route: "/login", user_id: user.id },
+    ]);
+  });
+
+  test("for 401 and 403 of a guarded route", async () => {
+    await using server = await createTestServer();
+    const { cookie, user } = await server.signedIn("member");
+    await server.request("GET", "/admin/users", { token: "guess" });
+    await server.request("GET", "/admin/users", { cookie });
+    await server.request("GET", "/health");
+    const lines = eventsOf(server, "http.refused");
+    expect(lines).toMatchObject([
+      { status: 401, reason: "access.token_invalid", route: "/admin/users" },
+      { status: 403, reason: "access.role_missing", route: "/admin/users", user_id: user.id },
+    ]);
+    expect(lines[0]?.user_id).toBeUndefined();
+  });
+
+  test("unless strangers ask the SCIM routes by the thousand: they are counted", async () => {
+    await using server = await createTestServer();
+    for (let asked = 0; asked < 500; asked += 1) await server.request("GET", "/scim/v2/Users");
+    const { burst } = REFUSAL_LINES_PER_ADDRESS;
+    expect(eventsOf(server, "http.refused")).toHaveLength(burst);
+    expect(eventsOf(server, "scim.answered")).toHaveLength(burst);
+    server.world.clock.advance(REFUSAL_COUNT_MS);
+    await server.request("GET", "/scim/v2/Users");
+    const counted = eventsOf(server, "http.refusals_counted");
+    expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(500 - burst);
+    expect(counted.map(({ status }) => status)).toEqual([401, 429]);
+  });
+});
+
+const REFUSED: Refused = {
+  address: "192.0.2.9",
+  status: 401,
+  reason: "access.sign_in_failed",
+  method: "POST",
+  route: "/login",
+  requestId: "r",
+  traceId: undefined,
+  userId: undefined,
+  account: undefined,
+};
+
+async function createLines(format: LogFormat = "json") {
+  const world = await createWorld();
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line.trimEnd());
+  const { clock } = world;
+  const refusals = createRefusalLog({ log: createLog({ level: "info", format, write, clock }), clock });
+  const note = (count: number, refused: (at: number) => Partial<Refused> = () => ({})) => {
+    for (let at = 0; at < count; at += 1) refusals.note({ ...REFUSED, ...refused(at) });
+  };
+  const of = (event: string) => lines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
+  return { ...world, refusals, note, lines, of };
+}
+
+describe("in a flood", () => {
+  test.each([-1, 0, 1])("one address gets its lines and no more: the limit %i", async (beside) => {
+    await using bench = await createLines();
+    const { burst } = REFUSAL_LINES_PER_ADDRESS;
+    bench.note(burst + beside);
+    bench.note(1, () => ({ address: "192.0.2.10" }));
+    bench.refusals.flush();
+    expect(bench.of("http.refused")).toHaveLength(burst + Math.min(beside, 0) + 1);
+    expect(bench.of("http.refusals_counted")).toMatchObject(
+      beside > 0 ? [{ address: "192.0.2.9", status: 401, reason: "access.sign_in_failed", count: 1 }] : [],
+    );
+  });
+
+  test.each([-1, 0, 1])(
+    "all addresses together get their lines and no more: the limit %i",
+    async (beside) => {
+      await using bench = await createLines();
+      bench.note(REFUSAL_LINES.burst + beside, (at) => ({ address: `192.0.${at >> 8}.${at & 255}` }));
+      expect(bench.of("http.refused")).toHaveLength(REFUSAL_LINES.burst + Math.min(beside, 0));
+      bench.refusals.flush();
+    },
+  );
+
+  test("so many addresses are counted apart, the rest together", async () => {
+    await using bench = await createLines();
+    const others = 5;
+    bench.note(REFUSAL_LINES.burst + REFUSAL_COUNTS_MAX + others, (at) => ({
+      address: `192.0.${at >> 8}.${at & 255}`,
+    }));
+    bench.refusals.flush();
+    const counted = bench.of("http.refusals_counted");
+    expect(counted).toHaveLength(REFUSAL_COUNTS_MAX + 1);
+    expect(counted.at(-1)).toMatchObject({ status: 401, count: others });
+    expect(counted.at(-1).address).toBeUndefined();
+  });
+
+  test("counts come with the first refusal after their time, and later lines come again", async () => {
+    await using bench = await createLines();
+    bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 3);
+    bench.clock.advance(REFUSAL_COUNT_MS);
+    bench.note(1);
+    expect(bench.of("http.refusals_counted")).toMatchObject([{ count: 3 }]);
+    expect(bench.of("http.refused")).toHaveLength(REFUSAL_LINES_PER_ADDRESS.burst + 1);
+    bench.refusals.flush();
+    expect(bench.of("http.refusals_counted")).toHaveLength(1);
+  });
+});
+
+test("counts that were written before their time take their timer with them", () => {
+  jest.useFakeTimers();
+  try {
+    const events: string[] = [];
+    const clock = { nowMs: () => 0 };
+    const write = (line: string) => void events.push(JSON.parse(line).event);
+    const refusals = createRefusalLog({
+      log: createLog({ level: "info", format: "json", clock, write }),
+      clock,
+    });
+    const countOne = () => {
+      while (refusals.note({ ...REFUSED, address: "192.0.2.9" }));
+      events.length = 0;
+    };
+    countOne();
+    jest.advanceTimersByTime(REFUSAL_COUNT_MS / 2);
+    refusals.flush();
+    expect(events).toEqual(["http.refusals_counted"]);
+    countOne();
+    jest.advanceTimersByTime(REFUSAL_COUNT_MS - 1);
+    expect(events).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(events).toEqual(["http.refusals_counted"]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+describe("the filter of fail2ban", () => {
+  // fail2ban's own expression for <ADDR> takes what looks like an address, IPv4 or IPv6.
+  const expressions = FAIL_EXPRESSIONS.map(
+    (text) => new RegExp(text.replace("<ADDR>", "(?<host>[0-9a-f:.]+)")),
+  );
+  const hostIn = (line: string) => expressions.map((one) => one.exec(line)?.groups?.host).find(Boolean);
+  /** fail2ban takes the time away first: in text all of it, in JSON with all that stands before it. */
+  const asRead = (line: string) => line.replace(/^(\{"ts":")?[\d-]+T[\d:.]+Z/, "");
+
+  test.each<LogFormat>(["json", "text"])(
+    "finds the address in lines as %s, with and without their time",
+    async (format) => {
+      for (const address of ["192.0.2.9", "2001:db8::7"]) {
+        await using bench = await createLines(format);
+        bench.note(1, () => ({ address }));
+        bench.note(1, () => ({ address, status: 429, reason: "access.too_many_attempts" }));
+        bench.note(1, () => ({ address, reason: "scim.401" }));
+        expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual([address, address, address]);
+        if (format === "json")
+          expect(bench.lines.map((line) => hostIn(`host quartermaster[7]: ${line}`))).toEqual([
+            address,
+            address,
+            address,
+          ]);
+      }
+    },
+  );
+
+  test.each<LogFormat>(["json", "text"])(
+    "leaves other refusals alone, and lines as %s that a caller tries to forge",
+    async (format) => {
+      await using bench = await createLines(format);
+      bench.note(1, () => ({ reason: "access.token_expired" }));
+      bench.note(1, () => ({ status: 403, reason: "access.role_missing" }));
+      bench.note(1, () => ({ address: null }));
+      const forged =
+        '","level":"info","event":"http.refused","address":"192.0.2.1","status":401,"reason":"access.sign_in_failed"';
+      bench.note(1, () => ({ address: null, method: forged, route: forged }));
+      const text = " INFO    http.refused address=192.0.2.1 status=401 reason=access.sign_in_failed ";
+      bench.note(1, () => ({ address: null, method: text }));
+      expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual(bench.lines.map(() => undefined));
+    },
+  );
+
+  test("is printed with these expressions, one to a line", () => {
+    const lines = fail2banFilter().split("\n");
+    for (const expression of FAIL_EXPRESSIONS)
+      expect(lines.filter((line) => line.endsWith(expression))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,466 @@
+// The browser pages as documents: escaping, structure for assistive technology, policy, and contrast of the style sheet.
+// What a browser makes of them (focus, keyboard, width) is seen by a browser, not here.
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GatewayKeyStatus } from "../../../src/domain/gateway/model.ts";
+import {
+  type AccountSettingsProps,
+  accountSettingsPage,
+  signedOutEverywherePage,
+} from "../../../src/server/pages/account/account.tsx";
+import { contentSecurityPolicy, styleSheetBody, styleSheetPath } from "../../../src/server/pages/assets.ts";
+import { confirmationPage } from "../../../src/server/pages/confirmation.tsx";
+import { approvalPage } from "../../../src/server/pages/device-login/approval.tsx";
+import {
+  decisionPage,
+  linkUnavailablePage,
+  wrongAccountPage,
+} from "../../../src/server/pages/device-login/approval-outcome.tsx";
+import { codeEntryPage } from "../../../src/server/pages/device-login/code-entry.tsx";
+import { errorPage } from "../../../src/server/pages/error.tsx";
+import {
+  invitationAcceptedPage,
+  invitationPage,
+  invitationUnavailablePage,
+} from "../../../src/server/pages/invitation.tsx";
+import { accountPage, signedOutPage, signInPage } from "../../../src/server/pages/sign-in.tsx";
+
+interface Element {
+  tag: string;
+  attributes: ReadonlyMap<string, string>;
+  /** text directly inside */
+  text: string;
+}
+
+function elementsOf(html: string): Element[] {
+  const elements: Element[] = [];
+  const open: Element[] = [];
+  new HTMLRewriter()
+    .on("*", {
+      element(node) {
+        const element = { tag: node.tagName, attributes: new Map(node.attributes), text: "" };
+        elements.push(element);
+        if (!node.canHaveContent) return;
+        open.push(element);
+        node.onEndTag(() => {
+          open.pop();
+        });
+      },
+      text(chunk) {
+        const innermost = open.at(-1);
+        if (innermost) innermost.text += chunk.text;
+      },
+    })
+    .transform(html);
+  return elements;
+}
+
+const withTag = (html: string, tag: string) => elementsOf(html).filter((element) => element.tag === tag);
+const textOf = (html: string, tag: string) => withTag(html, tag)[0]?.text;
+const attributesOf = (html: string, tag: string, id: string) =>
+  withTag(html, tag).find((element) => element.attributes.get("id") === id)?.attributes;
+
+const keyOf = (word: (name: string) => string, status: GatewayKeyStatus["status"]): GatewayKeyStatus => ({
+  enabled: true,
+  email: word("email"),
+  status,
+  alias: word("alias"),
+  external_id: word("external"),
+  expires_at: word("time"),
+  last_reconciled_at: word("time"),
+  error: word("error"),
+  invalidated_at: word("time"),
+  invalidation_reason: word("reason"),
+  next_retry_at: word("time"),
+});
+
+const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
+  email: word("email"),
+  role: word("role"),
+  csrf: word("csrf"),
+  notice: word("notice"),
+  password: { minimumLength: 12, error: { field: "current_password", message: word("error") } },
+  counts: { browsers: 2, workstations: 1 },
+  browsers: {
+    rows: [true, false].map((isCurrent) => ({
+      id: word(`browser ${isCurrent}`),
+      userAgent: word("agent"),
+      address: word("address"),
+      signedInAt: word("time"),
+      usedAt: word("time"),
+      approved: 1,
+      isCurrent,
+    })),
+    older: word("older"),
+    newest: word("newest"),
+  },
+  workstations: {
+    rows: [
+      {
+        id: word("workstation"),
+        hostname: word("host"),
+        software: word("software"),
+        address: word("address"),
+        approvedAt: word("time"),
+        usedAt: word("time"),
+        expiresAt: word("time"),
+      },
+    ],
+    older: word("older"),
+    newest: word("newest"),
+  },
+  gatewayKey: keyOf(word, "ready"),
+  adminLinks: [{ href: word("href"), name: word("name") }],
+  branding: { organizationName: word("organization"), logoUrl: word("logo") },
+});
+
+/** Every page, each string in it made by `word`, so that one list serves harmless and hostile props. */
+function everyPage(word: (name: string) => string): Record<string, string> {
+  const branding = { organizationName: word("organization"), logoUrl: word("logo") };
+  const csrf = word("csrf");
+  const signedInAs = word("email");
+  const action = word("action");
+  return {
+    signIn: signInPage({ csrf, branding }),
+    signInFailed: signInPage({
+      csrf,
+      next: word("next"),
+      email: word("email"),
+      error: word("error"),
+      branding,
+    }),
+    account: accountPage({ email: word("email"), role: word("role"), csrf, branding }),
+    signedOut: signedOutPage({ branding }),
+    accountSettings: accountSettingsPage(settingsOf(word)),
+    accountSettingsElsewhere: accountSettingsPage({
+      ...settingsOf(word),
+      password: undefined,
+      gatewayKey: keyOf(word, "invalid"),
+    }),
+    confirmation: confirmationPage({
+      title: word("title"),
+      consequences: [word("consequence")],
+      action,
+      verb: word("verb"),
+      back: word("back"),
+      csrf,
+      branding,
+    }),
+    signedOutEverywhere: signedOutEverywherePage({ counts: { browsers: 2, workstations: 1 }, branding }),
+    approval: approvalPage({
+      action,
+      csrf,
+      userCode: word("code"),
+      oauthClientName: word("client"),
+      scopes: [word("scope"), "governance:read"],
+      requestedFrom: { address: word("address") },
+      requestedAt: word("time"),
+      expiresAt: word("time"),
+      signedInAs,
+      branding,
+    }),
+    approved: decisionPage({ decision: "approved", branding }),
+    denied: decisionPage({ decision: "denied", branding }),
+    linkUnavailable: linkUnavailablePage({ branding }),
+    wrongAccount: wrongAccountPage({ csrf, action, signedInAs, branding }),
+    codeEntry: codeEntryPage({ csrf, signedInAs, branding }),
+    codeRefused: codeEntryPage({ csrf, value: word("value"), error: word("error"), signedInAs, branding }),
+    invitation: invitationPage({
+      csrf,
+      token: word("token"),
+      email: word("email"),
+      role: word("role"),
+      minimumPasswordLength: 12,
+      error: word("error"),
+      branding,
+    }),
+    invitationUnavailable: invitationUnavailablePage({ branding }),
+    invitationAccepted: invitationAcceptedPage({ branding }),
+    error: errorPage({ title: word("title"), detail: word("detail"), requestId: word("request"), branding }),
+  };
+}
+
+const branding = { organizationName: "Acme", logoUrl: null };
+const approvalProps = {
+  action: "/device/opaque",
+  csrf: "csrf-1",
+  userCode: "WDJBMJHT",
+  oauthClientName: "Coding CLI",
+  scopes: ["governance:read", "session:write", "constructor"],
+  requestedFrom: { address: "192.0.2.7" },
+  requestedAt: "2026-11-21T11:51:42Z",
+  expiresAt: "2026-11-21T12:01:42Z",
+  signedInAs: "ana@acme.example",
+  branding,
+};
+const harmless = everyPage((name) => name);
+
+describe.each(Object.entries(harmless))("page %s", (name, html) => {
+  test("keeps its structure and every attribute's name when all its props are hostile", () => {
+    const hostile = everyPage((word) => `${word}"'><script>alert(1)</script><img src=x onerror=alert(1)>`)[
+      name
+    ];
+    const shape = (page: string) =>
+      elementsOf(page).map(({ tag, attributes }) => [tag, ...attributes.keys()].join(" "));
+    expect(shape(hostile ?? "")).toEqual(shape(html));
+    expect(hostile).not.toContain('"><script>');
+    expect(hostile).not.toContain("<script");
+  });
+
+  test("has a language, a title, one h1, and one main landmark after one banner", () => {
+    expect(html).toStartWith("<!doctype html><html");
+    expect(withTag(html, "html")[0]?.attributes.get("lang")).toBe("en");
+    expect(textOf(html, "title")).toContain(textOf(html, "h1") ?? "missing");
+    expect(["h1", "main", "header", "title"].map((tag) => withTag(html, tag).length)).toEqual([1, 1, 1, 1]);
+  });
+
+  test("labels every visible input, points only at ids that exist, and repeats none", () => {
+    const elements = elementsOf(html);
+    const ids = elements.flatMap(({ attributes }) => attributes.get("id") ?? []);
+    const labelled = elements.flatMap(({ attributes }) => attributes.get("for") ?? []);
+    const visible = withTag(html, "input").filter(({ attributes }) => attributes.get("type") !== "hidden");
+    const described = elements.flatMap(
+      ({ attributes }) => attributes.get("aria-describedby")?.split(" ") ?? [],
+    );
+    const anchors = elements.flatMap(({ attributes }) => attributes.get("href")?.match(/^#(.+)/)?.[1] ?? []);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(visible.map(({ attributes }) => attributes.get("id") ?? "no id").sort()).toEqual(labelled.sort());
+    expect(ids).toEqual(expect.arrayContaining([...described, ...anchors]));
+  });
+
+  test("AIR-3 WEB-1 brings no script, no inline style and nothing from elsewhere", () => {
+    const elements = elementsOf(html);
+    const names = elements.flatMap(({ attributes }) => [...attributes.keys()]);
+    expect(elements.filter(({ tag }) => ["script", "style", "iframe", "object"].includes(tag))).toEqual([]);
+    expect(names.filter((attribute) => attribute === "style" || attribute.startsWith("on"))).toEqual([]);
+    const links = withTag(html, "link").map(({ attributes }) => attributes.get("href"));
+    expect(links).toEqual(["data:,", styleSheetPath]);
+  });
+
+  test("WEB-5 sends a CSRF token with every form, by POST", () => {
+    const forms = withTag(html, "form");
+    const tokens = withTag(html, "input").filter(({ attributes }) => attributes.get("name") === "csrf");
+    expect(forms.every(({ attributes }) => attributes.get("method") === "post")).toBe(true);
+    expect(tokens.map(({ attributes }) => attributes.get("value"))).toEqual(forms.map(() => "csrf"));
+  });
+});
+
+describe("titles", () => {
+  test("name the page and the organization", () => {
+    expect(textOf(signInPage({ csrf: "c", branding }), "title")).toBe("Sign in – Acme");
+  });
+
+  test.each(["signInFailed", "codeRefused", "invitation", "error"])("say the error first on %s", (name) => {
+    expect(textOf(harmless[name] ?? "", "title")).toStartWith("Error: ");
+  });
+
+  test("fall back to the product's name where the organization is not known", () => {
+    expect(textOf(errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1" }), "title")).toBe(
+      "Error: Not found – Quartermaster",
+    );
+  });
+});
+
+describe("WEB-2 approval page", () => {
+  const html = approvalPage(approvalProps);
+  const sentences = withTag(html, "li").map(({ text }) => text);
+
+  test("has exactly two decisions, alike in looks, posted to the opaque link", () => {
+    const buttons = withTag(html, "button").filter(({ attributes }) => attributes.get("name") === "decision");
+    const described = buttons.map(({ text, attributes }) => [text, attributes.get("value")]);
+    expect(described).toEqual([
+      ["Authorize", "approve"],
+      ["Deny", "deny"],
+    ]);
+    expect(new Set(buttons.map(({ attributes }) => attributes.get("class"))).size).toBe(1);
+    expect(withTag(html, "form")[0]?.attributes.get("action")).toBe("/device/opaque");
+  });
+
+  test("shows the code read-only under its label, outside the form so that Enter decides nothing", () => {
+    const code = attributesOf(html, "input", "confirmation-code");
+    expect(code?.get("value")).toBe("WDJB-MJHT");
+    expect(code?.has("readonly")).toBe(true);
+    expect(textOf(html, "label")).toBe("Confirmation code");
+    expect(html.indexOf('id="confirmation-code"')).toBeLessThan(html.indexOf("<form"));
+  });
+
+  test("says who asks, from where and when, and as whom", () => {
+    const facts = withTag(html, "dd").map(({ text }) => text);
+    expect(facts.slice(0, 2)).toEqual(["Coding CLI", "192.0.2.7"]);
+    expect(withTag(html, "time").map(({ text }) => text)).toEqual([
+      "21 November 2026 at 11:51 UTC",
+      "21 November 2026 at 12:01 UTC",
+    ]);
+    expect(html).toContain("<strong>ana@acme.example</strong>");
+    expect(html).toContain("Deny this if you did not start it yourself.");
+  });
+
+  test("says so when the address is not known", () => {
+    expect(approvalPage({ ...approvalProps, requestedFrom: { address: null } })).toContain("Unknown address");
+  });
+
+  test("puts known scopes into words and quotes the others", () => {
+    expect(sentences).toEqual([
+      "Read your policy, fetch packages and use your gateway key",
+      "Upload coding sessions for you",
+      "Use the permission “constructor”",
+    ]);
+  });
+
+  test("leaves the list of scopes out when there are none", () => {
+    expect(withTag(approvalPage({ ...approvalProps, scopes: [] }), "ul")).toEqual([]);
+  });
+
+  test("lets the wrong person sign out and come back to the link", () => {
+    expect(html).toContain('action="/sign-out"');
+    expect(html).toContain('name="next" value="/device/opaque"');
+  });
+});
+
+describe("WEB-7 outcome of a device login", () => {
+  test.each([
+    ["approved", "CLI authorized"],
+    ["denied", "Request denied"],
+  ] as const)("%s is said, and what to do now", (decision, heading) => {
+    const html = decisionPage({ decision, branding });
+    expect(textOf(html, "h1")).toBe(heading);
+    expect(html).toContain("You can close this page and return to the terminal.");
+  });
+});
+
+describe("WEB-3 code entry page", () => {
+  const refused = codeEntryPage({
+    csrf: "c",
+    value: "wdjb",
+    error: "This code is not valid.",
+    signedInAs: "ana@acme.example",
+    branding,
+  });
+
+  test("asks for capitals and keeps the browser from correcting or remembering", () => {
+    const input = attributesOf(refused, "input", "user_code");
+    const hints = ["name", "autocapitalize", "autocorrect", "spellcheck", "autocomplete"];
+    expect(hints.map((hint) => input?.get(hint))).toEqual(["user_code", "characters", "off", "false", "off"]);
+  });
+
+  test("says the error beside the field and in a summary that takes the focus", () => {
+    const input = attributesOf(refused, "input", "user_code");
+    expect([input?.get("value"), input?.get("aria-invalid")]).toEqual(["wdjb", "true"]);
+    expect(input?.get("aria-describedby")).toContain("user_code-error");
+    expect(attributesOf(refused, "p", "user_code-error")).toBeDefined();
+    const summary = elementsOf(refused).find(({ attributes }) => attributes.get("role") === "alert");
+    expect(summary?.attributes.get("tabindex")).toBe("-1");
+    expect(summary?.attributes.has("autofocus")).toBe(true);
+  });
+
+  test("has neither summary nor invalid field without an error", () => {
+    const html = codeEntryPage({ csrf: "c", signedInAs: "ana@acme.example", branding });
+    expect(html).not.toContain('role="alert"');
+    expect(attributesOf(html, "input", "user_code")?.get("aria-invalid")).toBe("false");
+  });
+});
+
+describe("passwords", () => {
+  const autocompleteOf = (html: string) =>
+    withTag(html, "input").flatMap(({ attributes }) => attributes.get("autocomplete") ?? []);
+
+  test("signing in offers the stored account to a password manager", () => {
+    expect(autocompleteOf(signInPage({ csrf: "c", branding }))).toEqual(["username", "current-password"]);
+  });
+
+  test("an invitation offers a new password of the required length", () => {
+    const html = harmless.invitation ?? "";
+    expect(autocompleteOf(html)).toEqual(["username", "new-password"]);
+    expect(attributesOf(html, "input", "password")?.get("minlength")).toBe("12");
+  });
+});
+
+describe("assets", () => {
+  test("AIR-3 the style sheet's path names its content", () => {
+    const digest = createHash("sha256").update(styleSheetBody).digest("hex");
+    expect(styleSheetPath).toBe(`/assets/${digest.slice(0, 12)}-style.css`);
+  });
+
+  test("AIR-3 the style sheet loads nothing", () => {
+    expect(styleSheetBody).not.toMatch(/url\(|@import|@font-face/);
+  });
+
+  test("the policy allows no script", () => {
+    expect(contentSecurityPolicy).toStartWith("default-src 'none'; style-src 'self'; img-src");
+    expect(contentSecurityPolicy).not.toMatch(/script-src|unsafe/);
+  });
+
+  // Bun takes the JSX settings of the working folder, so each page names its own.
+  test("pages render when the process was started in another folder", () => {
+    const page = join(import.meta.dir, "../../../src/server/pages/device-login/approval-outcome.tsx");
+    const script = `console.log((await import(${JSON.stringify(page)})).linkUnavailablePage({}))`;
+    const run = Bun.spawnSync([process.execPath, "-e", script], { cwd: tmpdir() });
+    expect(run.stdout.toString()).toContain("<h1>This link is unavailable</h1>");
+  });
+});
+
+/** The custom properties of the n-th `:root` block: 0 light, 1 dark. */
+function paletteOf(scheme: number): ReadonlyMap<string, string> {
+  const block = [...styleSheetBody.matchAll(/:root\s*\{([^}]*)\}/g)][scheme]?.[1] ?? "";
+  return new Map(
+    [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name = "", hex = ""]) => [name, hex]),
+  );
+}
+
+/** Relative luminance, WCAG 2.2. */
+function luminanceOf(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
+    const channel = Number.parseInt(hex.slice(start, start + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrastOf(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+describe.each([
+  ["light", 0],
+  ["dark", 1],
+])("%s scheme", (_, scheme) => {
+  const palette = paletteOf(scheme);
+  const contrast = (front: string, back: string) =>
+    contrastOf(palette.get(front) ?? "missing", palette.get(back) ?? "missing");
+
+  test.each([
+    ["text", "surface"],
+    ["text", "canvas"],
+    ["text", "warning-surface"],
+    ["text", "danger-surface"],
+    ["muted", "surface"],
+    ["muted", "canvas"],
+    ["accent", "surface"],
+    ["on-accent", "accent"],
+    ["danger", "surface"],
+    ["danger", "danger-surface"],
+  ])("text in %s on %s has a contrast of 4.5 to 1", (front, back) => {
+    expect(contrast(front, back)).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test.each([
+    ["control", "surface"],
+    ["control", "canvas"],
+    ["accent", "surface"],
+    ["danger", "surface"],
+    ["warning", "surface"],
+    ["focus", "surface"],
+    ["focus", "canvas"],
+  ])("an edge in %s on %s has a contrast of 3 to 1", (front, back) => {
+    expect(contrast(front, back)).toBeGreaterThanOrEqual(3);
+  });
+
+  test("colours occur nowhere but in the palette, so that nothing escapes this check", () => {
+    const rules = styleSheetBody.replaceAll(/:root\s*\{[^}]*\}/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+    expect(rules).not.toMatch(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(|oklch\(/i);
+    expect([...palette.keys()]).toEqual([...paletteOf(0).keys()]);
+  });
+});

@@ -1,0 +1,93 @@
+// The documents by which clients find their way: exact keys, one truth under every path, caching, and key rotation.
+import { describe, expect, test } from "bun:test";
+import { BASE_URL, createTestServer } from "../../../support/server.ts";
+
+const ISSUER = `${BASE_URL}/api/auth`;
+
+describe("the contract's own document", () => {
+  test("has exactly the keys of the contract", async () => {
+    await using server = await createTestServer();
+    const answer = await server.request("GET", "/.well-known/metaharness");
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      version: 1,
+      control_api_url: BASE_URL,
+      oauth: {
+        issuer: ISSUER,
+        client_id: "blue-cli",
+        scopes: [
+          "openid",
+          "profile",
+          "email",
+          "offline_access",
+          "governance:read",
+          "session:write",
+          "client-status:write",
+        ],
+      },
+    });
+  });
+
+  test("may be kept for minutes and is asked about by its tag", async () => {
+    await using server = await createTestServer();
+    const first = await server.request("GET", "/.well-known/metaharness");
+    expect(first.headers.get("cache-control")).toBe("public, max-age=300");
+    expect(first.headers.get("content-type")).toBe("application/json");
+    const headers = { "if-none-match": first.headers.get("etag") ?? "" };
+    const second = await server.request("GET", "/.well-known/metaharness", { headers });
+    expect(second.status).toBe(304);
+    expect(await second.text()).toBe("");
+  });
+});
+
+const METADATA_PATHS = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-authorization-server/api/auth",
+  "/api/auth/.well-known/openid-configuration",
+  "/.well-known/openid-configuration/api/auth",
+];
+
+test.each(METADATA_PATHS)("%s names the endpoints that the client derives from the issuer", async (path) => {
+  await using server = await createTestServer();
+  const answer = await server.request("GET", path);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({
+    issuer: ISSUER,
+    device_authorization_endpoint: `${ISSUER}/device/code`,
+    token_endpoint: `${ISSUER}/oauth2/token`,
+    revocation_endpoint: `${ISSUER}/oauth2/revoke`,
+    jwks_uri: `${ISSUER}/jwks`,
+    grant_types_supported: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+    token_endpoint_auth_methods_supported: ["none"],
+  });
+});
+
+describe("the signing keys", () => {
+  test("are public halves only, kept for a minute", async () => {
+    await using server = await createTestServer();
+    const answer = await server.request("GET", "/api/auth/jwks");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
+    const { keys } = await answer.json();
+    expect(keys).toHaveLength(1);
+    expect(Object.keys(keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+  });
+
+  test("show a rotated key at once beside the one it replaces, and drop that one when no token needs it", async () => {
+    await using server = await createTestServer();
+    const { world, domain } = server;
+    const read = async () => {
+      const answer = await server.request("GET", "/api/auth/jwks");
+      const { keys } = await answer.json();
+      return { etag: answer.headers.get("etag"), kids: keys.map(({ kid }: { kid: string }) => kid) };
+    };
+    const before = await read();
+    const { kid } = await domain.access.keys.rotate(world.system);
+    const rotated = await read();
+    expect(new Set(rotated.kids)).toEqual(new Set([kid, ...before.kids]));
+    expect(rotated.etag).not.toBe(before.etag);
+
+    const { accessTokenTtlSeconds } = domain.access.settings;
+    world.clock.advance((accessTokenTtlSeconds + 61) * 1_000);
+    expect((await read()).kids).toEqual([kid]);
+  });
+});

@@ -1,0 +1,58 @@
+// GET /auth/me: the answer workstations keep a login by (client-and-auth.md sections 0.1 and 3.8).
+import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { users } from "../../../../src/domain/identity/tables.ts";
+import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { createTestServer } from "../../../support/server.ts";
+import { START_MS } from "../../../support/world.ts";
+
+test("a workstation reads whose token it holds and when that token expires", async () => {
+  await using face = await createTestServer();
+  const { user, accessToken } = await face.signedIn("member", { email: "Ada@Example.com" });
+  const response = await face.request("GET", "/auth/me", { token: accessToken });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(await response.json()).toEqual({
+    id: user.id,
+    sub: user.subject,
+    email: "ada@example.com",
+    org_id: face.world.organizationId,
+    role: "member",
+    expires_at: START_MS / SECOND_MS + 900,
+    current_revision: "none",
+  });
+});
+
+test("an expiry between two seconds is given as the whole second before it", async () => {
+  await using face = await createTestServer();
+  face.world.clock.advance(999);
+  const { cookie } = await face.signedIn("member");
+  const answer = await (await face.request("GET", "/auth/me", { cookie })).json();
+  expect(answer).toMatchObject({ expires_at: START_MS / SECOND_MS + 43_200 });
+});
+
+test("a browser reads when its login session expires, and use prolongs it", async () => {
+  await using face = await createTestServer();
+  const { cookie } = await face.signedIn("admin");
+  const expiry = async () =>
+    (await (await face.request("GET", "/auth/me", { cookie })).json()).expires_at * SECOND_MS;
+  expect(await expiry()).toBe(START_MS + 12 * HOUR_MS);
+  face.world.clock.advance(HOUR_MS);
+  expect(await expiry()).toBe(START_MS + 13 * HOUR_MS);
+});
+
+test("role and address are the database's, not the token's", async () => {
+  await using face = await createTestServer();
+  const { user, accessToken } = await face.signedIn("member");
+  await face.world.db.write((tx) => {
+    tx.update(users).set({ role: "admin", email: "new@example.com" }).where(eq(users.id, user.id)).run();
+  });
+  const answer = await (await face.request("GET", "/auth/me", { token: accessToken })).json();
+  expect(answer).toMatchObject({ role: "admin", email: "new@example.com" });
+});
+
+test("no particular scope is needed", async () => {
+  await using face = await createTestServer();
+  const { accessToken } = await face.signedIn("member", { scope: "client-status:write" });
+  expect((await face.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
+});

@@ -1,0 +1,272 @@
+// The OAuth endpoints on the wire: every answer, also every refusal, is OAuth JSON that no cache keeps.
+// The rules behind them are tested with the access area; an ordinary client's view is in contracts/.
+import { describe, expect, test } from "bun:test";
+import { FORM_FIELDS_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
+import { BASE_URL, type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const DEVICE_CODE = "/api/auth/device/code";
+const TOKEN = "/api/auth/oauth2/token";
+const REVOKE = "/api/auth/oauth2/revoke";
+const ENDPOINTS = [DEVICE_CODE, TOKEN, REVOKE];
+const CLIENT = { client_id: "blue-cli" };
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+const post = (
+  server: TestServer,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+) =>
+  server.request("POST", path, {
+    body: new URLSearchParams(fields).toString(),
+    headers: { ...FORM, ...headers },
+  });
+
+/** Status and code of a refusal, after proving that an OAuth client can read it. */
+async function refusalOf(answer: Response): Promise<[status: number, code: string]> {
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.headers.get("pragma")).toBe("no-cache");
+  const body = await answer.json();
+  expect(Object.keys(body)).toEqual(["error", "error_description"]);
+  expect(body.error_description).toBeString();
+  return [answer.status, body.error];
+}
+
+async function begin(server: TestServer): Promise<{ device_code: string; user_code: string; link: string }> {
+  const answer = await post(server, DEVICE_CODE, { ...CLIENT, scope: "governance:read offline_access" });
+  const { device_code, user_code, verification_uri_complete } = await answer.json();
+  return { device_code, user_code, link: verification_uri_complete.split("/").at(-1) };
+}
+
+const poll = (server: TestServer, device_code: string) =>
+  post(server, TOKEN, { ...CLIENT, grant_type: DEVICE_GRANT, device_code });
+
+const decide = (server: TestServer, caller: Caller, { link, action }: { link: string; action: string }) =>
+  server.request("POST", `/api/device/${link}`, { cookie: caller.cookie, body: { action } });
+
+/** A signed-in member, and a device login of theirs that was opened. */
+async function opened(server: TestServer) {
+  const caller = await server.signedIn("member");
+  const login = await begin(server);
+  await server.request("GET", `/api/device/${login.link}`, { cookie: caller.cookie });
+  return { caller, ...login };
+}
+
+describe("asking for a device login", () => {
+  test("gives exactly the fields of RFC 8628, whole numbers, and a link that does not hold the code", async () => {
+    const server = await sameServer();
+    const answer = await post(server, DEVICE_CODE, CLIENT);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("pragma")).toBe("no-cache");
+    const body = await answer.json();
+    expect(body).toEqual({
+      device_code: expect.stringMatching(/^[0-9a-f-]{36}\.[A-Za-z0-9_-]{43}$/),
+      user_code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/),
+      verification_uri: `${BASE_URL}/device`,
+      verification_uri_complete: expect.stringMatching(
+        /^https:\/\/control\.example\.com\/device\/[\w-]{43}$/,
+      ),
+      expires_in: 600,
+      interval: 5,
+    });
+    expect(body.verification_uri_complete).not.toContain(body.user_code);
+  });
+
+  test.each([
+    ["client_id is missing", {}, 400, "invalid_request"],
+    ["client_id is empty", { client_id: "" }, 400, "invalid_request"],
+    ["the client is unknown", { client_id: "other" }, 400, "invalid_client"],
+    ["the resource is another", { ...CLIENT, resource: "https://else.example" }, 400, "invalid_target"],
+    ["the resource has a slash more", { ...CLIENT, resource: `${BASE_URL}/` }, 400, "invalid_target"],
+    ["a scope is unknown", { ...CLIENT, scope: "root" }, 400, "invalid_scope"],
+  ])("is refused when %s", async (_, fields: Record<string, string>, status, code) => {
+    const server = await sameServer();
+    expect(await refusalOf(await post(server, DEVICE_CODE, fields))).toEqual([status, code]);
+  });
+
+  test("API-3 is refused with a time to wait when an address asks too often", async () => {
+    await using server = await createTestServer({ limits: { deviceCodesPerAddress: 1 } });
+    expect((await post(server, DEVICE_CODE, CLIENT)).status).toBe(200);
+    const answer = await post(server, DEVICE_CODE, CLIENT);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(answer.headers.get("ratelimit-policy")).toBe('"device_code.address";q=1;w=900');
+    expect(answer.headers.get("ratelimit")).toBe('"device_code.address";r=0;t=900');
+    expect(await refusalOf(answer)).toEqual([429, "temporarily_unavailable"]);
+  });
+});
+
+describe("the token endpoint", () => {
+  test("answers a redeemed device login with the fields of RFC 6749 and keeps none of it", async () => {
+    const server = await sameServer();
+    const { caller, link, device_code } = await opened(server);
+    expect((await decide(server, caller, { link, action: "approve" })).status).toBe(200);
+    const answer = await poll(server, device_code);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("pragma")).toBe("no-cache");
+    expect(await answer.json()).toEqual({
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: "Bearer",
+      expires_in: 900,
+      expires_at: Math.floor(server.world.clock.nowMs() / 1_000) + 900,
+      refresh_token: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
+      scope: "governance:read",
+    });
+  });
+
+  test("API-1 tells a polling workstation to wait, to slow down, that it was refused, that it came too late", async () => {
+    const server = await sameServer();
+    const { clock } = server.world;
+    const { caller, link, device_code } = await opened(server);
+    expect(await refusalOf(await poll(server, device_code))).toEqual([400, "authorization_pending"]);
+    expect(await refusalOf(await poll(server, device_code))).toEqual([400, "slow_down"]);
+    clock.advance(5_000);
+    expect(await refusalOf(await poll(server, device_code))).toEqual([400, "authorization_pending"]);
+    await decide(server, caller, { link, action: "deny" });
+    clock.advance(5_000);
+    expect(await refusalOf(await poll(server, device_code))).toEqual([400, "access_denied"]);
+    const late = await begin(server);
+    clock.advance(600_000);
+    expect(await refusalOf(await poll(server, late.device_code))).toEqual([400, "expired_token"]);
+  });
+
+  test.each([
+    ["grant_type is missing", {}, "invalid_request"],
+    ["grant_type is empty", { grant_type: "" }, "invalid_request"],
+    ["the grant is not offered", { grant_type: "password" }, "unsupported_grant_type"],
+    ["device_code is missing", { grant_type: DEVICE_GRANT }, "invalid_request"],
+    ["the device code is unknown", { grant_type: DEVICE_GRANT, device_code: "x" }, "invalid_grant"],
+    ["refresh_token is missing", { grant_type: "refresh_token" }, "invalid_request"],
+    ["the refresh token is unknown", { grant_type: "refresh_token", refresh_token: "x" }, "invalid_grant"],
+  ])("refuses when %s", async (_, fields: Record<string, string>, code) => {
+    const server = await sameServer();
+    expect(await refusalOf(await post(server, TOKEN, { ...CLIENT, ...fields }))).toEqual([400, code]);
+  });
+
+  test("names the scheme when a client came with an Authorization header and is unknown", async () => {
+    const server = await sameServer();
+    const fields = { grant_type: "refresh_token", refresh_token: "x", client_id: "other" };
+    const headers = { authorization: "Basic b3RoZXI6" };
+    expect(await refusalOf(await post(server, TOKEN, fields))).toEqual([400, "invalid_client"]);
+    const answer = await post(server, TOKEN, fields, headers);
+    expect(answer.headers.get("www-authenticate")).toStartWith("Basic ");
+    expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
+  });
+
+  test("never turns a device code into a browser session", async () => {
+    const server = await sameServer();
+    const { device_code } = await begin(server);
+    const answer = await post(server, "/api/auth/device/token", { ...CLIENT, device_code });
+    expect(await refusalOf(answer)).toEqual([400, "invalid_grant"]);
+  });
+});
+
+describe("revocation", () => {
+  test("answers a valid, an unknown and a revoked token alike, and ends what hangs on it", async () => {
+    const server = await sameServer();
+    const { refreshToken, accessToken } = await server.signedIn("member");
+    const bodies = [];
+    for (const token of [refreshToken, refreshToken, "unknown"]) {
+      const answer = await post(server, REVOKE, { ...CLIENT, token, token_type_hint: "refresh_token" });
+      expect(answer.status).toBe(200);
+      bodies.push(await answer.text());
+    }
+    expect(new Set(bodies).size).toBe(1);
+    const fields = { ...CLIENT, grant_type: "refresh_token", refresh_token: refreshToken };
+    expect(await refusalOf(await post(server, TOKEN, fields))).toEqual([400, "invalid_grant"]);
+    expect((await server.request("GET", "/auth/me", { token: accessToken })).status).toBe(401);
+  });
+
+  test("refuses an access token, a missing token, and a caller that names no client", async () => {
+    const server = await sameServer();
+    const { accessToken } = await server.signedIn("member");
+    const refused = async (fields: Record<string, string>) => refusalOf(await post(server, REVOKE, fields));
+    expect(await refused({ ...CLIENT, token: accessToken })).toEqual([400, "unsupported_token_type"]);
+    expect(await refused(CLIENT)).toEqual([400, "invalid_request"]);
+    expect(await refused({ token: "x" })).toEqual([401, "invalid_client"]);
+    expect(await refused({ token: "x", client_id: "other" })).toEqual([401, "invalid_client"]);
+  });
+});
+
+test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only", async (path) => {
+  const server = await sameServer();
+  const fields = { grant_type: "refresh_token", refresh_token: "x", token: "x" };
+  const answer = await post(server, path, fields, { authorization: `Basic ${btoa("blue-cli:")}` });
+  expect(answer.headers.get("www-authenticate")).toBe('Basic realm="oauth"');
+  expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
+});
+
+test("a resource may be repeated when every value is ours", async () => {
+  const server = await sameServer();
+  const ask = async (...resources: string[]) => {
+    const fields = { ...CLIENT, scope: "governance:read" };
+    const pairs = [...Object.entries(fields), ...resources.map((value) => ["resource", value])];
+    const body = new URLSearchParams(pairs).toString();
+    const answer = await server.request("POST", DEVICE_CODE, { body, headers: FORM });
+    return (await answer.json()).error;
+  };
+  expect(await ask(BASE_URL)).toBeUndefined();
+  expect(await ask(BASE_URL, BASE_URL)).toBeUndefined();
+  expect(await ask(BASE_URL, "https://other.example")).toBe("invalid_target");
+  expect(await ask("https://other.example", "https://third.example")).toBe("invalid_target");
+});
+
+test("the authorization endpoint of the OpenID document refuses every response type", async () => {
+  const server = await sameServer();
+  const { authorization_endpoint } = await (
+    await server.request("GET", "/api/auth/.well-known/openid-configuration")
+  ).json();
+  const { pathname } = new URL(authorization_endpoint);
+  const answer = await server.request("GET", `${pathname}?response_type=code&client_id=blue-cli`);
+  expect(await refusalOf(answer)).toEqual([400, "unsupported_response_type"]);
+});
+
+describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
+  test.each([
+    ["JSON", { body: { client_id: "blue-cli" } }, 400],
+    ["a body without a type", { body: "client_id=blue-cli", headers: { "content-type": "" } }, 400],
+    [
+      "another character set",
+      { body: "a=b", headers: { "content-type": `${FORM["content-type"]}; charset=latin1` } },
+      400,
+    ],
+    ["a compressed body", { body: "a=b", headers: { ...FORM, "content-encoding": "gzip" } }, 400],
+    ["a field twice", { body: "client_id=blue-cli&client_id=blue-cli", headers: FORM }, 400],
+    ["bytes that are no UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
+    ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],
+    ["too many bytes", { body: `a=${"b".repeat(UNAUTHENTICATED_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
+  ])("is refused in OAuth's words: %s", async (_, sent, status) => {
+    const server = await sameServer();
+    const answer = await server.request("POST", path, sent);
+    expect(await refusalOf(answer)).toEqual([status, "invalid_request"]);
+  });
+
+  test("is refused in OAuth's words: another method", async () => {
+    const server = await sameServer();
+    const answer = await server.request("GET", path);
+    expect(answer.headers.get("allow")).toBe("POST");
+    expect(await refusalOf(answer)).toEqual([405, "invalid_request"]);
+  });
+
+  test("says where it comes from: a browser's cookie with a foreign origin is refused", async () => {
+    const server = await sameServer();
+    const { cookie } = await server.signedIn("member");
+    const fields = { ...CLIENT, grant_type: "refresh_token", refresh_token: "x", token: "x" };
+    const from = async (headers: Record<string, string>) =>
+      (await post(server, path, fields, headers)).status;
+    const welcome = await from({});
+    expect(await from({ cookie, origin: "https://evil.example" })).toBe(403);
+    expect(await from({ cookie, origin: "null" })).toBe(403);
+    expect(await from({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await from({ cookie, origin: BASE_URL })).toBe(welcome);
+    expect(await from({ cookie })).toBe(welcome);
+    expect(await from({ origin: "https://evil.example" })).toBe(welcome);
+  });
+});

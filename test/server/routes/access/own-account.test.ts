@@ -1,0 +1,238 @@
+// What people do with their own logins, password and records through the API, and administrators with everybody's logins.
+// What the domain makes of it is in test/domain/access/logins/own-logins.test.ts.
+import { expect, test } from "bun:test";
+import { LOGINS_PER_PAGE_MAX } from "../../../../src/domain/access/model.ts";
+import { reportWith } from "../../../domain/clients/policies.ts";
+import { packageOf } from "../../../domain/governance/governance-world.ts";
+import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
+import { type Caller, createTestServer, PASSWORD, type TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const NEXT = "an entirely new password";
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+
+/** @returns what was answered, with its body where it has one */
+async function ask(
+  { request }: TestServer,
+  route: string,
+  sent: Parameters<TestServer["request"]>[2] = {},
+): Promise<{ status: number; body: Record<string, unknown>; cookies: string[] }> {
+  const [method = "", path = ""] = route.split(" ");
+  const answer = await request(method, path, sent);
+  const text = await answer.text();
+  return { status: answer.status, body: text && JSON.parse(text), cookies: answer.headers.getSetCookie() };
+}
+
+const itemsOf = ({ body }: { body: Record<string, unknown> }): Record<string, unknown>[] =>
+  Array.isArray(body.items) ? body.items : [];
+const idsOf = (answer: { body: Record<string, unknown> }) => itemsOf(answer).map(({ id }) => id);
+
+const changePassword = (
+  face: TestServer,
+  { cookie }: Pick<Caller, "cookie">,
+  current = PASSWORD,
+  next = NEXT,
+) => ask(face, "POST /me/password", { cookie, body: { current_password: current, new_password: next } });
+
+test("a changed password answers with new cookies, and the old cookie opens nothing", async () => {
+  const face = await sameServer();
+  const ana = await face.signedIn("member");
+  const other = await face.signInAgain(ana.user);
+  const { status, body, cookies } = await changePassword(face, ana);
+  expect([status, body]).toEqual([200, { login_sessions_ended: 1 }]);
+  expect(cookies).toEqual([
+    expect.stringMatching(
+      /^__Secure-better-auth\.session_token=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Lax$/,
+    ),
+    expect.stringMatching(/^__Host-quartermaster_device=/),
+  ]);
+  const [cookie = ""] = cookies[0]?.split(";") ?? [];
+  const statusOf = async (sent: object) => (await ask(face, "GET /auth/me", sent)).status;
+  expect(await statusOf({ cookie })).toBe(200);
+  expect(await statusOf({ cookie: ana.cookie })).toBe(401);
+  expect(await statusOf({ cookie: other.cookie })).toBe(401);
+  expect(await statusOf({ token: other.accessToken })).toBe(200);
+});
+
+test("a password that cannot be changed says why, and signs nobody out", async () => {
+  const face = await sameServer();
+  const ana = await face.signedIn("member");
+  const outcome = async (current?: string, next?: string) => {
+    const { status, body, cookies } = await changePassword(face, ana, current, next);
+    expect(cookies).toEqual([]);
+    return [status, body.reason];
+  };
+  expect(await outcome("a wrong password")).toEqual([403, "access.password_wrong"]);
+  expect(await outcome(PASSWORD, "too short")).toEqual([400, "identity.invalid"]);
+  expect(await outcome(PASSWORD, PASSWORD)).toEqual([400, "identity.invalid"]);
+  for (let guess = 1; guess < 10; guess += 1) await outcome("a wrong password");
+  expect(await outcome()).toEqual([429, "access.too_many_attempts"]);
+  expect((await ask(face, "GET /auth/me", { cookie: ana.cookie })).status).toBe(200);
+  expect(JSON.stringify(face.logged)).not.toContain(NEXT);
+});
+
+test("the list of one's logins marks the one that asks, and holds nobody else's", async () => {
+  const face = await sameServer();
+  const ana = await face.signedIn("member");
+  await face.signedIn("member");
+  const byBrowser = await ask(face, "GET /me/logins", { cookie: ana.cookie });
+  const marked = itemsOf(byBrowser).map(({ kind, current, user }) => ({ kind, current, user }));
+  const user = { id: ana.user.id, email: ana.user.email };
+  expect(marked).toEqual([
+    { kind: "grant", current: false, user },
+    { kind: "login_session", current: true, user },
+  ]);
+  const byToken = await ask(face, "GET /me/logins", { token: ana.accessToken });
+  expect(itemsOf(byToken).map(({ current }) => current)).toEqual([true, false]);
+});
+
+test("lists of logins are read page by page", async () => {
+  const face = await sameServer();
+  const ana = await face.signedIn("admin");
+  await face.signInAgain(ana.user);
+  for (const path of ["/me/logins", "/admin/logins"]) {
+    const all = idsOf(await ask(face, `GET ${path}`, { cookie: ana.cookie }));
+    const read: unknown[] = [];
+    let cursor = "";
+    for (let pages = 0; pages < 4; pages += 1) {
+      const page = await ask(face, `GET ${path}?limit=1${cursor}`, { cookie: ana.cookie });
+      read.push(...idsOf(page));
+      expect(page.body.next_cursor === null).toBe(pages === 3);
+      cursor = `&cursor=${page.body.next_cursor}`;
+    }
+    expect(read).toEqual(all);
+    const kinds = itemsOf(await ask(face, `GET ${path}?kind=grant`, { cookie: ana.cookie }));
+    expect(kinds.map(({ kind }) => kind)).toEqual(["grant", "grant"]);
+  }
+});
+
+test.each([
+  ["limit=1", 200],
+  [`limit=${LOGINS_PER_PAGE_MAX}`, 200],
+  ["limit=0", 400],
+  [`limit=${LOGINS_PER_PAGE_MAX + 1}`, 400],
+  ["limit=1e1", 400],
+  ["cursor=x", 400],
+  ["kind=anything", 400],
+])("a list asked for with %s answers %d", async (query, status) => {
+  const face = await sameServer();
+  const { cookie } = await face.signedIn("admin");
+  for (const path of ["/me/logins", "/admin/logins"])
+    expect((await ask(face, `GET ${path}?${query}`, { cookie })).status).toBe(status);
+});
+
+test("a list of logins names everything that is wrong with the question", async () => {
+  const face = await sameServer();
+  const { cookie } = await face.signedIn("admin");
+  const query = "kind=x&show=x&user_id=x&cursor=x&limit=x";
+  const { body } = await ask(face, `GET /admin/logins?${query}`, { cookie });
+  expect(body).toMatchObject({ reason: "logins.invalid" });
+  expect(JSON.stringify(body.errors)).toMatch(/kind.*show.*user_id.*cursor.*limit/);
+});
+
+test("ending the login that asks clears its cookie, and ends its event stream with it", async () => {
+  const face = await sameServer();
+  await publishFirst(face);
+  const ana = await face.signedIn("member");
+  const stream = await face.request("GET", "/governance-config/events", { cookie: ana.cookie });
+  expect(stream.status).toBe(200);
+  const ended = await ask(face, `DELETE /me/logins/${ana.loginSessionId.toUpperCase()}`, {
+    cookie: ana.cookie,
+  });
+  expect(ended.status).toBe(204);
+  expect(ended.cookies).toEqual([
+    expect.stringMatching(/^__Secure-better-auth\.session_token=; .*Max-Age=0/),
+  ]);
+  expect((await ask(face, "GET /auth/me", { cookie: ana.cookie })).status).toBe(401);
+  await stream.text(); // comes to its end
+});
+
+test("changing the password ends the event streams of the other browsers", async () => {
+  const face = await sameServer();
+  await publishFirst(face);
+  const ana = await face.signedIn("member");
+  const other = await face.signInAgain(ana.user);
+  const stream = await face.request("GET", "/governance-config/events", { cookie: other.cookie });
+  expect((await changePassword(face, ana)).status).toBe(200);
+  await stream.text(); // comes to its end
+});
+
+test("a login of another person cannot be ended, and is not told from one that does not exist", async () => {
+  const face = await sameServer();
+  const [ana, eve] = [await face.signedIn("member"), await face.signedIn("admin")];
+  for (const id of [ana.loginSessionId, UNKNOWN_ID]) {
+    const { status, body } = await ask(face, `DELETE /me/logins/${id}`, { cookie: eve.cookie });
+    expect([status, body.reason]).toEqual([404, "login.not_found"]);
+  }
+  expect((await ask(face, "GET /auth/me", { cookie: ana.cookie })).status).toBe(200);
+  expect((await ask(face, "DELETE /me/logins/x", { cookie: eve.cookie })).status).toBe(400);
+});
+
+test("an administrator lists logins by user and ends one, those of a user, or all", async () => {
+  const face = await sameServer();
+  const [ana, bob, admin] = [
+    await face.signedIn("member"),
+    await face.signedIn("member"),
+    await face.signedIn("admin"),
+  ];
+  const { cookie } = admin;
+  const list = () => ask(face, `GET /admin/logins?user_id=${ana.user.id}`, { cookie });
+  expect(idsOf(await list())).toHaveLength(2);
+  const [grantId] = idsOf(await list());
+  expect((await ask(face, `POST /admin/logins/${grantId}/revoke`, { cookie })).status).toBe(204);
+  expect((await ask(face, "GET /auth/me", { token: ana.accessToken })).status).toBe(401);
+  expect(idsOf(await list())).toEqual([ana.loginSessionId]);
+  const all = await ask(face, `GET /admin/logins?user_id=${ana.user.id}&show=all&kind=grant`, { cookie });
+  expect(itemsOf(all)).toEqual([expect.objectContaining({ state: "revoked" })]);
+  expect((await ask(face, `POST /admin/logins/${UNKNOWN_ID}/revoke`, { cookie })).status).toBe(404);
+
+  const revoke = (body: object) => ask(face, "POST /admin/logins/revoke", { cookie, body });
+  expect((await revoke({ user_id: ana.user.id })).status).toBe(204);
+  expect((await ask(face, "GET /auth/me", { cookie: ana.cookie })).status).toBe(401);
+  expect((await ask(face, "GET /auth/me", { cookie: bob.cookie })).status).toBe(200);
+  expect((await revoke({})).body.reason).toBe("logins.invalid");
+  expect((await revoke({ user_id: bob.user.id, all: true })).body.reason).toBe("logins.invalid");
+  expect((await revoke({ user_id: UNKNOWN_ID })).status).toBe(404);
+  expect((await revoke({ all: true })).status).toBe(204);
+  expect((await ask(face, "GET /auth/me", { cookie: bob.cookie })).status).toBe(401);
+  expect((await ask(face, "GET /auth/me", { cookie })).status).toBe(401);
+});
+
+test("people see their own workstations alone, in pages", async () => {
+  const face = await sameServer();
+  const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
+  for (const { accessToken: token } of [ana, eve])
+    await face.request("POST", "/client-status", { token, body: reportWith() });
+  const { status, body } = await ask(face, "GET /me/clients?per_page=1", { cookie: ana.cookie });
+  expect([status, body.total, body.per_page]).toEqual([200, 1, 1]);
+  expect(itemsOf({ body })).toEqual([expect.objectContaining({ user_email: ana.user.email })]);
+  expect((await ask(face, "GET /me/clients?per_page=101", { cookie: ana.cookie })).status).toBe(400);
+});
+
+test("the policy is explained to people without the packages that only others get", async () => {
+  const face = await sameServer();
+  const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
+  const path = "/me/policy/explain?harness=codex";
+  expect((await ask(face, `GET ${path}`, { cookie: ana.cookie })).status).toBe(404);
+  await publishFirst(face);
+  await publishPackages(face, {
+    packages: [packageOf("for-all"), packageOf("for-eve")],
+    audiences: { "for-eve": [eve.user.id] },
+  });
+  const seen = async ({ cookie }: Caller) => {
+    const { body } = await ask(face, `GET ${path}`, { cookie });
+    const packages = Array.isArray(body.packages) ? body.packages : [];
+    return packages.map(({ id, line }: { id: string; line: number }) => [id, line > 0]);
+  };
+  expect(await seen(ana)).toEqual([["for-all", true]]);
+  expect(await seen(eve)).toEqual([
+    ["for-all", true],
+    ["for-eve", true],
+  ]);
+  const refusal = async (query: string) =>
+    (await ask(face, `GET /me/policy/explain?${query}`, { cookie: ana.cookie })).body.reason;
+  expect(await refusal("")).toBe("governance.unknown_harness");
+  expect(await refusal("harness=codex&installed=x")).toBe("governance.bad_version");
+});

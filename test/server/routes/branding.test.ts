@@ -1,0 +1,91 @@
+// The branding over HTTP: public and cheap to ask for again, replaced by administrators (control-api.md section 13).
+import { expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import { BRANDING_URL_LENGTH_MAX, BrandingSchema } from "../../../src/domain/system/model.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
+import { createTestServer, type TestServer } from "../../support/server.ts";
+import { sharedServer } from "../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const LOGO = "https://cdn.example.com/logo.svg";
+
+async function createAdministration() {
+  const face = await sameServer();
+  const { accessToken: token } = await face.signedIn("admin");
+  const put = (body: unknown) => face.request("PUT", "/admin/branding", { token, body });
+  return { ...face, put };
+}
+
+const read = ({ request }: TestServer, etag?: string | null) =>
+  request("GET", "/branding", { headers: etag ? { "if-none-match": etag } : {} });
+
+test("anybody reads the branding, both members always there", async () => {
+  await using face = await createTestServer();
+  const response = await read(face);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(response.headers.get("cache-control")).toBe("public, no-cache");
+  expect(await response.json()).toEqual({ logo_url: null, favicon_url: null });
+});
+
+test("who knows the branding is told that it is unchanged, until it is not", async () => {
+  const face = await createAdministration();
+  const etag = (await read(face)).headers.get("etag");
+  expect(etag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
+  const unchanged = await read(face, etag);
+  expect([unchanged.status, await unchanged.text(), unchanged.headers.get("etag")]).toEqual([304, "", etag]);
+  for (const known of [`W/${etag}`, `"other", ${etag}`, "*"])
+    expect((await read(face, known)).status).toBe(304);
+  await face.put({ logo_url: LOGO });
+  const changed = await read(face, etag);
+  expect(changed.status).toBe(200);
+  expect(changed.headers.get("etag")).not.toBe(etag);
+  expect(await changed.json()).toEqual({ logo_url: LOGO, favicon_url: null });
+});
+
+test("a change by another process is seen by the next request", async () => {
+  await using face = await createTestServer();
+  await read(face);
+  const other = openDatabase(face.world.file);
+  await using elsewhere = await createTestServer({
+    world: { ...face.world, db: other, dispose: () => other.close() },
+  });
+  await elsewhere.domain.branding.update(face.world.system, { faviconUrl: LOGO });
+  expect(await (await read(face)).json()).toEqual({ logo_url: null, favicon_url: LOGO });
+});
+
+test("a replacement answers what it saved and clears what it leaves out", async () => {
+  const face = await createAdministration();
+  const response = await face.put({ logo_url: ` ${LOGO} `, favicon_url: LOGO });
+  expect(response.status).toBe(200);
+  const branding = await response.json();
+  expect(Value.Check(BrandingSchema, branding)).toBe(true);
+  expect(branding).toEqual({ logo_url: LOGO, favicon_url: LOGO });
+  expect(await (await face.put({ logo_url: null })).json()).toEqual({ logo_url: null, favicon_url: null });
+  expect(await (await face.put({ favicon_url: " " })).json()).toEqual({ logo_url: null, favicon_url: null });
+});
+
+const sized = (length: number): string => LOGO.padEnd(length, "x");
+
+test.each<[body: unknown, status: number]>([
+  [{}, 200],
+  [{ logo_url: sized(BRANDING_URL_LENGTH_MAX - 1) }, 200],
+  [{ logo_url: sized(BRANDING_URL_LENGTH_MAX) }, 200],
+  [{ logo_url: sized(BRANDING_URL_LENGTH_MAX + 1) }, 400],
+  [{ logo_url: "http://example.com/logo.svg" }, 400],
+  [{ logo_url: "javascript:alert(1)" }, 400],
+  [{ logo_url: 1 }, 422],
+  [{ logo: LOGO }, 422],
+])("a replacement within the rules or not, %#, is answered by its status", async (body, status) => {
+  const face = await createAdministration();
+  expect((await face.put(body)).status).toBe(status);
+});
+
+test("both addresses are judged at once, and a refused replacement changes nothing", async () => {
+  const face = await createAdministration();
+  const response = await face.put({ logo_url: "ftp://example.com", favicon_url: "nowhere" });
+  const { errors } = await response.json();
+  expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["/logo_url", "/favicon_url"]);
+  expect(await (await read(face)).json()).toEqual({ logo_url: null, favicon_url: null });
+});

@@ -1,0 +1,265 @@
+// Reports of workstations and the inventory over HTTP (control-api.md section 10; client-and-auth.md section 7).
+import { describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import { AdminClientStatusPage, ClientFacets } from "../../../src/domain/clients/model.ts";
+import { clientReports } from "../../../src/domain/clients/tables.ts";
+import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
+import { createClientsWorld } from "../../domain/clients/clients-world.ts";
+import { reportWith } from "../../domain/clients/policies.ts";
+import type { Caller, Sent, TestServer } from "../../support/server.ts";
+
+const LEAST = { instance_id: "i", client_version: "1", platform: "linux", applied: true, files_ok: true };
+
+const post = ({ request }: TestServer, { accessToken: token }: Caller, body: unknown) =>
+  request("POST", "/client-status", { token, body });
+
+const countOf = ({ world }: TestServer): number => world.db.read.select().from(clientReports).all().length;
+
+async function asAdministrator() {
+  const clients = await createClientsWorld();
+  const { accessToken: token } = await clients.signedIn("admin");
+  const ask = (method: string, path: string, sent: Sent = {}) =>
+    clients.request(method, `/admin/client-status${path}`, { token, ...sent });
+  return { ...clients, ask };
+}
+
+describe("a report", () => {
+  test("is taken without a body in answer, from the least that a client sends", async () => {
+    await using clients = await createClientsWorld();
+    const response = await post(clients, clients.ana, LEAST);
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    expect(clients.listed()).toMatchObject([{ instanceId: "i", harnesses: [], packages: [] }]);
+  });
+
+  test("may have members that nobody knows, at any place, and lists in every form", async () => {
+    await using clients = await createClientsWorld();
+    const body = {
+      ...reportWith(),
+      later: { deep: [1] },
+      harnesses: ["codex", { name: "claude", later: true }, {}],
+      packages: [{ id: "one", later: 1 }, {}],
+      reconciliation_attempt: { harness: "codex", revision: "r", later: 1 },
+      error: "why",
+    };
+    expect((await post(clients, clients.ana, body)).status).toBe(204);
+    expect(clients.listed()).toMatchObject([{ harnesses: body.harnesses, packages: body.packages }]);
+  });
+
+  test("may have nothing where the contract allows it", async () => {
+    await using clients = await createClientsWorld();
+    const nothing = Object.fromEntries(
+      ["hostname", "architecture", "config_revision", "harnesses", "packages"].map((name) => [name, null]),
+    );
+    const body = { ...LEAST, ...nothing, reconciliation_attempt: null, error: null };
+    expect((await post(clients, clients.ana, body)).status).toBe(204);
+  });
+
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ["lacks a member", { instance_id: undefined, files_ok: undefined }, ["/instance_id", "/files_ok"]],
+    ["has a wrong type", { applied: "yes", hostname: 5 }, ["/applied", "/hostname"]],
+    ["has no list", { harnesses: {}, packages: "none" }, ["/harnesses", "/packages"]],
+    ["has packages by name", { packages: ["one"] }, ["/packages"]],
+    ["has half an attempt", { reconciliation_attempt: { harness: "x" } }, ["/reconciliation_attempt"]],
+  ])("that %s is 422, with every place", async (_, members, pointers) => {
+    await using clients = await createClientsWorld();
+    const response = await post(clients, clients.ana, { ...LEAST, ...members });
+    expect(response.status).toBe(422);
+    const { errors } = await response.json();
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(pointers.sort());
+    expect(countOf(clients)).toBe(0);
+  });
+
+  test("that is blank or too long is 400, with every place", async () => {
+    await using clients = await createClientsWorld();
+    const wrong = { ...LEAST, instance_id: " ", hostname: "h".repeat(1_000) };
+    const response = await post(clients, clients.ana, wrong);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      reason: "client_report.invalid",
+      errors: [{ pointer: "/instance_id" }, { pointer: "/hostname" }],
+    });
+    expect(countOf(clients)).toBe(0);
+  });
+
+  test("that is no JSON is 400, of another media type 415, too large 413", async () => {
+    await using clients = await createClientsWorld();
+    const { accessToken: token } = clients.ana;
+    const statusOf = async (sent: Sent) =>
+      (await clients.request("POST", "/client-status", { token, ...sent })).status;
+    expect(await statusOf({ body: "{" })).toBe(400);
+    expect(await statusOf({ body: "{}", headers: { "content-type": "text/plain" } })).toBe(415);
+    expect(await statusOf({ body: " ".repeat(BODY_BYTES_MAX + 1) })).toBe(413);
+  });
+
+  test("is taken from a browser session, and from no token without the scope", async () => {
+    await using clients = await createClientsWorld();
+    const sent = { cookie: clients.ana.cookie, body: LEAST };
+    expect((await clients.request("POST", "/client-status", sent)).status).toBe(204);
+    const reader = await clients.signedIn("member", { scope: "governance:read session:write" });
+    expect((await post(clients, reader, LEAST)).status).toBe(403);
+  });
+
+  test("leaves what is known of callers in memory", async () => {
+    await using clients = await createClientsWorld();
+    const { db } = clients.world;
+    const before = db.revision("access");
+    await post(clients, clients.ana, LEAST);
+    expect(db.revision("access")).toBe(before);
+    expect(db.revision("clients")).toBeGreaterThan(0);
+  });
+});
+
+describe("the inventory", () => {
+  test("shows each client as the contract has it, beside the revision in force", async () => {
+    await using clients = await asAdministrator();
+    const revision = await clients.publish();
+    await post(clients, clients.ana, reportWith({ config_revision: revision }));
+    const response = await clients.ask("GET", "");
+    const page = await response.json();
+    expect(Value.Errors(AdminClientStatusPage, page).First()).toBeUndefined();
+    const { harnesses, packages } = reportWith();
+    expect(page).toEqual({
+      items: [
+        {
+          id: expect.any(String),
+          user_email: "ana@example.org",
+          instance_id: "instance-1",
+          hostname: "lab-14",
+          client_version: "0.1.0",
+          platform: "linux",
+          architecture: "x86_64",
+          config_revision: revision,
+          applied: true,
+          files_ok: true,
+          harnesses,
+          packages,
+          error: null,
+          status: "current",
+          status_reasons: [],
+          first_seen_at: "2026-01-01T00:00:00.000Z",
+          last_seen_at: "2026-01-01T00:00:00.000Z",
+          activity_status: "recent",
+        },
+      ],
+      page: 1,
+      per_page: 25,
+      total: 1,
+      total_pages: 1,
+      current_revision: revision,
+    });
+  });
+
+  test("takes every filter from the query", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const totalOf = async (query: string): Promise<number> =>
+      (await (await clients.ask("GET", `?${query}`)).json()).total;
+    const { id } = clients.ana.user;
+    for (const fits of [
+      "q=LAB",
+      `user_id=${id}`,
+      "harness=codex",
+      "health=outdated",
+      "last_seen_from=2026-01-01&last_seen_to=2026-01-01",
+      "sort=last_seen_asc&page=1&per_page=1",
+    ])
+      expect([fits, await totalOf(fits)]).toEqual([fits, 1]);
+    for (const fitsNot of [
+      "q=other",
+      `user_id=${clients.world.ids.uuid()}`,
+      "harness=Codex",
+      "health=current",
+      "last_seen_from=2026-01-02",
+      "last_seen_to=2025-12-31",
+    ])
+      expect([fitsNot, await totalOf(fitsNot)]).toEqual([fitsNot, 0]);
+  });
+
+  test("refuses what it cannot read, and what it does not know", async () => {
+    await using clients = await asAdministrator();
+    const wrong = [
+      "page=x",
+      "per_page=0",
+      "user_id=ana",
+      "health=well",
+      "sort=id",
+      "last_seen_from=x",
+      "q2=x",
+    ];
+    for (const query of wrong)
+      expect([query, (await clients.ask("GET", `?${query}`)).status]).toEqual([query, 400]);
+    expect(await (await clients.ask("GET", `?${wrong.slice(0, 4).join("&")}`)).json()).toMatchObject({
+      reason: "client.invalid",
+      errors: [
+        { pointer: "/page" },
+        { pointer: "/per_page" },
+        { pointer: "/user_id" },
+        { pointer: "/health" },
+      ],
+    });
+  });
+
+  test("has facets", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const { id } = clients.ana.user;
+    const facets = await (await clients.ask("GET", `/facets?user_q=ana&selected_user_id=${id}`)).json();
+    expect(Value.Check(ClientFacets, facets)).toBe(true);
+    expect(facets).toEqual({ users: [{ id, email: "ana@example.org" }], harnesses: ["codex"] });
+    expect((await clients.ask("GET", "/facets?selected_user_id=ana")).status).toBe(400);
+  });
+
+  test("loses the client that is deleted, once", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const [{ id } = { id: "" }] = clients.listed();
+    const first = await clients.ask("DELETE", `/${id}`);
+    expect([first.status, await first.text()]).toEqual([204, ""]);
+    expect(clients.listed()).toEqual([]);
+    const second = await clients.ask("DELETE", `/${id}`);
+    expect([second.status, (await second.json()).reason]).toEqual([404, "client.not_found"]);
+  });
+
+  test("takes identifiers in upper case, too", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const [{ id, hostname } = { id: "", hostname: "" }] = clients.listed();
+    const user = clients.ana.user.id.toUpperCase();
+    expect(await (await clients.ask("GET", `?user_id=${user}`)).json()).toMatchObject({
+      items: [{ hostname }],
+    });
+    const facets = await clients.ask("GET", `/facets?user_q=nobody&selected_user_id=${user}`);
+    expect(await facets.json()).toMatchObject({ users: [{ id: clients.ana.user.id }] });
+    expect((await clients.ask("DELETE", `/${id.toUpperCase()}`)).status).toBe(204);
+  });
+
+  test("finds nothing to delete under what is no id", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    for (const id of [
+      clients.world.ids.uuid(),
+      "no-uuid",
+      "lab-14",
+      "%00",
+      "%ff",
+      "a%2Fb",
+      "x".repeat(2_000),
+    ])
+      expect([id, (await clients.ask("DELETE", `/${id}`)).status]).toEqual([id, 404]);
+    expect(clients.listed()).toHaveLength(1);
+  });
+
+  test("is no member's to read or to change", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const [{ id } = { id: "" }] = clients.listed();
+    const { accessToken: token } = clients.ana;
+    for (const [method, path] of [
+      ["GET", ""],
+      ["GET", "/facets"],
+      ["DELETE", `/${id}`],
+    ] as const)
+      expect((await clients.ask(method, path, { token })).status).toBe(403);
+    expect(clients.listed()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,344 @@
+// Inference tokens over HTTP: what they say, whom they are for, what they open for the inference proxy, and everything that ends
+// them at once (gateway-keys.md sections 9.1 to 9.4, client-and-auth.md sections 3.6 and 6.3).
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { gatewayKeys } from "../../../../src/domain/gateway/tables.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import {
+  createGatewayServer,
+  type GatewayServer,
+  PROXY_TOKEN,
+  PROXY_URL,
+} from "../../../support/gateway/gateway-server.ts";
+import { BASE_URL, type Caller, type Sent } from "../../../support/server.ts";
+
+let site: GatewayServer;
+let ana: Caller;
+beforeEach(async () => {
+  site = await createGatewayServer();
+  ana = await site.signedIn("member", { email: "ana@example.com" });
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+const bearer = (caller: Caller): Sent => ({ token: caller.accessToken });
+const mint = (caller = ana, face = site) => face.request("POST", "/gateway/token", bearer(caller));
+const revoke = (caller = ana) => site.request("POST", "/gateway/session/revoke", bearer(caller));
+const ensure = (caller = ana) => site.request("POST", "/gateway/key/ensure", bearer(caller));
+
+async function tokenOf(caller = ana): Promise<string> {
+  const answer = await mint(caller);
+  expect(answer.status).toBe(200);
+  return (await answer.json()).token;
+}
+
+/** Asks as the inference proxy does with a token that it has verified. */
+function resolve(token: string, told: object = {}): Promise<Response> {
+  const { sub: user_id, gateway_session_id } = decodeJwt(token);
+  const body = { user_id, gateway_session_id, ...told };
+  return site.request("POST", "/internal/gateway/resolve", { token: PROXY_TOKEN, body });
+}
+
+/** @returns the status, and why it is no 200 */
+async function outcome(asked: Promise<Response>): Promise<[number, string | undefined]> {
+  const answer = await asked;
+  return [answer.status, (await answer.json()).reason];
+}
+
+describe("an inference token", () => {
+  test("verifies with the published keys, and says what the proxy needs", async () => {
+    const answer = await mint();
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { token, expires_at, proxy_url } = await answer.json();
+    expect(proxy_url).toBe(PROXY_URL);
+    const jwks = await (await site.request("GET", "/gateway/jwks")).json();
+    const currentDate = new Date(site.world.clock.nowMs());
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), {
+      algorithms: ["RS256"],
+      issuer: BASE_URL,
+      audience: "blue-inference-proxy",
+      currentDate,
+    });
+    expect(protectedHeader).toEqual({ alg: "RS256", kid: jwks.keys[0].kid, typ: "JWT" });
+    const issued = site.world.clock.nowMs() / SECOND_MS;
+    expect(payload).toEqual({
+      iss: BASE_URL,
+      aud: "blue-inference-proxy",
+      sub: ana.user.id,
+      iat: issued,
+      exp: issued + 43_200,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      blue_oauth_session_id: ana.loginSessionId,
+      gateway_session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      scope: "gateway:infer",
+    });
+    expect(expires_at).toBe(new Date((issued + 43_200) * SECOND_MS).toISOString());
+  });
+
+  test("ends with the login session at the latest", async () => {
+    site.world.clock.advance(11 * HOUR_MS);
+    const { accessToken } = await refreshed(ana);
+    const answer = await site.request("POST", "/gateway/token", { token: accessToken });
+    expect((await answer.json()).expires_at).toBe("2026-01-01T12:00:00.000Z");
+  });
+
+  test("is not given once the login session is over, though the workstation's own login goes on", async () => {
+    site.world.clock.advance(12 * HOUR_MS);
+    const { accessToken } = await refreshed(ana);
+    expect((await site.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
+    const answer = site.request("POST", "/gateway/token", { token: accessToken });
+    expect(await outcome(answer)).toEqual([401, "gateway.login_ended"]);
+  });
+
+  test("lives as long as configured, and is for whom it is configured", async () => {
+    const inferenceJwt = { issuer: "https://i", audience: "a", tokenTtlSeconds: 60, rotationDays: 30 };
+    await using face = await createGatewayServer({ gateway: { inferenceJwt } });
+    const { token } = await (await mint(await face.signedIn("member"), face)).json();
+    const { iss, aud, iat = 0, exp } = decodeJwt(token);
+    expect({ iss, aud, exp }).toEqual({ iss: "https://i", aud: "a", exp: iat + 60 });
+  });
+
+  test("is new with each call, and the one before goes on", async () => {
+    await ensure();
+    const tokens = [await tokenOf(), await tokenOf()];
+    expect(decodeJwt(tokens[0] ?? "").jti).not.toBe(decodeJwt(tokens[1] ?? "").jti);
+    for (const token of tokens) expect((await resolve(token)).status).toBe(200);
+  });
+
+  test("is for workstations, not for browsers", async () => {
+    const answer = site.request("POST", "/gateway/token", { cookie: ana.cookie });
+    expect(await outcome(answer)).toEqual([401, "access.token_missing"]);
+  });
+});
+
+async function refreshed({ refreshToken }: Caller): Promise<{ accessToken: string }> {
+  const tokens = await site.domain.access.grants.refresh({ refreshToken, clientId: "blue-cli" });
+  return { accessToken: tokens.access_token };
+}
+
+describe("the published keys", () => {
+  test("have nothing private, may be kept for a while, and are not sent again unchanged", async () => {
+    const answer = await site.request("GET", "/gateway/jwks");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=60, stale-if-error=86400");
+    const { keys } = await answer.json();
+    expect(keys.map((key: object) => Object.keys(key).sort())).toEqual([
+      ["alg", "e", "kid", "kty", "n", "use"],
+    ]);
+    expect(keys[0]).toMatchObject({ kty: "RSA", alg: "RS256", use: "sig" });
+    const etag = answer.headers.get("etag") ?? "";
+    const again = await site.request("GET", "/gateway/jwks", { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test("overlap: a key that was replaced verifies until the last token it signed is over", async () => {
+    const { signingKeys } = site.domain.inference;
+    if (!signingKeys) throw new Error("gateway mode is on");
+    const kids = async () =>
+      (await (await site.request("GET", "/gateway/jwks")).json()).keys.map(({ kid }: { kid: string }) => kid);
+    const [first] = await kids();
+    site.world.clock.advance(30 * DAY_MS - 1);
+    expect(await signingKeys.rotateIfDue(site.world.system)).toBeUndefined();
+    const token = await tokenOf(await site.signInAgain(ana.user));
+    site.world.clock.advance(1);
+    const second = (await signingKeys.rotateIfDue(site.world.system))?.kid;
+    expect(decodeProtectedHeader(token).kid).toBe(first);
+    expect(await kids()).toEqual([second, first]);
+    expect(decodeProtectedHeader(await tokenOf(await site.signInAgain(ana.user))).kid).toBe(second);
+    site.world.clock.advance(43_260 * SECOND_MS - 1);
+    expect(await kids()).toEqual([second, first]);
+    site.world.clock.advance(1);
+    expect(await kids()).toEqual([second]);
+    expect(await signingKeys.dropDead()).toBe(1);
+  });
+});
+
+describe("the inference proxy", () => {
+  test("gets the key behind a token, and all it needs to know when to ask again", async () => {
+    await ensure();
+    const answer = await resolve(await tokenOf());
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const { credential, ...rest } = await answer.json();
+    expect(site.upstream.accepts(credential)).toBe(true);
+    expect(rest).toEqual({
+      credential_version: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      credential_expires_at: null,
+      external_id: site.upstream.keys[0]?.token,
+      alias: "quartermaster:ana@example.com",
+      user_id: ana.user.id,
+      email: "ana@example.com",
+      organization_id: site.world.organizationId,
+      session_expires_at: "2026-01-01T12:00:00.000Z",
+    });
+    expect(JSON.stringify(site.logged)).not.toContain(credential);
+  });
+
+  test("is told apart from whoever else comes", async () => {
+    const body = { user_id: ana.user.id, gateway_session_id: ana.user.id };
+    for (const token of [ana.accessToken, `${PROXY_TOKEN}x`, ""]) {
+      const answer = site.request("POST", "/internal/gateway/resolve", { token, body });
+      expect(await outcome(answer)).toEqual([401, "access.proxy_token_invalid"]);
+    }
+  });
+
+  test("finds nothing there until it has a token", async () => {
+    await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
+    for (const path of ["resolve", "credential-invalid"]) {
+      const answer = face.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
+      expect(await outcome(answer)).toEqual([404, "request.unknown_path"]);
+    }
+  });
+
+  test("learns why there is no key: each reason is its own", async () => {
+    const token = await tokenOf();
+    expect(await outcome(resolve(token))).toEqual([409, "gateway.key_missing"]);
+    const strange = { gateway_session_id: crypto.randomUUID() };
+    expect(await outcome(resolve(token, strange))).toEqual([401, "gateway.session_unknown"]);
+    const other = { user_id: (await site.signedIn("member")).user.id };
+    expect(await outcome(resolve(token, other))).toEqual([401, "gateway.session_unknown"]);
+  });
+
+  test("gets no key that has expired", async () => {
+    await ensure();
+    const token = await tokenOf();
+    const expiresAtMs = site.world.clock.nowMs() + HOUR_MS;
+    await changeRow({ expiresAtMs });
+    site.world.clock.advance(HOUR_MS - 1);
+    expect((await resolve(token)).status).toBe(200);
+    site.world.clock.advance(1);
+    expect(await outcome(resolve(token))).toEqual([409, "gateway.key_expired"]);
+  });
+
+  test("waits for another key where the stored one cannot be opened", async () => {
+    await ensure();
+    const token = await tokenOf();
+    const { credential: before } = await (await resolve(token)).json();
+    await changeRow({ credentialVersion: crypto.randomUUID() }); // an envelope of another version
+    const answer = await resolve(token);
+    expect(answer.headers.get("retry-after")).toBe("5");
+    expect(await outcome(Promise.resolve(answer))).toEqual([503, "gateway.key_unreadable"]);
+    await site.domain.gateway.keys.attempts?.drain();
+    const { credential: after } = await (await resolve(token)).json();
+    expect(after).not.toBe(before);
+    expect(site.upstream.accepts(after)).toBe(true);
+  });
+
+  test("reports a key that the gateway refuses, and another is made at once", async () => {
+    await ensure();
+    const token = await tokenOf();
+    const { credential: before, credential_version } = await (await resolve(token)).json();
+    const report = () =>
+      site.request("POST", "/internal/gateway/credential-invalid", {
+        token: PROXY_TOKEN,
+        body: { user_id: ana.user.id, credential_version, reason: "blocked" },
+      });
+    const first = await report();
+    expect([first.status, await first.json()]).toEqual([202, { invalidated: true }]);
+    await site.domain.gateway.keys.attempts?.drain();
+    const { credential: after } = await (await resolve(token)).json();
+    expect(after).not.toBe(before);
+    const late = await report();
+    expect([late.status, await late.json()]).toEqual([202, { invalidated: false }]);
+    expect((await (await resolve(token)).json()).credential).toBe(after);
+  });
+
+  test("reports in words that are known", async () => {
+    const body = { user_id: ana.user.id, credential_version: "v", reason: "tired" };
+    const sent = { token: PROXY_TOKEN, body };
+    expect((await site.request("POST", "/internal/gateway/credential-invalid", sent)).status).toBe(422);
+  });
+});
+
+const changeRow = (changes: Partial<typeof gatewayKeys.$inferInsert>) =>
+  site.world.db.write((tx) => {
+    tx.update(gatewayKeys).set(changes).where(eq(gatewayKeys.userId, ana.user.id)).run();
+  });
+
+describe("tokens end at once", () => {
+  let token: string;
+  beforeEach(async () => {
+    await ensure();
+    token = await tokenOf();
+    expect((await resolve(token)).status).toBe(200);
+  });
+  const reasonNow = async () => (await outcome(resolve(token)))[1];
+
+  test("with signing out in the browser", async () => {
+    await site.domain.access.sessions.end(ana.sessionToken, ana.actor);
+    expect(await reasonNow()).toBe("gateway.login_ended");
+    expect(await outcome(mint())).toEqual([401, "gateway.login_ended"]);
+  });
+
+  test("with the workstation's own login", async () => {
+    const { refreshToken } = ana;
+    await site.domain.access.grants.revoke({ token: refreshToken, clientId: "blue-cli" });
+    expect(await reasonNow()).toBe("gateway.login_ended");
+  });
+
+  test("with suspension, and do not come back with the user", async () => {
+    const { users } = site.domain.identity;
+    await users.setStatus(site.world.system, ana.user.id, "suspended");
+    expect(await reasonNow()).toBe("gateway.user_inactive");
+    await users.setStatus(site.world.system, ana.user.id, "active");
+    expect(await reasonNow()).toBe("gateway.login_ended");
+  });
+
+  test("with removal", async () => {
+    await site.domain.identity.users.remove(site.world.system, ana.user.id);
+    expect(await reasonNow()).toBe("gateway.user_inactive");
+  });
+
+  test("with the end of all logins", async () => {
+    await site.domain.identity.users.revokeLogins(site.world.system, ana.user.id);
+    expect(await reasonNow()).toBe("gateway.login_ended");
+  });
+
+  test("with the life of the login session", async () => {
+    site.world.clock.advance(12 * HOUR_MS);
+    expect(await reasonNow()).toBe("gateway.login_ended");
+  });
+
+  test("when the workstation signs out, and it gets no other", async () => {
+    for (const _ of [1, 2]) expect((await revoke()).status).toBe(204);
+    expect(await reasonNow()).toBe("gateway.session_revoked");
+    expect(await outcome(mint())).toEqual([401, "gateway.session_revoked"]);
+  });
+
+  test("when it signs out, and in the same moment another login of the same browser works", async () => {
+    await revoke();
+    const again = await sameBrowser(ana);
+    expect((await resolve(await tokenOf(again))).status).toBe(200);
+    expect(await reasonNow()).toBe("gateway.session_revoked");
+  });
+
+  test("for every workstation of the browser; the others may ask for new ones", async () => {
+    const other = await sameBrowser(ana);
+    const others = await tokenOf(other);
+    await revoke();
+    expect(await outcome(resolve(others))).toEqual([401, "gateway.session_unknown"]);
+    expect((await resolve(await tokenOf(other))).status).toBe(200);
+  });
+
+  test("for nobody who came in another way", async () => {
+    const other = await site.signInAgain(ana.user);
+    const others = await tokenOf(other);
+    await revoke();
+    expect((await resolve(others)).status).toBe(200);
+  });
+
+  test("also for a workstation that signs out before it had one", async () => {
+    const other = await site.signInAgain(ana.user);
+    expect((await revoke(other)).status).toBe(204);
+    expect(await outcome(mint(other))).toEqual([401, "gateway.session_revoked"]);
+  });
+});
+
+/** Another device login, approved in the same browser. */
+async function sameBrowser({ actor, loginSessionId, user }: Caller): Promise<Caller> {
+  const { deviceLogins, grants } = site.domain.access;
+  const client = { clientId: "blue-cli", scope: "offline_access governance:read" };
+  const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: null });
+  await deviceLogins.claim(actor, linkToken);
+  await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+  const tokens = await grants.redeem({ ...client, deviceCode });
+  return { ...ana, user, accessToken: tokens.access_token };
+}

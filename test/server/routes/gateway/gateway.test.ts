@@ -1,0 +1,407 @@
+// The caller's gateway key over HTTP, on a real gateway: bodies, statuses and what a person is told (gateway-keys.md sections
+// 1.2, 2.3, 2.4 and 4).
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { GatewaySettings } from "../../../../src/domain/gateway/settings.ts";
+import { MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
+import {
+  createGatewayServer,
+  type GatewayServer,
+  PROXY_URL,
+} from "../../../support/gateway/gateway-server.ts";
+import { ADMIN_KEY } from "../../../support/gateway/litellm-gateway.ts";
+import { type Caller, createTestServer, type Sent, type TestServer } from "../../../support/server.ts";
+
+const ENSURE = "/gateway/key/ensure";
+const VALIDATE = "/gateway/key/validate";
+const ROTATE = "/gateway/key/rotate";
+const REVOKE = "/gateway/key/revoke";
+
+let site: GatewayServer;
+let ana: Caller;
+beforeEach(async () => {
+  site = await createGatewayServer();
+  ana = await site.signedIn("member", { email: "ana@example.com" });
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+const bearer = (caller: Caller): Sent => ({ token: caller.accessToken });
+const post = (path: string, sent: Sent = {}) => site.request("POST", path, { ...bearer(ana), ...sent });
+const stored = async () => await (await site.request("GET", "/gateway/key", bearer(ana))).json();
+const broken = () => site.upstream.fail("*", { kind: "hang-up" });
+
+const MEMBERS = [
+  "enabled",
+  "email",
+  "status",
+  "alias",
+  "external_id",
+  "expires_at",
+  "last_reconciled_at",
+  "error",
+  "invalidated_at",
+  "invalidation_reason",
+  "next_retry_at",
+];
+
+describe("a user's key", () => {
+  test("is made by the first ensure and stands as it is afterwards, all members always there", async () => {
+    expect(await stored()).toMatchObject({ enabled: true, status: "missing", alias: null });
+    const made = await post(ENSURE, { body: {} });
+    expect([made.status, made.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const body = await made.json();
+    expect(Object.keys(body)).toEqual(MEMBERS);
+    expect(body).toMatchObject({
+      enabled: true,
+      email: "ana@example.com",
+      status: "ready",
+      alias: "quartermaster:ana@example.com",
+      error: null,
+    });
+    expect(await stored()).toEqual(body);
+    const calls = site.upstream.calls.length;
+    expect(await (await post(ENSURE, { body: { manual: true } })).json()).toEqual(body);
+    expect(site.upstream.calls).toHaveLength(calls);
+  });
+
+  test("never shows in an answer or in the log", async () => {
+    const answer = await (await post(ENSURE)).text();
+    const shown = [answer, JSON.stringify(await stored()), JSON.stringify(site.logged)].join();
+    expect(shown).not.toContain("sk-");
+    expect(site.upstream.keys).toHaveLength(1);
+  });
+
+  test("can be asked for from a browser", async () => {
+    const answer = await site.request("POST", ENSURE, { cookie: ana.cookie });
+    expect(await answer.json()).toMatchObject({ status: "ready" });
+  });
+
+  test("is one, however many ask for it at the same moment", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(ENSURE)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(site.upstream.calls.filter((call) => call === "POST /key/generate")).toHaveLength(1);
+  });
+
+  test("is another's for nobody", async () => {
+    await post(ENSURE);
+    const bob = await site.signedIn("member");
+    const answer = await site.request("GET", "/gateway/key", bearer(bob));
+    expect(await answer.json()).toMatchObject({ email: bob.user.email, status: "missing" });
+  });
+
+  test("is another one after its user rotates it, and the one before only stays where that fails", async () => {
+    const first = await (await post(ENSURE)).json();
+    const rotated = await (await post(ROTATE)).json();
+    expect(rotated).toMatchObject({
+      status: "ready",
+      external_id: expect.not.stringMatching(first.external_id),
+    });
+    expect(await stored()).toEqual(rotated);
+    broken();
+    expect(await (await post(ROTATE)).json()).toMatchObject({
+      status: "ready",
+      external_id: rotated.external_id,
+      error: expect.stringContaining("unavailable"),
+    });
+  });
+
+  test("is gone as soon as its user revokes it, whatever the gateway does, and comes back on request", async () => {
+    await post(ENSURE);
+    broken();
+    const revoked = await post(REVOKE);
+    expect([revoked.status, await revoked.json()]).toMatchObject([
+      200,
+      { status: "missing", external_id: null },
+    ]);
+    expect((await post(REVOKE)).status).toBe(200);
+    site.upstream.heal();
+    expect(await (await post(ENSURE)).json()).toMatchObject({ status: "ready" });
+  });
+});
+
+describe("the body of ensure", () => {
+  test.each<[string, Sent]>([
+    ["may be absent", {}],
+    ["may be empty", { body: "" }],
+    ["may be an empty object", { body: {} }],
+    ["may say whether a person asks", { body: { manual: true } }],
+    ["may say null for no", { body: { manual: null } }],
+    ["may have members that a newer client sends", { body: { force: true } }],
+    ["may have no type while there is none", { headers: { "content-type": "text/plain" } }],
+  ])("%s", async (_name, sent) => {
+    expect((await post(ENSURE, sent)).status).toBe(200);
+  });
+
+  test.each<[string, Sent, number]>([
+    ["cannot be malformed", { body: "{" }, 400],
+    ["cannot be blank", { body: " " }, 400],
+    ["cannot be a list", { body: [] }, 422],
+    ["cannot say something else than yes or no", { body: { manual: "yes" } }, 422],
+    ["cannot be of another type", { body: "{}", headers: { "content-type": "text/plain" } }, 415],
+  ])("%s", async (_name, sent, status) => {
+    expect((await post(ENSURE, sent)).status).toBe(status);
+    expect(site.upstream.calls).toEqual([]);
+  });
+});
+
+describe("a failure", () => {
+  test("of the gateway is 502 in the words that clients look for, and is remembered", async () => {
+    broken();
+    const answer = await post(ENSURE);
+    expect(answer.status).toBe(502);
+    const { error, reason } = await answer.json();
+    expect(error).toContain("gateway is unavailable");
+    expect(reason).toBe("gateway.unavailable");
+    const retryAfter = Number(answer.headers.get("retry-after"));
+    expect(retryAfter).toBeGreaterThanOrEqual(24);
+    expect(retryAfter).toBeLessThanOrEqual(36);
+    expect(await stored()).toMatchObject({ status: "error", error, next_retry_at: expect.any(String) });
+  });
+
+  test("is not repeated within its wait, unless a person asks", async () => {
+    broken();
+    await post(ENSURE);
+    site.upstream.heal();
+    const waiting = await post(ENSURE);
+    expect([waiting.status, (await waiting.json()).status]).toEqual([200, "error"]);
+    expect(waiting.headers.get("retry-after")).not.toBeNull();
+    expect(await (await post(ENSURE, { body: { manual: true } })).json()).toMatchObject({
+      status: "ready",
+      error: null,
+    });
+  });
+
+  test.each<[string, () => void, number, string]>([
+    ["an account that is missing", () => site.upstream.users.splice(0), 403, "gateway.account_missing"],
+    [
+      "two accounts of one address",
+      () => void site.upstream.addUser("ana@example.com"),
+      409,
+      "gateway.conflict",
+    ],
+    [
+      "a refusal",
+      () => site.upstream.fail("POST /key/generate", { kind: "status", status: 400 }),
+      502,
+      "gateway.rejected",
+    ],
+  ])("that is %s has its own status", async (_name, spoil, status, reason) => {
+    spoil();
+    const answer = await post(ENSURE);
+    expect(answer.status).toBe(status);
+    expect((await answer.json()).reason).toBe(reason);
+  });
+
+  test("says nothing of what the gateway said, which the log has", async () => {
+    const body = { error: { message: `no: ${ADMIN_KEY} at 10.1.2.3` } };
+    site.upstream.fail("POST /key/generate", { kind: "status", status: 500, body });
+    const answer = await (await post(ENSURE)).text();
+    expect(answer).not.toContain("10.1.2.3");
+    const { request_id: requestId } = JSON.parse(answer);
+    const [call] = site.provisionerCalls;
+    expect(call).toMatchObject({
+      operation: "provision",
+      outcome: "unavailable",
+      userId: ana.user.id,
+      requestId,
+    });
+    expect(call?.diagnosis).toContain("10.1.2.3");
+    expect(call?.diagnosis).not.toContain(ADMIN_KEY);
+  });
+
+  test("beside a usable key stops nobody", async () => {
+    await post(ENSURE);
+    site.world.clock.advance(2 * MINUTE_MS);
+    broken();
+    const answer = await post(VALIDATE);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      status: "ready",
+      alias: "quartermaster:ana@example.com",
+      error: expect.stringContaining("gateway is unavailable"),
+    });
+  });
+});
+
+describe("validate", () => {
+  test("asks the gateway, at most once a minute", async () => {
+    await post(ENSURE);
+    const before = site.upstream.calls.length;
+    await post(VALIDATE, { body: "whatever" });
+    expect(site.upstream.calls).toHaveLength(before);
+    site.world.clock.advance(MINUTE_MS);
+    expect(await (await post(VALIDATE)).json()).toMatchObject({ status: "ready" });
+    expect(site.upstream.calls.length).toBeGreaterThan(before);
+  });
+
+  test("finds a key that is blocked, and leaves replacing it to ensure", async () => {
+    await post(ENSURE);
+    for (const key of site.upstream.keys) key.blocked = true;
+    site.world.clock.advance(MINUTE_MS);
+    const found = await post(VALIDATE);
+    expect(found.status).toBe(200);
+    expect(await found.json()).toMatchObject({
+      status: "invalid",
+      alias: null,
+      invalidated_at: expect.any(String),
+      invalidation_reason: expect.any(String),
+    });
+    expect(await (await post(ENSURE, { body: { manual: true } })).json()).toMatchObject({
+      status: "ready",
+      invalidation_reason: null,
+    });
+  });
+
+  test("contacts nobody where there is no key", async () => {
+    expect(await (await post(VALIDATE)).json()).toMatchObject({ status: "missing" });
+    expect(site.upstream.calls).toEqual([]);
+  });
+});
+
+describe("the status of gateway mode", () => {
+  const statusFor = async (face: TestServer, caller: Caller) =>
+    await (await face.request("GET", "/gateway/status", bearer(caller))).json();
+
+  test("is nothing where no policy is published", async () => {
+    const answer = await site.request("GET", "/gateway/status", bearer(ana));
+    expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
+  });
+
+  test("is little for members, and all but secrets for administrators", async () => {
+    await publishFirst(site, { allowed_harnesses: ["claude"] });
+    expect(await statusFor(site, ana)).toEqual({ enabled: true, runtime_configured: true });
+    const status = await statusFor(site, await site.signedIn("admin"));
+    expect(status).toEqual({
+      enabled: true,
+      runtime_configured: true,
+      inference_proxy_url: PROXY_URL,
+      upstream_gateway_url: site.upstream.origin,
+      provisioner_type: "builtin-litellm",
+      harnesses: [{ name: "claude", gateway_type: "litellm" }],
+      runtime_checks: {
+        gateway_policy: true,
+        gateway_url: true,
+        inference_proxy_url: true,
+        provisioner: true,
+        secret_encryption: true,
+        internal_auth: true,
+        inference_jwt_signing: true,
+      },
+    });
+  });
+
+  test("says so when the inference proxy has no token to come with", async () => {
+    await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
+    await publishFirst(face);
+    const status = await statusFor(face, await face.signedIn("admin"));
+    expect(status).toMatchObject({ enabled: true, runtime_configured: false });
+    expect(status.runtime_checks).toMatchObject({ internal_auth: false, inference_jwt_signing: true });
+  });
+
+  test("tells of a policy that needs the gateway while the mode is off", async () => {
+    await publishFirst(site);
+    await using off = await createTestServer({ world: site.world });
+    expect(await statusFor(off, ana)).toEqual({ enabled: true, runtime_configured: false });
+    const { runtime_checks } = await statusFor(off, await off.signedIn("admin"));
+    expect(runtime_checks).toMatchObject({ gateway_policy: true, gateway_url: false, provisioner: false });
+  });
+
+  test("tells of a policy that knows no gateway yet while the mode is on", async () => {
+    await using off = await createTestServer({ world: site.world });
+    await publishFirst(off);
+    expect(await statusFor(site, ana)).toEqual({ enabled: false, runtime_configured: false });
+    const status = await statusFor(site, await site.signedIn("admin"));
+    expect(status).toMatchObject({ harnesses: [], runtime_checks: { gateway_policy: false } });
+  });
+});
+
+describe("the health of the inference proxy", () => {
+  async function healthAt(proxyOrigin: string) {
+    await using face = await createGatewayServer({ proxyOrigin });
+    const admin = await face.signedIn("admin");
+    const answer = await face.request("POST", "/gateway/proxy/health", bearer(admin));
+    expect(answer.status).toBe(200);
+    return await answer.json();
+  }
+
+  test("is what it says at /health", async () => {
+    const asked: string[] = [];
+    await using proxy = Bun.serve({
+      port: 0,
+      fetch(request) {
+        asked.push(`${request.method} ${new URL(request.url).pathname}`);
+        return new Response("fine");
+      },
+    });
+    const health = await healthAt(`http://127.0.0.1:${proxy.port}`);
+    expect(health).toEqual({
+      status: "healthy",
+      checked_at: "2026-01-01T00:00:00.000Z",
+      latency_ms: expect.any(Number),
+      http_status: 200,
+    });
+    expect(asked).toEqual(["GET /health"]);
+  });
+
+  test("is told when it is bad, and when nobody answers", async () => {
+    await using proxy = Bun.serve({ port: 0, fetch: () => new Response("", { status: 503 }) });
+    const origin = `http://127.0.0.1:${proxy.port}`;
+    expect(await healthAt(origin)).toMatchObject({ status: "unhealthy", http_status: 503 });
+    await proxy.stop(true);
+    const silent = await healthAt(origin);
+    expect(silent).toMatchObject({ status: "unhealthy", error: expect.stringContaining("did not answer") });
+    expect(silent).not.toHaveProperty("http_status");
+  });
+});
+
+describe("without gateway mode", () => {
+  test("the key is missing, and says that this is no trouble", async () => {
+    await using face = await createTestServer();
+    await publishFirst(face);
+    const caller = await face.signedIn("member");
+    const ask = async (method: string, path: string) => {
+      const answer = await face.request(method, path, bearer(caller));
+      return [answer.status, await answer.json()];
+    };
+    const off = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), enabled: false };
+    const body = { ...off, email: caller.user.email, status: "missing" };
+    expect(await ask("GET", "/gateway/key")).toEqual([200, body]);
+    expect(await ask("POST", ENSURE)).toEqual([200, body]);
+    expect(await ask("POST", VALIDATE)).toEqual([200, body]);
+    expect(await ask("GET", "/gateway/status")).toEqual([200, { enabled: false, runtime_configured: false }]);
+  });
+
+  test("there are no keys to verify with, no tokens and no proxy", async () => {
+    await using face = await createTestServer();
+    const admin = bearer(await face.signedIn("admin"));
+    const outcome = async (method: string, path: string) => {
+      const answer = await face.request(method, path, admin);
+      return [answer.status, (await answer.json()).reason];
+    };
+    expect(await outcome("GET", "/gateway/jwks")).toEqual([404, "gateway.off"]);
+    expect(await outcome("POST", "/gateway/token")).toEqual([409, "gateway.off"]);
+    expect(await outcome("POST", "/gateway/proxy/health")).toEqual([400, "gateway.no_proxy"]);
+    expect(await outcome("POST", "/internal/gateway/resolve")).toEqual([404, "request.unknown_path"]);
+  });
+
+  test("a workstation that signs out is told that it has", async () => {
+    await using face = await createTestServer();
+    const caller = await face.signedIn("member");
+    for (const _ of [1, 2]) {
+      const answer = await face.request("POST", "/gateway/session/revoke", bearer(caller));
+      expect([answer.status, await answer.text()]).toEqual([204, ""]);
+    }
+  });
+});
+
+test("what is configured is what a key gets", async () => {
+  const base = site.domain.gateway.mode?.settings.provisioner;
+  if (!base) throw new Error("gateway mode is on");
+  const policy = { ...base.policy, models: ["model-a"], duration: "30d" };
+  const gateway: Partial<GatewaySettings> = { provisioner: { ...base, policy } };
+  await using face = await createGatewayServer({ gateway });
+  const caller = await face.signedIn("member");
+  const answer = await face.request("POST", ENSURE, bearer(caller));
+  expect(await answer.json()).toMatchObject({ status: "ready", expires_at: "2026-01-31T00:00:00.000Z" });
+  expect(face.upstream.keys[0]).toMatchObject({ models: ["model-a"] });
+});

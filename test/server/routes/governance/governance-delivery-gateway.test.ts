@@ -1,0 +1,154 @@
+// GET /governance-config in gateway mode: the caller's own way to the inference proxy, that nobody may keep it, and what stands
+// in its way (client-and-auth.md sections 5.3 and 6.3).
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { decodeJwt } from "jose";
+import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
+import {
+  createGatewayServer,
+  type GatewayServer,
+  PROXY_URL,
+} from "../../../support/gateway/gateway-server.ts";
+import { type Caller, createTestServer, METRICS_TOKEN } from "../../../support/server.ts";
+
+const PATH = "/governance-config";
+const CAPABLE = {
+  "x-blue-contract-version": "3",
+  "x-blue-capabilities":
+    "adapter_intervals,compiled_harness_registry,transactional_reconcile,versioned_state,gateway_inference_jwt,tenant_client_version_pin",
+};
+
+let site: GatewayServer;
+let ana: Caller;
+let revision: string;
+beforeEach(async () => {
+  site = await createGatewayServer();
+  ana = await site.signedIn("member", { email: "ana@example.com" });
+  revision = await publishFirst(site, { required_client_version: "1.2.3" });
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+const get = (caller = ana, headers: Record<string, string> = {}) =>
+  site.request("GET", PATH, { token: caller.accessToken, headers: { ...CAPABLE, ...headers } });
+const gatewayOf = async (caller = ana) => (await (await get(caller)).json()).gateway;
+const outcome = async (asked: Promise<Response>): Promise<[number, string]> => {
+  const answer = await asked;
+  return [answer.status, (await answer.json()).reason];
+};
+
+describe("a workstation", () => {
+  test("gets the whole document with the proxy and a token bound to its login, and nothing more", async () => {
+    const answer = await get();
+    expect(answer.headers.get("x-blue-required-client-version")).toBe("1.2.3");
+    const { gateway, ...document } = await answer.json();
+    expect(document).toMatchObject({ revision, required_client_version: "1.2.3", packages: [] });
+    expect(gateway).toEqual({
+      type: "litellm",
+      proxy_url: PROXY_URL,
+      token: expect.any(String),
+      auth_style: "bearer",
+    });
+    const { sub, exp = 0, blue_oauth_session_id } = decodeJwt(gateway.token);
+    expect([sub, blue_oauth_session_id]).toEqual([ana.user.id, ana.loginSessionId]);
+    expect(exp * SECOND_MS).toBeGreaterThan(site.world.clock.nowMs());
+  });
+
+  test("gets a key first where it has none, and the same afterwards", async () => {
+    expect(site.upstream.keys).toHaveLength(0);
+    await get();
+    await get();
+    expect(site.upstream.keys).toHaveLength(1);
+  });
+
+  test("gets an answer that nobody keeps, shares or compares", async () => {
+    const [one, other] = [await gatewayOf(), await gatewayOf()];
+    expect(one.token).not.toBe(other.token);
+    const answer = await get(ana, { "if-none-match": "*" });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("etag")).toBeNull();
+  });
+
+  test("gets another token than its neighbour, in whatever order they come", async () => {
+    const ben = await site.signedIn("member", { email: "ben@example.com" });
+    const answers = await Promise.all([gatewayOf(ana), gatewayOf(ben), gatewayOf(ana)]);
+    const subjects = answers.map(({ token }) => decodeJwt(token).sub);
+    expect(subjects).toEqual([ana.user.id, ben.user.id, ana.user.id]);
+  });
+
+  test("leaves no token in what is stored or logged", async () => {
+    const { token } = await gatewayOf();
+    expect(site.domain.governance.inForce(site.world.organizationId).document.gateway).toEqual({
+      type: "litellm",
+      auth_style: "bearer",
+    });
+    expect(JSON.stringify(site.logged)).not.toContain(token);
+  });
+});
+
+describe("what stands in the way", () => {
+  test("a browser is told to come with a workstation's token", async () => {
+    const asked = site.request("GET", PATH, { cookie: ana.cookie, headers: CAPABLE });
+    expect(await outcome(asked)).toEqual([401, "access.token_missing"]);
+  });
+
+  test("a browser sign-in that is over ends it, though the access token is good", async () => {
+    site.world.clock.advance(12 * HOUR_MS);
+    const { refreshToken } = ana;
+    const tokens = await site.domain.access.grants.refresh({ refreshToken, clientId: "blue-cli" });
+    const asked = get({ ...ana, accessToken: tokens.access_token });
+    expect(await outcome(asked)).toEqual([401, "gateway.login_ended"]);
+  });
+
+  test("a workstation that has signed out gets no token any more", async () => {
+    await get();
+    await site.request("POST", "/gateway/session/revoke", { token: ana.accessToken });
+    expect(await outcome(get())).toEqual([401, "gateway.session_revoked"]);
+  });
+
+  test("an old client is turned away before anything is done for it", async () => {
+    const headers = { ...CAPABLE, "x-blue-capabilities": "adapter_intervals" };
+    const asked = site.request("GET", PATH, { token: ana.accessToken, headers });
+    expect(await outcome(asked)).toEqual([426, "governance.client_too_old"]);
+    const browsers = site.request("GET", PATH, { cookie: ana.cookie });
+    expect(await outcome(browsers)).toEqual([426, "governance.client_too_old"]);
+    expect(site.upstream.keys).toHaveLength(0);
+  });
+
+  test("a gateway that is down is 502, and a key that is waited for is 409 with the way out", async () => {
+    await site.upstream.stop();
+    expect((await get()).status).toBe(502);
+    const answer = await get();
+    const { reason, error } = await answer.json();
+    expect([answer.status, reason]).toEqual([409, "gateway.key_needed"]);
+    expect(error).toBe(
+      "you have no usable gateway key (it is error); run the client's gateway command to see why and to get one",
+    );
+  });
+
+  test("an address without an account at the gateway is 403", async () => {
+    site.upstream.users.length = 0;
+    expect((await get()).status).toBe(403);
+  });
+
+  test("is counted", async () => {
+    await site.request("GET", PATH, { cookie: ana.cookie, headers: CAPABLE });
+    await get();
+    await site.upstream.stop();
+    const ben = await site.signedIn("member", { email: "ben@example.com" });
+    await get(ben);
+    await get(ben);
+    const page = await (await site.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
+    for (const result of ["sent", "refused", "failed", "key_needed"])
+      expect(page).toContain(`quartermaster_policy_fetches_total{result="${result}"} 1\n`);
+  });
+
+  test("a policy of gateway mode is 503 while the mode is off, until a start has published another", async () => {
+    const { world } = site;
+    await using off = await createTestServer({ world });
+    const asked = () => off.request("GET", PATH, { token: ana.accessToken, headers: CAPABLE });
+    expect(await outcome(asked())).toEqual([503, "governance.gateway_off"]);
+    await off.domain.governance.deployments.apply(world.system, undefined);
+    expect((await asked()).status).toBe(200);
+  });
+});

@@ -1,0 +1,277 @@
+// GET /governance-config over HTTP: who gets which document, what clients must understand, conditional requests, and that a
+// policy which cannot be put together is never an empty one. Gateway mode is governance-delivery-gateway.test.ts's.
+import { beforeEach, describe, expect, test } from "bun:test";
+import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
+import { CAPABILITY_LISTS_KEPT_MAX } from "../../../../src/server/policy/negotiation.ts";
+import { packageOf } from "../../../domain/governance/governance-world.ts";
+import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
+import { type Caller, createTestServer, METRICS_TOKEN, type TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const PATH = "/governance-config";
+
+let site: TestServer;
+let ana: Caller;
+let ben: Caller;
+beforeEach(async () => {
+  site = await sameServer();
+  ana = await site.signedIn("member", { email: "ana@example.com" });
+  ben = await site.signedIn("admin", { email: "ben@example.com" });
+});
+
+const get = (caller = ana, headers: Record<string, string> = {}) =>
+  site.request("GET", PATH, { token: caller.accessToken, headers });
+
+async function documentOf(caller: Caller) {
+  const answer = await get(caller);
+  expect(answer.status).toBe(200);
+  return await answer.json();
+}
+
+const shownTo = async (caller: Caller): Promise<string[]> =>
+  (await documentOf(caller)).packages.map(({ id }: { id: string }) => id);
+
+describe("the document", () => {
+  test("is what was published first, and then what was published last", async () => {
+    const first = await publishFirst(site, { ttl_seconds: 60, required: true });
+    expect(await documentOf(ana)).toEqual({
+      revision: first,
+      contract_version: 1,
+      ttl_seconds: 60,
+      required: true,
+      allowed_harnesses: ["codex", "claude", "kimi", "opencode"],
+      harnesses: {},
+      packages: [],
+    });
+    const { id } = await publishPackages(site, { packages: [packageOf("tool")] });
+    expect(await documentOf(ana)).toMatchObject({ revision: id, packages: [{ id: "tool" }] });
+  });
+
+  test("is the same for a browser", async () => {
+    await publishFirst(site);
+    const answer = await site.request("GET", PATH, { cookie: ana.cookie });
+    expect([answer.status, await answer.json()]).toEqual([200, await documentOf(ana)]);
+  });
+
+  test("leaves packages of others out, with their overrides, for administrators too", async () => {
+    await publishFirst(site);
+    await publishPackages(site, {
+      packages: ["all", "anas", "bens", "both"].map((id) => packageOf(id)),
+      audiences: { anas: [ana.user.id], bens: [ben.user.id], both: [ana.user.id, ben.user.id] },
+      overrides: { codex: { all: { enabled: false }, anas: { enabled: false }, bens: { enabled: false } } },
+    });
+    expect(await shownTo(ana)).toEqual(["all", "anas", "both"]);
+    expect(await shownTo(ben)).toEqual(["all", "bens", "both"]);
+    expect(await shownTo(await site.signedIn("member"))).toEqual(["all"]);
+    const { harnesses } = await documentOf(ana);
+    expect(Object.keys(harnesses.codex.package_overrides)).toEqual(["all", "anas"]);
+  });
+
+  test("USE-6 is refused with 404 while nothing was ever published", async () => {
+    const answer = await get();
+    expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
+  });
+});
+
+describe("the entity tag", () => {
+  const tagOf = async (caller: Caller) => (await get(caller)).headers.get("etag") ?? "";
+
+  test("is strong, one for all who get the same, and another for every other body", async () => {
+    await publishFirst(site);
+    const cleo = await site.signedIn("member");
+    await publishPackages(site, {
+      packages: [packageOf("all"), packageOf("bens")],
+      audiences: { bens: [ben.user.id] },
+    });
+    const tag = await tagOf(ana);
+    expect(tag).toMatch(/^"[^"]+"$/);
+    expect(await tagOf(cleo)).toBe(tag);
+    expect(await tagOf(ben)).not.toBe(tag);
+    await publishPackages(site, { packages: [] });
+    expect(await tagOf(ana)).not.toBe(tag);
+  });
+
+  test("USE-6 gives 304 without a body as long as nothing was published", async () => {
+    await publishFirst(site, { required_client_version: "1.2.3" });
+    const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
+    const tag = (await get(ana, capable)).headers.get("etag") ?? "";
+    const unchanged = await get(ana, { ...capable, "if-none-match": tag });
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, ""]);
+    expect(unchanged.headers.get("etag")).toBe(tag);
+    await publishPackages(site, { packages: [packageOf("tool")] });
+    expect((await get(ana, { ...capable, "if-none-match": tag })).status).toBe(200);
+  });
+
+  test("of one group is no tag of another", async () => {
+    await publishFirst(site);
+    await publishPackages(site, { packages: [packageOf("a")], audiences: { a: [ana.user.id] } });
+    expect((await get(ben, { "if-none-match": await tagOf(ana) })).status).toBe(200);
+  });
+
+  test("comes with what caches have to know", async () => {
+    await publishFirst(site);
+    for (const headers of [{}, { "if-none-match": "*" }]) {
+      const answer = await get(ana, headers);
+      expect(answer.headers.get("cache-control")).toBe("private, no-cache");
+      const vary = answer.headers.get("vary")?.split(", ");
+      expect(vary).toEqual(["authorization", "cookie", "x-blue-contract-version", "x-blue-capabilities"]);
+    }
+  });
+});
+
+test("the policy is answered without waiting for anything once the token is known", async () => {
+  await publishFirst(site);
+  const headers = { authorization: `Bearer ${ana.accessToken}` };
+  const ask = () => site.server.handle(new Request(`http://control.example.com${PATH}`, { headers }));
+  expect((await ask()).status).toBe(200);
+  expect(ask()).toBeInstanceOf(Response);
+});
+
+describe("a client", () => {
+  const version = (text: string) => ({ "x-blue-contract-version": text });
+  const capable = (...names: string[]) => ({ "x-blue-capabilities": names.join(",") });
+  const ALL = [
+    "adapter_intervals",
+    "compiled_harness_registry",
+    "transactional_reconcile",
+    "versioned_state",
+  ];
+  const ranged = { harnesses: { claude: { version_requirement: ">=2.0.12" } } };
+
+  test.each([
+    ["of the policy's contract with all capabilities", { ...version("3"), ...capable(...ALL) }, 200],
+    ["of a later contract with more", { ...version("4"), ...capable("news", ...ALL) }, 200],
+    [
+      "that spaces its list otherwise",
+      { ...version("3"), ...capable(...ALL.map((name) => ` ${name} `), "") },
+      200,
+    ],
+    ["of an older contract", { ...version("2"), ...capable(...ALL) }, 426],
+    ["of an unreadable contract", { ...version("three"), ...capable(...ALL) }, 426],
+    ["of a contract below zero", { ...version("-3"), ...capable(...ALL) }, 426],
+    ["that says no contract", capable(...ALL), 426],
+    ["without one capability", { ...version("3"), ...capable(...ALL.slice(1)) }, 426],
+    [
+      "with a name that only begins like it",
+      { ...version("3"), ...capable("adapter_interval", ...ALL.slice(1)) },
+      426,
+    ],
+    ["that says no capabilities", version("3"), 426],
+  ])("%s gets its due", async (_name, headers, status) => {
+    await publishFirst(site, ranged);
+    expect((await get(ana, headers)).status).toBe(status);
+  });
+
+  test("is judged by what it says itself, and anew by each policy, whoever was let in before", async () => {
+    await publishFirst(site);
+    const silent = async () => (await get()).status;
+    expect(await silent()).toBe(200);
+    await publishFirst(site, ranged);
+    expect(await silent()).toBe(426);
+    const statuses: number[] = [];
+    for (const headers of [
+      { ...version("3"), ...capable(...ALL) },
+      { ...version("2"), ...capable(...ALL) },
+      { ...version("3"), ...capable(...ALL.slice(1)) },
+      { ...version("3"), ...capable(...ALL) },
+    ])
+      statuses.push((await get(ana, headers)).status);
+    expect(statuses).toEqual([200, 426, 426, 200]);
+  });
+
+  test("that says nothing gets a policy that asks for nothing", async () => {
+    await publishFirst(site);
+    expect((await get()).status).toBe(200);
+  });
+
+  test("is told everything it lacks, in few words", async () => {
+    await publishFirst(site, ranged);
+    const { error, reason, title } = await (await get(ana, capable(...ALL.slice(2)))).json();
+    expect([reason, title]).toEqual(["governance.client_too_old", "Upgrade Required"]);
+    expect(error).toBe(
+      "update this client: the policy needs contract 3, while this client speaks 1; adapter_intervals; compiled_harness_registry",
+    );
+  });
+
+  test("API-7 is told the version that it needs, in the text and in members for programs", async () => {
+    await publishFirst(site, { ...ranged, required_client_version: "1.4.2" });
+    const response = await get(ana, { ...version("3"), ...capable(...ALL.slice(1)) });
+    const { detail, error, ...members } = await response.json();
+    expect(detail).toBe(
+      "update this client to version 1.4.2: the policy needs adapter_intervals; tenant_client_version_pin",
+    );
+    expect(error).toBe(detail);
+    expect(response.headers.get("x-blue-required-client-version")).toBe("1.4.2");
+    expect(members).toMatchObject({
+      required_client_version: "1.4.2",
+      required_contract_version: 3,
+      missing_capabilities: ["adapter_intervals", "tenant_client_version_pin"],
+    });
+    await publishFirst(site, ranged);
+    expect(await (await get()).json()).not.toHaveProperty("required_client_version");
+  });
+
+  test("is told so although it has the very document already", async () => {
+    await publishFirst(site, ranged);
+    expect((await get(ana, { "if-none-match": "*" })).status).toBe(426);
+  });
+
+  test("learns the version that is wanted, also when it is too old, and not when it is a stranger", async () => {
+    await publishFirst(site, { required_client_version: "1.2.3" });
+    const pinned = capable("tenant_client_version_pin");
+    const pinOf = (answer: Response) => [answer.status, answer.headers.get("x-blue-required-client-version")];
+    const answer = await get(ana, pinned);
+    expect(pinOf(answer)).toEqual([200, "1.2.3"]);
+    expect(await answer.json()).toMatchObject({ required_client_version: "1.2.3" });
+    expect(pinOf(await get())).toEqual([426, "1.2.3"]);
+    expect(pinOf(await site.request("GET", PATH, { headers: pinned }))).toEqual([401, null]);
+  });
+
+  test("is judged rightly after however many others", async () => {
+    await publishFirst(site, ranged);
+    for (let other = 0; other <= CAPABILITY_LISTS_KEPT_MAX; other++)
+      expect((await get(ana, { ...version("3"), ...capable(`other_${other}`) })).status).toBe(426);
+    expect((await get(ana, { ...version("3"), ...capable(...ALL) })).status).toBe(200);
+  });
+});
+
+test.each(["", "{", "null", "{}", "[]", '{"revision":"other"}'])(
+  "a policy whose row holds %p is 503, and never empty",
+  async (document) => {
+    await publishFirst(site);
+    await site.world.db.write((tx) => {
+      tx.update(governanceRevisions).set({ document }).run();
+    });
+    const answer = await get();
+    expect([answer.status, (await answer.json()).reason]).toEqual([503, "governance.not_computed"]);
+    expect(answer.headers.get("retry-after")).toBe("10");
+    expect(site.logged.filter(({ event }) => event === "http.failed")).toHaveLength(1);
+  },
+);
+
+test("fetches are counted by how they end, and the revision is shown", async () => {
+  await using own = await createTestServer();
+  const { accessToken: token } = await own.signedIn("member");
+  const fetch = (headers: Record<string, string> = {}) => own.request("GET", PATH, { token, headers });
+  const figures = async () => {
+    const page = await (await own.request("GET", "/metrics", { token: METRICS_TOKEN })).text();
+    return page.split("\n").filter((line) => /^quartermaster_policy_(?:fetches_total|revision)/.test(line));
+  };
+  const fetched = (counts: Record<string, number>) =>
+    ["sent", "unchanged", "refused", "no_policy", "key_needed", "client_too_old", "failed"].map(
+      (result) => `quartermaster_policy_fetches_total{result="${result}"} ${counts[result] ?? 0}`,
+    );
+  expect(await figures()).toEqual(["quartermaster_policy_revision 0", ...fetched({})]);
+  await fetch();
+  await publishFirst(own, { required_client_version: "1.2.3" });
+  await fetch();
+  const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
+  await fetch(capable);
+  await fetch({ ...capable, "if-none-match": "*" });
+  expect(await figures()).toEqual([
+    "quartermaster_policy_revision 1",
+    ...fetched({ no_policy: 1, client_too_old: 1, sent: 1, unchanged: 1 }),
+  ]);
+});

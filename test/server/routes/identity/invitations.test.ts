@@ -1,0 +1,327 @@
+// Invitations over HTTP: the link that is shown once, statuses, bodies against the documented schemas, limits
+// (openapi.yaml User management, control-api.md sections 11.3 and 19).
+import { describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import {
+  AdminInvitation,
+  AdminInvitationPage,
+  EMAIL_LENGTH_MAX,
+  EMAIL_LOCAL_LENGTH_MAX,
+  INVITATION_TTL_MS,
+} from "../../../../src/domain/identity/model.ts";
+import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
+import { SECOND_MS, toRfc3339 } from "../../../../src/platform/clock.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import {
+  BASE_URL,
+  createTestServer,
+  PASSWORD,
+  type TestServer,
+  type TestServerOptions,
+} from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
+import { START_MS } from "../../../support/world.ts";
+
+const sameServer = sharedServer(createTestServer);
+/** Disposed after the last test that uses it. */
+const kept = (server: TestServer): TestServer => ({ ...server, [Symbol.asyncDispose]: async () => {} });
+
+const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
+const LINK = new RegExp(`^${BASE_URL}/accept-invitation\\?token=([\\w-]{43})$`);
+
+type Administration = Awaited<ReturnType<typeof createAdministration>>;
+
+/** A server and an administrator who calls it. */
+async function createAdministration(options?: TestServerOptions) {
+  const face = options ? await createTestServer(options) : kept(await sameServer());
+  const admin = await face.signedIn("admin", { email: "admin@example.com" });
+  const send = (method: string, path: string, body?: unknown) =>
+    face.request(method, path, { cookie: admin.cookie, ...(body !== undefined && { body }) });
+  const invite = (email: string, role = "member") => send("POST", "/admin/invitations", { email, role });
+  return { ...face, admin, send, invite };
+}
+
+const reasonOf = async (response: Response): Promise<string> =>
+  `${response.status} ${(await response.json()).reason}`;
+
+/** @returns the secret of a link as the invited person gets it */
+const tokenOf = (url: string): Secret => new Secret(LINK.exec(url)?.[1] ?? "");
+
+/** @returns whether the link still leads in; asking changes nothing */
+function works({ domain }: Administration, url: string): boolean {
+  try {
+    domain.identity.invitations.getByToken(tokenOf(url));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const accept = ({ domain }: Administration, url: string) =>
+  domain.identity.invitations.accept({ token: tokenOf(url), password: new Secret(PASSWORD) });
+
+describe("an invitation", () => {
+  test("is answered with its link, which leads in", async () => {
+    await using face = await createAdministration();
+    const response = await face.invite(" Ben@Example.com ", "admin");
+    expect(response.status).toBe(201);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { id, invitation_url: url, ...invitation } = await response.json();
+    expect(invitation).toEqual({
+      email: "ben@example.com",
+      role: "admin",
+      status: "pending",
+      inviter_email: "admin@example.com",
+      expires_at: toRfc3339(START_MS + INVITATION_TTL_MS),
+      created_at: toRfc3339(START_MS),
+    });
+    expect(url).toMatch(LINK);
+    expect(url).not.toContain(id);
+    expect(await accept(face, url)).toMatchObject({ email: "ben@example.com", role: "admin" });
+  });
+
+  test("shows its link nowhere else: not in later answers, not in the log", async () => {
+    await using face = await createAdministration();
+    const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
+    const secret = tokenOf(url).reveal();
+    for (const path of ["/admin/invitations", `/admin/invitations/${id}`]) {
+      expect(await (await face.send("GET", path)).text()).not.toContain(secret);
+    }
+    const resent = await face.send("POST", `/admin/invitations/${id}/resend`);
+    expect(await resent.text()).not.toContain(secret);
+    expect(JSON.stringify(face.logged)).not.toContain(secret);
+  });
+
+  test("is shown in the documented shape, expired ones as expired", async () => {
+    await using face = await createAdministration();
+    const { id } = await (await face.invite("ben@example.com")).json();
+    const show = async () => await (await face.send("GET", `/admin/invitations/${id}`)).json();
+    const invitation = await show();
+    expect([...Value.Errors(AdminInvitation, invitation)]).toEqual([]);
+    expect(Object.keys(invitation).sort()).toEqual(Object.keys(AdminInvitation.properties).sort());
+    await nextDay(face);
+    expect((await show()).status).toBe("expired");
+  });
+
+  const WRONG: [body: unknown, outcome: string][] = [
+    [{}, "422 request.invalid"],
+    [{ email: "ben@example.com" }, "422 request.invalid"],
+    [{ email: 1, role: "member" }, "422 request.invalid"],
+    [{ email: "ben@example.com", role: "member", note: "hi" }, "422 request.invalid"],
+    [{ email: "ben@example.com", role: "owner" }, "400 identity.invalid"],
+    [{ email: "a@b@example.com", role: "member" }, "400 identity.invalid"],
+    [{ email: "", role: "member" }, "400 identity.invalid"],
+    [{ email: "ADMIN@example.com", role: "member" }, "409 user.exists"],
+  ];
+  test.each(WRONG)("of %j is refused: %s", async (body, outcome) => {
+    await using face = await createAdministration();
+    expect(await reasonOf(await face.send("POST", "/admin/invitations", body))).toBe(outcome);
+  });
+
+  const local = (length: number) => `${"a".repeat(length)}@example.com`;
+  const label = "d".repeat(60);
+  const whole = (length: number) => {
+    const domain = `${label}.${label}.${label}.example`;
+    return `${"a".repeat(length - domain.length - 1)}@${domain}`;
+  };
+  test.each([
+    [local(EMAIL_LOCAL_LENGTH_MAX - 1), 201],
+    [local(EMAIL_LOCAL_LENGTH_MAX), 201],
+    [local(EMAIL_LOCAL_LENGTH_MAX + 1), 400],
+    [whole(EMAIL_LENGTH_MAX - 1), 201],
+    [whole(EMAIL_LENGTH_MAX), 201],
+    [whole(EMAIL_LENGTH_MAX + 1), 400],
+  ])("of an address as long as %s is answered %d", async (email, status) => {
+    await using face = await createAdministration();
+    expect((await face.invite(email)).status).toBe(status);
+  });
+
+  test("names every member that is wrong", async () => {
+    await using face = await createAdministration();
+    const { errors } = await (await face.invite("nobody", "owner")).json();
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(["/email", "/role"]);
+  });
+
+  test("of an address that is invited already is refused, until that invitation has expired", async () => {
+    await using face = await createAdministration();
+    const { invitation_url: first } = await (await face.invite("ben@example.com")).json();
+    expect(await reasonOf(await face.invite("BEN@example.com"))).toBe("409 invitation.pending");
+    await nextDay(face);
+    const { invitation_url: second } = await (await face.invite("ben@example.com")).json();
+    expect([works(face, first), works(face, second)]).toEqual([false, true]);
+  });
+});
+
+/** Invitations expire; the browser of the administrator, which also would, is replaced. */
+async function nextDay(face: Administration): Promise<void> {
+  face.world.clock.advance(INVITATION_TTL_MS);
+  const { cookie } = await face.signInAgain(face.admin.user);
+  face.admin.cookie = cookie;
+}
+
+describe("the list", () => {
+  test("shows the newest first, a page at a time, in the documented shape", async () => {
+    await using face = await createAdministration();
+    for (const name of ["ann", "ben", "eva"]) await face.invite(`${name}@example.com`);
+    const page = await (await face.send("GET", "/admin/invitations?per_page=2")).json();
+    expect([...Value.Errors(AdminInvitationPage, page)]).toEqual([]);
+    const { items, ...envelope } = page;
+    expect(envelope).toEqual({ page: 1, per_page: 2, total: 3, total_pages: 2 });
+    expect(items.map(({ email }: { email: string }) => email)).toEqual([
+      "eva@example.com",
+      "ben@example.com",
+    ]);
+  });
+
+  test.each([
+    ["", 3],
+    ["?status=outstanding", 2],
+    ["?role=admin", 1],
+    ["?q=BEN", 1],
+    ["?q=_", 0],
+  ])("narrowed by %p has %d invitations", async (query, total) => {
+    await using face = await createAdministration();
+    await face.invite("ann@example.com", "admin");
+    await face.invite("ben@example.com");
+    const { id } = await (await face.invite("eva@example.com")).json();
+    await face.send("DELETE", `/admin/invitations/${id}`);
+    expect(await (await face.send("GET", `/admin/invitations${query}`)).json()).toMatchObject({ total });
+  });
+
+  test.each([
+    ["page=0", 400],
+    ["page=1", 200],
+    [`per_page=${PER_PAGE_MAX}`, 200],
+    [`per_page=${PER_PAGE_MAX + 1}`, 400],
+    [`q=${"q".repeat(SEARCH_LENGTH_MAX)}`, 200],
+    [`q=${"q".repeat(SEARCH_LENGTH_MAX + 1)}`, 400],
+    ["status=pending", 400],
+    ["role=owner", 400],
+    ["sort=email", 400],
+  ])("asked with %s is answered %d", async (query, status) => {
+    await using face = await createAdministration();
+    expect((await face.send("GET", `/admin/invitations?${query}`)).status).toBe(status);
+  });
+});
+
+describe("renewing", () => {
+  test("keeps the link, or makes a new one and kills the old", async () => {
+    await using face = await createAdministration();
+    const { id, invitation_url: first } = await (await face.invite("ben@example.com")).json();
+    await nextDay(face);
+    expect(works(face, first)).toBe(false);
+    const resent = await face.send("POST", `/admin/invitations/${id}/resend`);
+    expect(resent.status).toBe(200);
+    const renewed = await resent.json();
+    expect(renewed).toMatchObject({ id, status: "pending" });
+    expect(renewed.expires_at).toBe(toRfc3339(START_MS + 2 * INVITATION_TTL_MS));
+    expect(Object.keys(renewed)).not.toContain("invitation_url");
+    expect(works(face, first)).toBe(true);
+
+    const regenerated = await face.send("POST", `/admin/invitations/${id}/regenerate`);
+    expect([regenerated.status, regenerated.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const { invitation_url: second, ...invitation } = await regenerated.json();
+    expect(Value.Check(AdminInvitation, invitation)).toBe(true);
+    expect([works(face, first), works(face, second)]).toEqual([false, true]);
+  });
+
+  const WAYS = ["resend", "regenerate"];
+  test.each(WAYS)("is refused where there is nothing to renew: %s", async (way) => {
+    await using face = await createAdministration();
+    const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
+    const other = await (await face.invite("eva@example.com")).json();
+    await accept(face, url);
+    await face.send("DELETE", `/admin/invitations/${other.id}`);
+    const renew = async (which: string) =>
+      await reasonOf(await face.send("POST", `/admin/invitations/${which}/${way}`));
+    expect(await renew(id)).toBe("409 invitation.closed");
+    expect(await renew(other.id)).toBe("409 invitation.closed");
+    expect(await renew(UNKNOWN_ID)).toBe("404 invitation.not_found");
+    expect(await renew("no-uuid")).toBe("404 invitation.not_found");
+  });
+});
+
+describe("canceling", () => {
+  test("makes the link useless and may be repeated", async () => {
+    await using face = await createAdministration();
+    const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
+    for (const _again of [1, 2]) {
+      expect((await face.send("DELETE", `/admin/invitations/${id}`)).status).toBe(204);
+    }
+    expect(works(face, url)).toBe(false);
+    expect((await (await face.send("GET", `/admin/invitations/${id}`)).json()).status).toBe("canceled");
+  });
+
+  test("comes too late after the invitation was accepted", async () => {
+    await using face = await createAdministration();
+    const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
+    await accept(face, url);
+    const outcome = await reasonOf(await face.send("DELETE", `/admin/invitations/${id}`));
+    expect(outcome).toBe("409 invitation.accepted");
+  });
+
+  test.each(["GET", "DELETE"])("%s of an unknown id is 404, one that is no UUID too", async (method) => {
+    await using face = await createAdministration();
+    for (const id of [UNKNOWN_ID, "no-uuid", "%F0%9F%92%A9"]) {
+      const outcome = await reasonOf(await face.send(method, `/admin/invitations/${id}`));
+      expect(outcome).toBe("404 invitation.not_found");
+    }
+  });
+});
+
+test("with an identity provider nobody is invited, and an invitation from before is not renewed", async () => {
+  await using before = await createAdministration();
+  const { id } = await (await before.invite("ben@example.com")).json();
+  const face = await createTestServer({ world: before.world, identity: { mode: "oidc" } });
+  const send = async (path: string, body?: unknown) => {
+    const sent = { cookie: before.admin.cookie, ...(body !== undefined && { body }) };
+    return await reasonOf(await face.request("POST", path, sent));
+  };
+  const body = { email: "eva@example.com", role: "member" };
+  expect(await send("/admin/invitations", body)).toBe("409 invitation.disabled");
+  expect(await send(`/admin/invitations/${id}/resend`)).toBe("409 invitation.disabled");
+  expect(await send(`/admin/invitations/${id}/regenerate`)).toBe("409 invitation.disabled");
+});
+
+describe("how many one administrator may send", () => {
+  const LIMITED = { limits: { invitationsPerActor: 3, windowSeconds: 900 } };
+
+  test("counts new links, and says when the next may be made", async () => {
+    await using face = await createAdministration(LIMITED);
+    const { id } = await (await face.invite("ann@example.com")).json();
+    expect((await face.invite("ben@example.com")).status).toBe(201);
+    expect((await face.send("POST", `/admin/invitations/${id}/regenerate`)).status).toBe(200);
+    face.world.clock.advance(100 * SECOND_MS);
+    const fourth = await face.invite("eva@example.com");
+    expect([fourth.status, fourth.headers.get("retry-after")]).toEqual([429, "800"]);
+    expect((await fourth.json()).reason).toBe("access.too_many_attempts");
+    const again = await face.send("POST", `/admin/invitations/${id}/regenerate`);
+    expect(again.status).toBe(429);
+    face.world.clock.advance(800 * SECOND_MS);
+    expect((await face.invite("eva@example.com")).status).toBe(201);
+  });
+
+  test("leaves no trace of the refused one, and counts no attempt that made nothing", async () => {
+    await using face = await createAdministration(LIMITED);
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      expect((await face.invite("admin@example.com")).status).toBe(409);
+    }
+    for (const name of ["ann", "ben", "eva"]) await face.invite(`${name}@example.com`);
+    expect((await face.invite("kim@example.com")).status).toBe(429);
+    expect(await (await face.send("GET", "/admin/invitations")).json()).toMatchObject({ total: 3 });
+  });
+
+  test("is each administrator's own, and no bound for the operator", async () => {
+    await using face = await createAdministration(LIMITED);
+    for (const name of ["ann", "ben", "eva"]) await face.invite(`${name}@example.com`);
+    const { accessToken: token } = await face.signedIn("admin");
+    const body = { email: "kim@example.com", role: "member" };
+    expect((await face.request("POST", "/admin/invitations", { token, body })).status).toBe(201);
+    const operator = { ...face.world.system, kind: "operator" as const, label: "root" };
+    for (let number = 0; number < 4; number += 1) {
+      const invitation = { email: `op${number}@example.com`, role: "member" };
+      await face.domain.identity.invitations.create(operator, invitation);
+    }
+    expect(await (await face.send("GET", "/admin/invitations")).json()).toMatchObject({ total: 8 });
+  });
+});

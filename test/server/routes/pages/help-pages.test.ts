@@ -1,0 +1,53 @@
+// The handbook over HTTP: public, without a script, kept by browsers, and the same text that the command line prints.
+import { describe, expect, test } from "bun:test";
+import { CHAPTERS } from "../../../../src/handbook/contents.ts";
+import { contentSecurityPolicy } from "../../../../src/server/pages/assets.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+describe("the handbook", () => {
+  test("lists every chapter to a caller without a credential", async () => {
+    await using server = await createTestServer();
+    const answer = await server.request("GET", "/help");
+    const html = await answer.text();
+    expect(answer.status).toBe(200);
+    for (const { name, title } of CHAPTERS) expect(html).toContain(`<a href="/help/${name}">${title}</a>`);
+  });
+
+  test.each(CHAPTERS)(
+    "shows $name under the policy of pages, without script, with links that work",
+    async ({ name, title }) => {
+      await using server = await createTestServer();
+      const answer = await server.request("GET", `/help/${name}`);
+      const html = await answer.text();
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("content-security-policy")).toBe(contentSecurityPolicy);
+      expect(html).toContain(`<h1>${title}</h1>`);
+      expect(html).not.toMatch(/<script|\sstyle=|\son\w+=|<!--/);
+      const links = [...html.matchAll(/<a href="(\/help[^"#]*)/g)].map(([, path = ""]) => path);
+      const paths = ["/help", ...CHAPTERS.map((chapter) => `/help/${chapter.name}`)];
+      expect(links.filter((path) => !paths.includes(path))).toEqual([]);
+    },
+  );
+
+  test("is not sent again to a browser that has it", async () => {
+    await using server = await createTestServer();
+    const first = await server.request("GET", "/help/backups");
+    const headers = { "if-none-match": first.headers.get("etag") ?? "" };
+    const second = await server.request("GET", "/help/backups", { headers });
+    expect([first.headers.get("cache-control"), second.status, await second.text()]).toEqual([
+      "no-cache",
+      304,
+      "",
+    ]);
+  });
+
+  test("answers an unknown chapter with a page, also where its name is that of a topic or of a member of objects", async () => {
+    await using server = await createTestServer();
+    for (const name of ["nothing", "bundles", "constructor", "x".repeat(64)]) {
+      const answer = await server.request("GET", `/help/${name}`);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    }
+    const { status } = await server.request("GET", `/help/${"x".repeat(65)}`);
+    expect(status).toBeWithin(400, 500);
+  });
+});

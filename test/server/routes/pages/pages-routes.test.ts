@@ -1,0 +1,638 @@
+// The pages as a browser walks them: sign in, approve or deny, accept an invitation, sign out; forged forms and foreign
+// sites are refused, and errors are pages. What the documents look like is in pages.test.ts.
+import { describe, expect, test } from "bun:test";
+import { budgets, deviceLogins } from "../../../../src/domain/access/tables.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import {
+  contentSecurityPolicy,
+  styleSheetBody,
+  styleSheetPath,
+} from "../../../../src/server/pages/assets.ts";
+import { FormBrowser, formTo, type Page } from "../../../support/browser/form-browser.ts";
+import { ADDRESS, BASE_URL, createTestServer, PASSWORD, type TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
+
+const sameServer = sharedServer(createTestServer);
+
+const ADA = { email: "ada@example.com", password: PASSWORD };
+const EVE = { email: "eve@example.com", password: PASSWORD };
+const DEVICE_COOKIE = "__Host-quartermaster_device";
+const FORM_COOKIE = "__Host-quartermaster_form";
+const SESSION_COOKIE = "__Secure-better-auth.session_token";
+const FOREIGN: Record<string, string>[] = [
+  { origin: "https://evil.example" },
+  { origin: "https://neighbour.control.example.com" },
+  { origin: "null", "sec-fetch-site": "cross-site" },
+  { "sec-fetch-site": "same-site" },
+];
+
+const browse = (server: TestServer): FormBrowser =>
+  new FormBrowser("http://localhost", (request) => server.server.handle(request, () => ADDRESS));
+
+async function withAda() {
+  const server = await createTestServer();
+  await addUser(server, ADA);
+  return server;
+}
+
+const addUser = ({ domain, world }: TestServer, { email, password }: typeof ADA) =>
+  domain.identity.users.create(world.system, { email, role: "member", password: new Secret(password) });
+
+/** A browser in which that person is signed in. */
+async function signedIn(server: TestServer, credential = ADA): Promise<FormBrowser> {
+  const browser = browse(server);
+  await browser.signIn(await browser.visit("/login"), credential);
+  return browser;
+}
+
+/** A device login as a workstation begins it. */
+async function begin({ domain }: TestServer) {
+  const client = { clientId: "blue-cli", scope: "governance:read offline_access" };
+  const login = await domain.access.deviceLogins.request({ ...client, address: ADDRESS });
+  const { deviceCode, userCode, linkToken } = login;
+  const redeem = async () => {
+    const tokens = domain.access.grants.redeem({ ...client, deviceCode });
+    return await tokens.then(({ scope }) => scope).catch(({ code }) => code);
+  };
+  return { path: `/device/${linkToken}`, userCode, redeem };
+}
+
+const decide = (browser: FormBrowser, page: Page, decision: string) =>
+  browser.submit(formTo(page, page.path), { decision });
+
+describe("signing in", () => {
+  test("WEB-1 leads from the link of a terminal to the password and back to the decision", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const { path } = await begin(server);
+    const token = path.slice("/device/".length);
+    const redirect = await server.request("GET", path);
+    expect(redirect.status).toBe(303);
+    expect(redirect.headers.get("location")).toBe(`/login?callbackURL=%2Fdevice%2F${token}`);
+    const asked = await browser.visit(path);
+    expect([asked.status, asked.heading]).toEqual([200, "Sign in"]);
+    const shown = await browser.signIn(asked, ADA);
+    expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow terminal access?"]);
+  });
+
+  test("ends in a redirect with the session cookie and the device cookie and no more", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const page = await browser.visit("/login");
+    expect(page.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-quartermaster_form=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/),
+    ]);
+    const body = new URLSearchParams({ ...formTo(page, "/login").fields, ...ADA });
+    const answer = await browser.request("/login", { method: "POST", body });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/"]);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Secure-better-auth\.session_token=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Lax$/,
+      ),
+      expect.stringMatching(
+        /^__Host-quartermaster_device=[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=34560000; Secure; HttpOnly; SameSite=Strict$/,
+      ),
+    ]);
+  });
+
+  test("uses plain cookies on http", async () => {
+    const access = { baseUrl: () => "http://127.0.0.1:8080" };
+    await using server = await createTestServer({ access });
+    await addUser(server, ADA);
+    const browser = browse(server);
+    await browser.signIn(await browser.visit("/login"), ADA);
+    expect([...browser.cookies.keys()].sort()).toEqual([
+      "better-auth.session_token",
+      "quartermaster_device",
+      "quartermaster_form",
+    ]);
+    expect((await browser.visit("/")).heading).toBe("Your account");
+  });
+
+  test("keeps one form secret for all tabs of a browser", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const [first, second] = [await browser.visit("/login"), await browser.visit("/login")];
+    expect(second.headers.getSetCookie()).toEqual([]);
+    expect(formTo(second, "/login").fields.csrf).toBe(formTo(first, "/login").fields.csrf ?? "");
+  });
+
+  test("tells nobody whether an account exists", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const page = await browser.visit("/login");
+    const pages = [];
+    for (const email of ["ada@example.com", "bob@example.com"]) {
+      const again = await browser.signIn(page, { email, password: "a wrong password" });
+      expect(again.status).toBe(401);
+      expect(again.html).toContain("There is a problem");
+      expect(formTo(again, "/login").fields.email).toBe(email);
+      pages.push(again.html.replaceAll(email, "somebody"));
+    }
+    expect(pages[0]).toBe(pages[1] ?? "");
+    expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
+  });
+
+  test("says how long to wait after too many guesses", async () => {
+    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+    const browser = browse(server);
+    const page = await browser.visit("/login");
+    await browser.signIn(page, ADA);
+    const refused = await browser.signIn(page, ADA);
+    expect([refused.status, refused.heading]).toEqual([429, "Sign in"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.html).toContain("Too many attempts; try again in 15 minutes.");
+  });
+
+  test("works in a browser that has signed in before while others have locked the account", async () => {
+    await using server = await createTestServer({
+      limits: { passwordGuessesPerAccountAndAddress: 1, passwordGuessesPerAccount: 2 },
+    });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    await browser.submit(formTo(await browser.visit("/"), "/sign-out"), {});
+    for (const address of ["192.0.2.50", "192.0.2.51"]) {
+      const body = { ...ADA, password: "a wrong password" };
+      expect((await server.request("POST", "/api/auth/sign-in/email", { body, address })).status).toBe(401);
+    }
+    const stranger = browse(server);
+    expect((await stranger.signIn(await stranger.visit("/login"), ADA)).status).toBe(429);
+    expect((await browser.signIn(await browser.visit("/login"), ADA)).heading).toBe("Your account");
+  });
+
+  test.each([
+    "https://evil.example/",
+    "//evil.example",
+    "/\\evil.example",
+    "/%09/evil.example",
+    "/.//evil.example",
+  ])("never leads to another site: %s", async (next) => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const page = await browser.visit(`/login?callbackURL=${encodeURIComponent(decodeURIComponent(next))}`);
+    expect(formTo(page, "/login").fields.next).toBeUndefined();
+    const landed = await browser.submit(formTo(page, "/login"), { ...ADA, next: decodeURIComponent(next) });
+    expect([landed.path, landed.heading]).toEqual(["/", "Your account"]);
+  });
+
+  test("takes a signed-in visitor straight on", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    expect((await browser.visit("/login?callbackURL=%2Fdevice&utm_source=mail")).heading).toBe(
+      "Enter the code",
+    );
+    expect((await browser.visit("/login")).heading).toBe("Your account");
+  });
+});
+
+describe("approving by the link", () => {
+  test("gives the terminal its tokens, once", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { path, userCode, redeem } = await begin(server);
+    const page = await browser.visit(path);
+    expect(page.html).toContain(userCode);
+    expect(page.html).toContain(ADDRESS);
+    expect(page.html).toContain("blue-cli");
+    expect(page.html).toContain(ADA.email);
+    expect(formTo(page, path).buttons.map(({ label, value }) => [label, value])).toEqual([
+      ["Authorize", "approve"],
+      ["Deny", "deny"],
+    ]);
+    const done = await decide(browser, page, "approve");
+    expect([done.status, done.path, done.heading]).toEqual([200, "/device/approved", "CLI authorized"]);
+    expect(await redeem()).toBe("governance:read");
+    const again = await browser.visit(path);
+    expect([again.status, again.heading]).toEqual([404, "This link is unavailable"]);
+    const twice = await decide(browser, page, "approve");
+    expect([twice.status, twice.heading]).toEqual([404, "This link is unavailable"]);
+  });
+
+  test("can be denied, and the terminal hears it", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { path, redeem } = await begin(server);
+    const done = await decide(browser, await browser.visit(path), "deny");
+    expect([done.status, done.path, done.heading]).toEqual([200, "/device/denied", "Request denied"]);
+    expect(await redeem()).toBe("access_denied");
+  });
+
+  test("says the same of an expired, an unknown and a malformed link", async () => {
+    await using server = await withAda();
+    const { path } = await begin(server);
+    server.world.clock.advance(600_000);
+    const browser = await signedIn(server);
+    const pages = [];
+    for (const link of [path, `/device/${"A".repeat(43)}`, "/device/x", "/device/%2F%2Fevil"]) {
+      const { status, html } = await browser.visit(link);
+      pages.push({ status, html });
+    }
+    expect(new Set(pages.map((page) => JSON.stringify(page))).size).toBe(1);
+    expect(pages[0]).toMatchObject({
+      status: 404,
+      html: expect.stringContaining("This link is unavailable"),
+    });
+  });
+
+  test("is for the account that opened the link first; another one can sign out and come back to it", async () => {
+    await using server = await withAda();
+    await addUser(server, EVE);
+    const { path, redeem } = await begin(server);
+    const ada = await signedIn(server);
+    const page = await ada.visit(path);
+    const eve = await signedIn(server, EVE);
+    const refused = await eve.visit(path);
+    expect([refused.status, refused.heading]).toEqual([409, "This request belongs to another account"]);
+    expect(refused.html).not.toContain(ADA.email);
+    const asked = await eve.submit(formTo(refused, "/sign-out"), {});
+    expect(asked.heading).toBe("Sign in");
+    expect((await eve.signIn(asked, ADA)).path).toBe(path);
+    await decide(ada, page, "approve");
+    expect(await redeem()).toBe("governance:read");
+  });
+
+  test("asks for the password again when the session ended meanwhile, and decides nothing", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { path, redeem } = await begin(server);
+    const page = await browser.visit(path);
+    browser.cookies.delete(SESSION_COOKIE);
+    const asked = await decide(browser, page, "approve");
+    expect(asked.heading).toBe("Sign in");
+    expect(await redeem()).toBe("authorization_pending");
+    expect((await browser.signIn(asked, ADA)).path).toBe(path);
+  });
+
+  test("refuses a decision that is neither", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { path, redeem } = await begin(server);
+    const page = await browser.visit(path);
+    expect((await decide(browser, page, "perhaps")).status).toBe(400);
+    expect((await browser.submit(formTo(page, path), {})).status).toBe(400);
+    expect(await redeem()).toBe("authorization_pending");
+  });
+});
+
+const sendCode = async (browser: FormBrowser, userCode: string): Promise<Page> =>
+  browser.submit(formTo(await browser.visit("/device"), "/device"), { user_code: userCode });
+
+describe("approving by the typed code", () => {
+  test("is not begun by a GET: a link with a code leads to the entry, spends no guess and binds nothing", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const { userCode } = await begin(server);
+    const budgetsBefore = server.world.db.read.select().from(budgets).all();
+    for (const code of [userCode, "ABCDEFGH", "x", "%2Fevil"]) {
+      const answer = await browser.request(`/device/code/${code}`, {
+        headers: { "sec-fetch-site": "cross-site" },
+      });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/device"]);
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    expect(server.world.db.read.select().from(budgets).all()).toEqual(budgetsBefore);
+    expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([{ userId: null }]);
+    expect((await sendCode(browser, userCode)).heading).toBe("Allow terminal access?");
+  });
+
+  test("keeps the code in a cookie of this browser for as long as the code lives", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { userCode } = await begin(server);
+    const form = formTo(await browser.visit("/device"), "/device");
+    const body = new URLSearchParams({ ...form.fields, user_code: userCode });
+    const answer = await browser.request("/device", { method: "POST", body });
+    expect(answer.headers.getSetCookie()).toEqual([
+      `__Host-quartermaster_user_code=${userCode}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax`,
+    ]);
+  });
+
+  test("needs a code that was sent: without one the page asks for it", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    expect((await browser.visit("/device/confirm")).path).toBe("/device");
+    expect((await browse(server).visit("/device/confirm")).path).toBe("/login?callbackURL=%2Fdevice");
+  });
+
+  test("opens nothing by a cookie or a form that names another code, and counts no guess for them", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const [own, other] = [await begin(server), await begin(server)];
+    const page = await sendCode(browser, own.userCode);
+    const form = formTo(page, "/device/confirm");
+    for (const user_code of [other.userCode, "ABCDEFGH", ""]) {
+      browser.cookies.set("__Host-quartermaster_user_code", user_code);
+      expect((await browser.visit("/device/confirm")).html).not.toContain("Authorize");
+      const refused = await browser.submit(form, { user_code, decision: "approve" });
+      expect([refused.status, refused.heading]).toEqual([404, "This link is unavailable"]);
+    }
+    expect(await other.redeem()).toBe("authorization_pending");
+    expect((await browser.submit(form, { decision: "approve" })).heading).toBe("CLI authorized");
+  });
+
+  test("WEB-3 takes the code in any spelling, shows who asks, and gives the terminal its tokens", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { userCode, redeem } = await begin(server);
+    const entry = await browser.visit("/device");
+    const typed = ` ${userCode.slice(0, 4)}-${userCode.slice(4)} `.toLowerCase();
+    const page = await browser.submit(formTo(entry, "/device"), { user_code: typed });
+    expect([page.status, page.path, page.heading]).toEqual([
+      200,
+      "/device/confirm",
+      "Allow terminal access?",
+    ]);
+    expect(page.html).toContain(`value="${userCode.slice(0, 4)}-${userCode.slice(4)}"`);
+    expect((await decide(browser, page, "approve")).heading).toBe("CLI authorized");
+    expect(await redeem()).toBe("governance:read");
+  });
+
+  test("can be denied", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { userCode, redeem } = await begin(server);
+    const page = await sendCode(browser, userCode);
+    expect((await decide(browser, page, "deny")).heading).toBe("Request denied");
+    expect(await redeem()).toBe("access_denied");
+  });
+
+  test("shows a wrong code beside the field, and slows guessing down", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const entry = await browser.visit("/device");
+    const guess = () => browser.submit(formTo(entry, "/device"), { user_code: "ABCD EFGH" });
+    const wrong = await guess();
+    expect([wrong.status, wrong.heading]).toEqual([404, "Enter the code"]);
+    expect(formTo(wrong, "/device").fields.user_code).toBe("ABCD EFGH");
+    expect(wrong.html).toContain("There is a problem");
+    const slowed = await guess();
+    expect([slowed.status, slowed.heading]).toEqual([429, "Enter the code"]);
+    expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  test("asks strangers to sign in first and brings them back", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const asked = await browser.visit("/device");
+    expect(asked.path).toBe("/login?callbackURL=%2Fdevice");
+    expect((await browser.signIn(asked, ADA)).heading).toBe("Enter the code");
+  });
+});
+
+describe("the account", () => {
+  test("greets a signed-in visitor and sends a stranger to the password", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const asked = await browser.visit("/");
+    expect([asked.path, asked.heading]).toEqual(["/login", "Sign in"]);
+    const account = await browser.signIn(asked, ADA);
+    expect([account.path, account.heading]).toEqual(["/", "Your account"]);
+    expect(account.html).toContain("Member");
+  });
+
+  test("can be left: the session ends and its cookie goes", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const cookie = `${SESSION_COOKIE}=${browser.cookies.get(SESSION_COOKIE)}`;
+    const left = await browser.submit(formTo(await browser.visit("/"), "/sign-out"), {});
+    expect([left.path, left.heading]).toEqual(["/sign-out", "You are signed out"]);
+    expect([...browser.cookies.keys()]).toEqual([FORM_COOKIE, DEVICE_COOKIE]);
+    expect((await server.request("GET", "/auth/me", { cookie })).status).toBe(401);
+  });
+
+  test("does not call a signed-in visitor signed out", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    expect((await browser.visit("/sign-out")).heading).toBe("Your account");
+  });
+
+  test("is shut at once when the user is suspended", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { domain, world } = server;
+    const user = domain.identity.findUserByEmail(world.db.read, world.organizationId, ADA.email);
+    await domain.identity.users.update(world.system, user?.id ?? "", { status: "suspended" });
+    expect((await browser.visit("/")).heading).toBe("Sign in");
+  });
+});
+
+describe("an invitation", () => {
+  async function invite(server: TestServer, email = "new@example.com") {
+    const { domain, world } = server;
+    const { invitation, token } = await domain.identity.invitations.create(world.system, {
+      email,
+      role: "member",
+    });
+    return { id: invitation.id, path: `/accept-invitation?token=${token.reveal()}` };
+  }
+
+  test("becomes an account with the password that was chosen, once", async () => {
+    const server = await sameServer();
+    const browser = browse(server);
+    const { path } = await invite(server);
+    const page = await browser.visit(`${path}&utm_source=mail`);
+    expect(page.html).toContain("new@example.com");
+    const done = await browser.submit(formTo(page, "/accept-invitation"), { password: PASSWORD });
+    expect([done.path, done.heading]).toEqual(["/accept-invitation/done", "Your account is ready"]);
+    const credential = { email: "new@example.com", password: PASSWORD };
+    expect((await browser.signIn(await browser.visit("/login"), credential)).heading).toBe("Your account");
+    expect((await browser.visit(path)).status).toBe(404);
+    expect((await browser.submit(formTo(page, "/accept-invitation"), { password: PASSWORD })).status).toBe(
+      404,
+    );
+  });
+
+  test("asks again for a password that is too short", async () => {
+    const server = await sameServer();
+    const browser = browse(server);
+    const { path } = await invite(server);
+    const page = await browser.visit(path);
+    const again = await browser.submit(formTo(page, "/accept-invitation"), { password: "short" });
+    expect(again.status).toBe(400);
+    expect(again.html).toContain("12 to 256 characters");
+    const done = await browser.submit(formTo(again, "/accept-invitation"), { password: PASSWORD });
+    expect(done.heading).toBe("Your account is ready");
+  });
+
+  test("says the same when it is canceled, expired, unknown or missing", async () => {
+    const server = await sameServer();
+    const { domain, world } = server;
+    const canceled = await invite(server);
+    await domain.identity.invitations.cancel(world.system, canceled.id);
+    const expired = await invite(server, "late@example.com");
+    world.clock.advance(24 * 3_600_000);
+    const browser = browse(server);
+    const pages = [];
+    for (const path of [canceled.path, expired.path, "/accept-invitation?token=x", "/accept-invitation"]) {
+      const { status, html } = await browser.visit(path);
+      pages.push({ status, html });
+    }
+    expect(new Set(pages.map((page) => JSON.stringify(page))).size).toBe(1);
+    expect(pages[0]).toMatchObject({
+      status: 404,
+      html: expect.stringContaining("This invitation is unavailable"),
+    });
+  });
+});
+
+describe("a form that no page of ours made for this browser", () => {
+  /** Every form there is, in a browser that may send it. */
+  async function everyForm(server: TestServer) {
+    const ada = await signedIn(server);
+    const stranger = browse(server);
+    const { domain, world } = server;
+    const { token } = await domain.identity.invitations.create(world.system, {
+      email: EVE.email,
+      role: "member",
+    });
+    const link = await begin(server);
+    const code = await begin(server);
+    const invitation = await stranger.visit(`/accept-invitation?token=${token.reveal()}`);
+    return [
+      { browser: stranger, form: formTo(await stranger.visit("/login"), "/login"), fields: ADA },
+      { browser: stranger, form: formTo(invitation, "/accept-invitation"), fields: { password: PASSWORD } },
+      {
+        browser: ada,
+        form: formTo(await ada.visit("/device"), "/device"),
+        fields: { user_code: code.userCode },
+      },
+      { browser: ada, form: formTo(await ada.visit(link.path), link.path), fields: { decision: "approve" } },
+      {
+        browser: ada,
+        form: formTo(await sendCode(ada, code.userCode), "/device/confirm"),
+        fields: { decision: "approve" },
+      },
+      { browser: ada, form: formTo(await ada.visit("/"), "/sign-out"), fields: {} },
+    ];
+  }
+
+  test("is refused on every form: no token, a wrong one, another browser's, and a foreign site's", async () => {
+    await using server = await withAda();
+    const other = await signedIn(server);
+    const others = formTo(await other.visit("/"), "/sign-out").fields.csrf ?? "";
+    for (const { browser, form, fields } of await everyForm(server)) {
+      for (const csrf of ["", "wrong", others]) {
+        const refused = await browser.submit(form, { ...fields, csrf });
+        expect([form.action, refused.status, refused.heading]).toEqual([
+          form.action,
+          403,
+          "This was refused",
+        ]);
+      }
+      for (const headers of FOREIGN) {
+        const refused = await browser.submit(form, fields, headers);
+        expect([form.action, headers, refused.status]).toEqual([form.action, headers, 403]);
+      }
+      expect((await browser.submit(form, fields)).status).toBe(200);
+    }
+  });
+
+  test("is accepted from ours whatever the browser says of the origin", async () => {
+    for (const headers of [{ origin: BASE_URL }, { origin: "null" }, {}]) {
+      await using server = await withAda();
+      const browser = browse(server);
+      const page = await browser.visit("/login");
+      const body = new URLSearchParams({ ...formTo(page, "/login").fields, ...ADA });
+      const answer = await browser.request("/login", { method: "POST", body, headers: { ...headers } });
+      expect(answer.status).toBe(303);
+    }
+  });
+
+  test("is refused to a stranger whose cookies are off", async () => {
+    await using server = await withAda();
+    const browser = browse(server);
+    const page = await browser.visit("/login");
+    browser.cookies.clear();
+    const refused = await browser.signIn(page, ADA);
+    expect(refused.status).toBe(403);
+    expect(refused.html).toContain("cookies must be allowed");
+  });
+});
+
+describe("every page", () => {
+  test("WEB-5 keeps scripts, frames, caches and referrers away", async () => {
+    await using server = await withAda();
+    const browser = await signedIn(server);
+    const { path } = await begin(server);
+    const paths = [
+      "/",
+      "/device",
+      path,
+      "/device/x",
+      "/device/approved",
+      "/device/denied",
+      "/accept-invitation",
+    ];
+    const pages = [await browse(server).visit("/login"), await browse(server).visit("/sign-out")];
+    for (const one of paths) pages.push(await browser.visit(one));
+    for (const { headers } of pages) {
+      expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(headers.get("content-security-policy")).toBe(contentSecurityPolicy);
+      expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  test("shows the organization's name and logo", async () => {
+    const server = await sameServer();
+    const { domain, world } = server;
+    await domain.branding.update(world.system, { logoUrl: "https://example.com/logo.svg" });
+    const { html } = await browse(server).visit("/login");
+    expect(html).toContain("Test");
+    expect(html).toContain("https://example.com/logo.svg");
+  });
+
+  test.each([
+    ["POST", "/login", { body: "{}", headers: { "content-type": "application/json" } }, 415],
+    [
+      "POST",
+      "/login",
+      { body: "a=1&a=2", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      400,
+    ],
+    ["DELETE", "/", {}, 405],
+    ["PUT", "/device/x", {}, 405],
+    ["GET", "/device/x/y/z", {}, 404],
+    ["GET", "/accept-invitation/x", {}, 404],
+  ])("answers %s %s as a page with its status and the request id", async (method, path, sent, status) => {
+    const server = await sameServer();
+    const answer = await server.request(method, path, sent);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await answer.text()).toContain(answer.headers.get("x-request-id") ?? "no id");
+  });
+
+  test("answers a bug with nothing but the request id", async () => {
+    await using server = await createTestServer();
+    await server.world.db.close();
+    const answer = await server.request("GET", "/login");
+    expect(answer.status).toBe(500);
+    const html = await answer.text();
+    expect(html).toContain(answer.headers.get("x-request-id") ?? "no id");
+    expect(html).not.toMatch(/sqlite|database|closed/i);
+  });
+
+  test.each(["/nothing", "/api/device", "/api/auth/login", "/loginx", "/logout"])(
+    "is for page paths only: %s stays JSON",
+    async (path) => {
+      await using server = await createTestServer();
+      const answer = await server.request("GET", path, { headers: { accept: "text/html" } });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    },
+  );
+
+  test("has its style sheet, which is kept for ever", async () => {
+    const server = await sameServer();
+    const answer = await server.request("GET", styleSheetPath);
+    expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(await answer.text()).toBe(styleSheetBody);
+    expect((await browse(server).visit("/login")).html).toContain(styleSheetPath);
+  });
+});

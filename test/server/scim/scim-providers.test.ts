@@ -1,0 +1,123 @@
+// What identity providers really send, as far as their documents and sources tell (scim.md section 5), and what they are
+// answered, word for word. The fixtures are conversations; their answers are written anew only with
+// QUARTERMASTER_UPDATE_GOLDEN=1, and the difference is reviewed like code.
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import type { ScimProfile } from "../../../src/domain/scim/model.ts";
+import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { createScimFace, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
+
+/** A name of a resource in braces stands for its id. */
+interface Step {
+  method: string;
+  /** below /scim/v2 */
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** gives the resource that the answer shows a name, or those that a bulk answer locates, in their order */
+  keep?: string | string[];
+  answer?: Answer;
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body?: unknown;
+}
+
+interface Conversation {
+  /** completes "<provider> …" */
+  behaviour: string;
+  profile?: ScimProfile;
+  userAgent: string;
+  steps: Step[];
+}
+
+const FOLDER = join(import.meta.dir, "../fixtures/scim");
+const MUST_WRITE = process.env.QUARTERMASTER_UPDATE_GOLDEN === "1";
+const SHOWN_HEADERS = ["content-type", "location", "etag", "cache-control", "retry-after"];
+
+const read = (file: string): Conversation => JSON.parse(readFileSync(join(FOLDER, file), "utf8"));
+const FILES = [...new Glob("**/*.json").scanSync(FOLDER)].sort();
+
+/** Ids by name. */
+type Names = Map<string, string>;
+
+function withIds(text: string, names: Names): string {
+  return [...names].reduce((filled, [name, id]) => filled.replaceAll(`{{${name}}}`, id), text);
+}
+
+function withNames(text: string, names: Names): string {
+  return [...names].reduce((masked, [name, id]) => masked.replaceAll(id, `{{${name}}}`), text);
+}
+
+async function send(
+  { ask }: ScimFace,
+  step: Step,
+  { names, userAgent }: { names: Names; userAgent: string },
+) {
+  const body = step.body === undefined ? undefined : withIds(JSON.stringify(step.body), names);
+  // A name in a path may be percent-encoded with the rest of a filter.
+  const path = withIds(step.path.replaceAll("%7B%7B", "{{").replaceAll("%7D%7D", "}}"), names);
+  return await ask(step.method, path, { body, headers: { "user-agent": userAgent, ...step.headers } });
+}
+
+function keepNames({ keep }: Step, { body }: ScimAnswered, names: Names): void {
+  const idIn = (location: string): string => location.split("/").at(-1) ?? "";
+  if (typeof keep === "string") names.set(keep, body.id);
+  if (typeof keep !== "object") return;
+  for (const [at, name] of keep.entries()) names.set(name, idIn(body.Operations[at].location));
+}
+
+function answerOf({ status, headers, text }: ScimAnswered, names: Names): Answer {
+  const shown = SHOWN_HEADERS.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, withNames(value, names)]];
+  });
+  const body = text === "" ? {} : { body: JSON.parse(withNames(text, names)) };
+  return { status, headers: Object.fromEntries(shown), ...body };
+}
+
+/** @returns the conversation as it really goes */
+async function held({ steps, userAgent, profile, ...rest }: Conversation): Promise<Conversation> {
+  await using scim = await createScimFace(profile ? { profile } : {});
+  const names: Names = new Map();
+  const spoken: Step[] = [];
+  for (const step of steps) {
+    const answer = await send(scim, step, { names, userAgent });
+    keepNames(step, answer, names);
+    spoken.push({ ...step, answer: answerOf(answer, names) });
+    scim.face.world.clock.advance(SECOND_MS);
+  }
+  return { ...rest, ...(profile && { profile }), userAgent, steps: spoken };
+}
+
+test.each(FILES.map((file) => [file.split("/")[0] ?? "", read(file).behaviour, file]))(
+  "USE-5 %s %s",
+  async (_, __, file) => {
+    const real = await held(read(file));
+    if (MUST_WRITE) writeFileSync(join(FOLDER, file), `${JSON.stringify(real, undefined, 2)}\n`);
+    expect(read(file)).toEqual(real);
+  },
+);
+
+test("every provider of the contract has a fixture", () => {
+  const providers = new Set(FILES.map((file) => file.split("/")[0]));
+  expect([...providers]).toEqual([
+    "authentik",
+    "entra",
+    "google",
+    "jumpcloud",
+    "keycloak",
+    "okta",
+    "onelogin",
+    "others",
+  ]);
+});
+
+test("no answer of a fixture is a failure of ours", () => {
+  const statuses = FILES.flatMap((file) => read(file).steps.map(({ answer }) => answer?.status ?? 0));
+  expect(statuses.filter((status) => status < 200 || status >= 500)).toEqual([]);
+});

@@ -1,0 +1,217 @@
+// The HTTP face behind a real socket and a real Chromium in front of it: people with browsers, and workstations that ask to
+// sign in. Whatever a browser complains about or asks of another origin is kept, so that every test can expect nothing of it.
+import { eq } from "drizzle-orm";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { deviceLogins } from "../../../src/domain/access/tables.ts";
+import {
+  DEVICE_CODE_GRANT,
+  OAUTH_CLIENT_ID,
+  REQUESTABLE_SCOPES,
+  SESSION_COOKIE,
+} from "../../../src/domain/access/wire.ts";
+import type { Role } from "../../../src/domain/identity/service.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { createListeningServer, type ListeningServer } from "../network/listening-server.ts";
+import { PASSWORD } from "../server.ts";
+import { launchChromium } from "./chromium.ts";
+
+export const ADMIN = "admin@example.com";
+export { PASSWORD };
+
+/** The session cookie as the server sets it. */
+const KEPT = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
+
+/** Below the test runner's own, so that a failure names what was waited for. */
+const ACTION_TIMEOUT_MS = 15_000;
+
+/** A workstation in the middle of signing in: what RFC 8628 section 3.2 gave it. */
+export interface Workstation {
+  deviceCode: string;
+  userCode: string;
+  /** the opaque link */
+  link: string;
+  /** Polls once. */
+  poll(): Promise<{ status: number; body: Record<string, unknown> }>;
+}
+
+/** Somebody's browser with one tab. */
+export interface Visitor extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+}
+
+export interface VisitorOptions extends BrowserContextOptions {
+  /** signed in already; a stranger when left out */
+  as?: Account;
+}
+
+export interface Account {
+  email: string;
+  /** value of the session cookie */
+  session: string;
+}
+
+export interface Site extends AsyncDisposable {
+  baseUrl: string;
+  admin: Account;
+  /** A browser without scripts unless the options say otherwise. */
+  visitor(options?: VisitorOptions): Promise<Visitor>;
+  workstation(): Promise<Workstation>;
+  /** Makes a member with PASSWORD and signs them in. */
+  member(email: string): Promise<Account>;
+  /** @returns the link of a new invitation */
+  invite(email: string): Promise<string>;
+  /** Lets the time of this device login alone pass. */
+  expire(workstation: Workstation): Promise<void>;
+  /** @returns console messages, policy violations and requests to other origins since it was asked last */
+  takeComplaints(): string[];
+}
+
+/** Starts server and browser; `await using` or `Symbol.asyncDispose` ends both. */
+export async function openSite(): Promise<Site> {
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await createListeningServer({ limits: { userCodeGuessesPerUser: 5 } }));
+  const { origin: baseUrl } = server;
+  const chromium = await launchChromium();
+  started.defer(() => chromium.close());
+  const admin = await openAccount(server, { email: ADMIN, role: "admin" });
+  const complaints: string[] = [];
+  const idle = createIdleVisitors();
+  const open = async (options: BrowserContextOptions): Promise<Visitor> => {
+    const visitor = await openVisitor(chromium, baseUrl, options);
+    listen(visitor.context, baseUrl, complaints);
+    return visitor;
+  };
+  const running = started.move();
+  return {
+    baseUrl,
+    admin,
+    visitor: async ({ as, ...options } = {}) => {
+      const visitor = idle.take(options) ?? (await open(options));
+      if (as) await visitor.context.addCookies([{ ...KEPT, url: baseUrl, value: as.session }]);
+      return { ...visitor, [Symbol.asyncDispose]: () => idle.put(options, visitor) };
+    },
+    workstation: () => beginDeviceLogin(baseUrl),
+    member: (email) => openAccount(server, { email, role: "member" }),
+    invite: (email) => inviteAs(admin, baseUrl, email),
+    expire: ({ link }) => expireLogin(server, link.slice(link.lastIndexOf("/") + 1)),
+    takeComplaints: () => complaints.splice(0),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** @returns what the page says it is */
+export const heading = (page: Page): Promise<string | null> =>
+  page.getByRole("heading", { level: 1 }).textContent();
+
+/** Sends the form of a button and waits for the page that answers. */
+export async function press(page: Page, name: string): Promise<void> {
+  await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name, exact: true }).click()]);
+}
+
+/** Fills in the form of the account settings and sends it. */
+export async function changePassword(page: Page, current: string, next: string): Promise<void> {
+  await page.getByLabel("Current password").fill(current);
+  await page.getByLabel("New password").fill(next);
+  await press(page, "Change password");
+}
+
+/** Fills the sign-in page in and sends it. */
+export async function signIn(page: Page, email: string, password: string = PASSWORD): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await press(page, "Sign in");
+}
+
+async function openVisitor(
+  chromium: Browser,
+  baseUrl: string,
+  options: BrowserContextOptions,
+): Promise<Visitor> {
+  const context = await chromium.newContext({ javaScriptEnabled: false, baseURL: baseUrl, ...options });
+  context.setDefaultTimeout(ACTION_TIMEOUT_MS);
+  return { context, page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Browsers that nobody uses: the next visitor takes one, without cookies, because a new one takes longer than most tests. */
+function createIdleVisitors() {
+  const idle = new Map<string, Visitor[]>();
+  const like = (options: BrowserContextOptions) =>
+    idle.getOrInsertComputed(JSON.stringify(options), () => []);
+  return {
+    take: (options: BrowserContextOptions): Visitor | undefined => like(options).pop(),
+    async put(options: BrowserContextOptions, visitor: Visitor): Promise<void> {
+      const { context, page } = visitor;
+      const otherPages = context.pages().filter((other) => other !== page);
+      await Promise.all([context.clearCookies(), ...otherPages.map((other) => other.close())]);
+      like(options).push(visitor);
+    },
+  };
+}
+
+function listen(context: BrowserContext, baseUrl: string, complaints: string[]): void {
+  context.on("console", (message) => {
+    // That a page came with an error status is no complaint about the page.
+    if (!message.text().startsWith("Failed to load resource: the server responded with a status of 4")) {
+      complaints.push(message.text());
+    }
+  });
+  context.on("weberror", (error) => complaints.push(String(error.error())));
+  context.on("request", (request) => {
+    if (!request.url().startsWith(`${baseUrl}/`)) complaints.push(`request to ${request.url()}`);
+  });
+}
+
+/** Makes a user with PASSWORD and signs a browser of theirs in. */
+async function openAccount(
+  { domain, world }: ListeningServer,
+  { email, role }: { email: string; role: Role },
+): Promise<Account> {
+  const { user } = await domain.identity.users.create(world.system, {
+    email,
+    role,
+    password: new Secret(PASSWORD),
+  });
+  const browser = { address: "127.0.0.1", userAgent: null };
+  const session = await world.db.write((tx) => domain.access.sessions.open(tx, user.id, browser), "access");
+  return { email, session: session.token };
+}
+
+async function expireLogin({ world }: ListeningServer, linkToken: string): Promise<void> {
+  const isIt = eq(deviceLogins.linkHash, sha256Hex(linkToken));
+  await world.db.write((tx) =>
+    tx.update(deviceLogins).set({ expiresAtMs: deviceLogins.createdAtMs }).where(isIt).run(),
+  );
+}
+
+async function inviteAs(admin: Account, baseUrl: string, email: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/admin/invitations`, {
+    method: "POST",
+    headers: { "content-type": "application/json", cookie: `${SESSION_COOKIE}=${admin.session}` },
+    body: JSON.stringify({ email, role: "member" }),
+  });
+  return (await answer.json()).invitation_url;
+}
+
+async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
+  const client = { client_id: OAUTH_CLIENT_ID, resource: baseUrl };
+  const answer = await sendForm(`${baseUrl}/api/auth/device/code`, {
+    ...client,
+    scope: REQUESTABLE_SCOPES.join(" "),
+  });
+  const { device_code, user_code, verification_uri_complete } = await answer.json();
+  return {
+    deviceCode: device_code,
+    userCode: user_code,
+    link: verification_uri_complete,
+    poll: async () => {
+      const form = { ...client, grant_type: DEVICE_CODE_GRANT, device_code };
+      const polled = await sendForm(`${baseUrl}/api/auth/oauth2/token`, form);
+      return { status: polled.status, body: await polled.json() };
+    },
+  };
+}
+
+const sendForm = (url: string, fields: Record<string, string>): Promise<Response> =>
+  fetch(url, { method: "POST", body: new URLSearchParams(fields) });

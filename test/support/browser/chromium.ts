@@ -1,0 +1,88 @@
+// A real Chromium for tests: npm ships the binary, so nothing but the lock file decides its version. Unpacks it once per
+// installation of the dependencies and starts it so that it can reach this machine only.
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+const ROOT = join(import.meta.dir, "../../..");
+/** Beside the package and not in the shared temporary directory, where somebody else could put a program of that name. */
+const CACHE = join(ROOT, "node_modules/.cache");
+
+/** Stands for this machine too, but as another site than 127.0.0.1. */
+export const FOREIGN_HOST = "elsewhere.example";
+
+const FLAGS = [
+  "--no-sandbox", // its sandbox refuses to run as root
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-domain-reliability",
+  "--no-pings",
+  `--host-resolver-rules=MAP ${FOREIGN_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
+];
+
+/** @returns a headless browser; the caller closes it */
+export async function launchChromium(): Promise<Browser> {
+  const machine = `${process.platform}-${process.arch}`;
+  if (machine !== "linux-x64") throw new Error(`npm has this Chromium for linux-x64, not for ${machine}`);
+  const folder = await unpacked();
+  return await chromium.launch({
+    executablePath: join(folder, "chromium"),
+    args: FLAGS,
+    headless: true,
+    // Its own libraries and fonts, also where the machine has some: every machine then sees the same.
+    env: {
+      HOME: folder,
+      LD_LIBRARY_PATH: join(folder, "al2023/lib"),
+      FONTCONFIG_FILE: join(folder, "fonts.conf"),
+    },
+  });
+}
+
+/** @returns the folder of this version; another run that unpacks at the same time does no harm */
+async function unpacked(): Promise<string> {
+  const manifest = new URL("../package.json", import.meta.resolve("@sparticuz/chromium"));
+  const { version } = JSON.parse(await readFile(manifest, "utf8"));
+  const folder = join(CACHE, `chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  await mkdir(CACHE, { recursive: true });
+  const staging = mkdtempSync(`${folder}-`);
+  await unpackInto(staging);
+  writeFileSync(join(staging, "fonts.conf"), FONTS);
+  try {
+    renameSync(staging, folder);
+  } catch (error) {
+    rmSync(staging, { recursive: true });
+    if (!existsSync(folder)) throw error; // otherwise the other run was first
+  }
+  return folder;
+}
+
+/** The package unpacks into the temporary directory of its process, so it gets a process with one of its own. */
+async function unpackInto(directory: string): Promise<void> {
+  const script = `
+    import chromium, { inflate } from "@sparticuz/chromium";
+    import { fileURLToPath } from "node:url";
+    const libraries = new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"));
+    await Promise.all([chromium.executablePath(), inflate(fileURLToPath(libraries))]);
+  `;
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    cwd: ROOT,
+    env: { TMPDIR: directory },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const complaint = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`Chromium could not be unpacked: ${complaint}`);
+}
+
+/** In place of the package's own, which names folders of another machine; relative, so that a checkout may move. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;

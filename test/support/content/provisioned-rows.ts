@@ -1,0 +1,79 @@
+// Provisioned users and groups as rows, for what only reads them. How they come to be is for the tests of users and groups.
+import { sql } from "drizzle-orm";
+import { users } from "../../../src/domain/identity/tables.ts";
+import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../../../src/domain/scim/tables.ts";
+import type { Db } from "../../../src/platform/database/database.ts";
+import type { Ids } from "../../../src/platform/ids.ts";
+import { START_MS } from "../world.ts";
+
+interface Place {
+  db: Db;
+  ids: Ids;
+  organizationId: string;
+}
+
+const TIMES = { createdAtMs: START_MS, updatedAtMs: START_MS };
+
+/** @returns the id of a user of that name and address */
+export async function addProvisionedUser(
+  { db, ids, organizationId }: Place,
+  userName: string,
+  { active = true } = {},
+): Promise<string> {
+  const id = ids.uuid();
+  const account = {
+    id,
+    organizationId,
+    email: userName,
+    emailKey: userName,
+    subject: ids.uuid(),
+    role: "member",
+    status: active ? "active" : "suspended",
+    protected: false,
+    provisioningSource: "scim",
+    ...TIMES,
+  } as const;
+  const resource = {
+    accountId: id,
+    organizationId,
+    userName,
+    userNameKey: foldCase(userName),
+    active,
+    label: userName,
+    version: 1,
+    doc: "{}",
+    docKey: "{}",
+    ...TIMES,
+  };
+  await db.write((tx) => {
+    tx.insert(users).values(account).run();
+    tx.insert(scimUsers).values(resource).run();
+  });
+  return id;
+}
+
+/** @returns the id of the group */
+export async function addProvisionedGroup(
+  { db, ids, organizationId }: Place,
+  displayName: string,
+  { externalId = null, members = [] }: { externalId?: string | null; members?: readonly string[] } = {},
+): Promise<string> {
+  const id = ids.uuid();
+  const group = {
+    id,
+    organizationId,
+    displayName,
+    displayNameKey: foldCase(displayName),
+    externalId,
+    memberCount: members.length,
+    version: 1,
+    ...TIMES,
+  };
+  await db.write((tx) => {
+    tx.insert(scimGroups).values(group).run();
+    tx.run(sql`INSERT INTO ${scimGroupMembers} (group_id, user_id)
+      SELECT ${id}, value FROM json_each(${JSON.stringify(members)})`);
+  });
+  return id;
+}

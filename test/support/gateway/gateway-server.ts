@@ -1,0 +1,111 @@
+// The HTTP face with gateway mode on: the built-in provisioner over a small real gateway, and a token for the inference proxy.
+
+import { PROXY_DESTINATION } from "../../../src/domain/gateway/inference/proxy-health.ts";
+import { configurationDigest } from "../../../src/domain/gateway/keys/configuration-digest.ts";
+import { createLitellmProvisioner } from "../../../src/domain/gateway/provisioners/litellm/litellm.ts";
+import { createAdminRequest } from "../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
+import type { GatewayMode } from "../../../src/domain/gateway/service.ts";
+import type { GatewaySettings } from "../../../src/domain/gateway/settings.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import { createOutbound, type Outbound } from "../../../src/platform/outbound/outbound.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { type Copy, remember } from "../content/copies.ts";
+import { BASE_URL, createTestServer, type TestServer, type TestServerOptions } from "../server.ts";
+import { createWorld, type World } from "../world.ts";
+import { OPEN_POLICY } from "./builtin-provisioner.ts";
+import { ADMIN_KEY, LitellmGateway } from "./litellm-gateway.ts";
+
+export const PROXY_TOKEN = "a-token-of-the-inference-proxy-in-the-configuration";
+export const PROXY_URL = "https://inference.example.com";
+
+export interface GatewayServer extends TestServer {
+  upstream: LitellmGateway;
+}
+
+export interface GatewayServerOptions extends Omit<TestServerOptions, "gatewayMode" | "outbound"> {
+  gateway?: Partial<GatewaySettings>;
+  /** of the inference proxy, for its health; the gateway itself when left out */
+  proxyOrigin?: string;
+}
+
+/** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` ends both */
+export async function createGatewayServer(options: GatewayServerOptions = {}): Promise<GatewayServer> {
+  const world = options.world ?? (await createWorldWithKeys());
+  const upstream = await LitellmGateway.start({ clock: world.clock });
+  const outbound = outboundTo(upstream, options.proxyOrigin ?? upstream.origin);
+  const settings = { ...settingsFor(upstream), ...options.gateway };
+  const gatewayMode = modeOf(settings, { outbound, clock: world.clock });
+  const face = await createTestServer({ ...options, world, gatewayMode, outbound });
+  return {
+    ...face,
+    upstream,
+    async signedIn(role, signingIn) {
+      const caller = await face.signedIn(role, signingIn);
+      upstream.addUser(caller.user.email);
+      return caller;
+    },
+    async [Symbol.asyncDispose]() {
+      await face.domain.gateway.keys.attempts?.drain();
+      await upstream.stop();
+      await face[Symbol.asyncDispose]();
+    },
+  };
+}
+
+let keysMade: Promise<Copy> | undefined;
+
+/** Keys for inference tokens take longer to make than most tests. */
+async function createWorldWithKeys(): Promise<World> {
+  keysMade ??= directoryOfServer();
+  return await createWorld({ copy: await keysMade });
+}
+
+async function directoryOfServer(): Promise<Copy> {
+  await using server = await createGatewayServer({ world: await createWorld() });
+  return remember(server.world.directory);
+}
+
+const outboundTo = (upstream: LitellmGateway, proxyOrigin: string): Outbound =>
+  createOutbound({
+    allowed: [
+      { name: "gateway", origin: upstream.origin, why: "keys" },
+      { name: PROXY_DESTINATION, origin: proxyOrigin, why: "health" },
+    ],
+  });
+
+const modeOf = (
+  settings: GatewaySettings,
+  { outbound, clock }: { outbound: Outbound; clock: Clock },
+): GatewayMode => ({
+  settings,
+  provisioner: createLitellmProvisioner({
+    settings,
+    request: createAdminRequest(outbound, "gateway"),
+    clock,
+  }),
+  configurationDigest: configurationDigest(settings),
+});
+
+const settingsFor = (upstream: LitellmGateway): GatewaySettings => ({
+  type: "litellm",
+  url: upstream.origin,
+  inferenceProxyUrl: PROXY_URL,
+  inferenceProxyHealthUrl: PROXY_URL,
+  proxyToken: new Secret(PROXY_TOKEN),
+  inferenceJwt: {
+    issuer: BASE_URL,
+    audience: "blue-inference-proxy",
+    tokenTtlSeconds: 43_200,
+    rotationDays: 30,
+  },
+  provisioner: {
+    type: "builtin-litellm",
+    reconcileTtlSeconds: 86_400,
+    timeoutSeconds: 15,
+    maxConcurrency: 8,
+    executable: undefined,
+    policyRevision: undefined,
+    adminKey: new Secret(ADMIN_KEY),
+    policy: OPEN_POLICY,
+  },
+});

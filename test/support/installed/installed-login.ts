@@ -1,0 +1,83 @@
+// Logs in on a data directory as the server would, by the domain in this process: what the command line then lists and
+// revokes. The same directory may be in use by a running server.
+
+import { type ExistingInstallation, openExisting } from "../../../src/app/installation/installation.ts";
+import type { LoginKind } from "../../../src/domain/access/logins/logins.ts";
+import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
+import type { Actor } from "../../../src/domain/shared/actor.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import type { Ids } from "../../../src/platform/ids.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+
+export interface DataInUse {
+  data: string;
+  clock: Clock;
+  ids: Ids;
+}
+
+const ORIGIN = "http://127.0.0.1:8080";
+const ADDRESS = "192.0.2.7";
+
+/** Opens the directory for one piece of work. */
+export async function inInstallation<T>(
+  { data, clock, ids }: DataInUse,
+  work: (installation: ExistingInstallation) => Promise<T>,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const config = loadConfig({ flags: { ...flags, dataDir: data }, env: {}, cwd: data });
+  const installation = await openExisting({ config, clock, ids, baseUrl: () => ORIGIN });
+  try {
+    return await work(installation);
+  } finally {
+    await installation.close();
+  }
+}
+
+/** Signs root@example.org in and approves the device login of that link. @returns the id of the login session */
+async function approve(
+  { db, domain, organizationId }: ExistingInstallation,
+  linkToken: string,
+): Promise<string> {
+  const { sessions, deviceLogins } = domain.access;
+  const user = domain.identity.users.find(organizationId, "root@example.org");
+  const origin = { address: ADDRESS, userAgent: "Firefox" };
+  const { id: loginSessionId } = await db.write((tx) => sessions.open(tx, user.id, origin), "access");
+  const actor: Actor = { kind: "user", id: user.id, label: user.email, organizationId };
+  await deviceLogins.claim(actor, linkToken);
+  await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+  return loginSessionId;
+}
+
+/** Leaves one login of each kind of root@example.org: a grant, the login session that approved it, and a pending device login. */
+export function logInOn(place: DataInUse) {
+  return inInstallation(place, async (installation) => {
+    const { deviceLogins, grants, logins } = installation.domain.access;
+    const form = { clientId: OAUTH_CLIENT_ID, address: ADDRESS };
+    const { deviceCode, linkToken } = await deviceLogins.request(form);
+    const loginSessionId = await approve(installation, linkToken);
+    await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID });
+    await deviceLogins.request(form);
+    const newest = (kind: LoginKind): string => logins.list({ kind }).items[0]?.id ?? "";
+    return { grantId: newest("grant"), loginSessionId, pendingId: newest("device_login") };
+  });
+}
+
+/** Tries one wrong password, as a stranger would. */
+export const guessOn = (place: DataInUse, email: string): Promise<unknown> =>
+  inInstallation(place, async ({ domain }) => {
+    const guess = { email, password: new Secret("a wrong password"), address: ADDRESS, userAgent: null };
+    return await domain.access.sessions.signIn(guess).catch((error: unknown) => error);
+  });
+
+/** Sends invitations as an administrator would from a browser. */
+export const inviteOn = (
+  place: DataInUse,
+  { inviter, emails }: { inviter: string; emails: readonly string[] },
+): Promise<void> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const { users, invitations } = domain.identity;
+    const user = users.find(organizationId, inviter);
+    const actor: Actor = { kind: "user", id: user.id, label: user.email, organizationId };
+    for (const email of emails) await invitations.create(actor, { email, role: "admin" });
+  });

@@ -1,0 +1,25 @@
+// A data directory as the release before left it: of the schema before the newest, with an organization and two people.
+import { mkdirSync, rmSync } from "node:fs";
+import { migrations } from "../../../migrations/index.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { migrate } from "../../../src/platform/database/schema/migrate.ts";
+
+export const OLDER_SCHEMA = migrations.length - 1;
+
+/** Puts it in the place of the database in `data`; no connection of this process may be to that. */
+export function makeOlder(data: string, clock: Clock): void {
+  const { database, backups } = placesIn(data);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  for (const end of ["", "-wal", "-shm"]) rmSync(database + end, { force: true });
+  const older = migrations.slice(0, OLDER_SCHEMA);
+  migrate(database, { clock, version: "development", backupDirectory: backups, migrations: older });
+  using connection = openConnection(database, {});
+  connection.run("INSERT INTO organizations (id, name, created_at_ms) VALUES ('o', 'Observatory', 0)");
+  for (const name of ["later", "root"])
+    connection.run(
+      `INSERT INTO users (id, organization_id, subject, email, email_key, role, status, created_at_ms, updated_at_ms)
+       VALUES ('${name}', 'o', '${name}', '${name}@example.org', '${name}@example.org', 'admin', 'active', 0, 0)`,
+    );
+}
