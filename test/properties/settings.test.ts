@@ -46,6 +46,12 @@ function from(source: (typeof SOURCES)[number], all: readonly Given[], keyOf: (n
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** @returns the default as it is shown, where `no` is false */
+function defaultOf(name: Name): string {
+  const text = settingOf(name).default ?? "unset";
+  return text === "no" ? "false" : text;
+}
+
 test("each setting has the value of its first source, and names it", () => {
   fc.assert(
     fc.property(given, (all) => {
@@ -59,7 +65,7 @@ test("each setting has the value of its first source, and names it", () => {
       const config = loadConfig({ flags: from("flag", all, attributeOf), env, cwd });
       for (const [at, name] of NAMES.entries()) {
         const source = SOURCES.find((candidate) => all[at]?.[candidate] !== undefined);
-        const expected = source === undefined ? (settingOf(name).default ?? "unset") : all[at]?.[source];
+        const expected = source === undefined ? defaultOf(name) : all[at]?.[source];
         const { value, origin } = config.rowOf(name);
         expect([name, String(value ?? ""), origin.split(":")[0]]).toEqual([
           name,
