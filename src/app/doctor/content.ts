@@ -1,5 +1,6 @@
 // Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, artifacts, gateway keys, and
 // with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
+import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
@@ -47,6 +48,29 @@ export function checkSigningKeys(check: Check, { domain }: Examined): Finding {
   domain.inference.signingKeys?.signer();
   return check.ok("tokens can be signed");
 }
+
+export function checkTokenMemory(check: Check, { domain, config, organizationId }: Examined): Finding {
+  const { current, outdated, attention } = domain.clients.inventory.counts(organizationId);
+  const workstations = current + outdated + attention;
+  return judgeTokenMemory(check, { workstations, sizeMb: config.get("access.token_memory_mb") });
+}
+
+/** @param memory compared: each workstation has one access token */
+export function judgeTokenMemory(
+  check: Check,
+  { workstations, sizeMb }: { workstations: number; sizeMb: number },
+): Finding {
+  const tokens = Math.floor((sizeMb * BYTES_PER_MB) / TOKEN_BYTES_MAX);
+  const detail = `${sizeMb} MB hold ${tokens} tokens, and ${workstations} workstations report`;
+  if (workstations <= tokens) return check.ok(detail);
+  const neededMb = Math.ceil((workstations * TOKEN_BYTES_MAX) / BYTES_PER_MB);
+  return check.warning(
+    `${detail}; what does not fit is verified again and again`,
+    `set access.token_memory_mb to at least ${neededMb}, and restart the service`,
+  );
+}
+
+const BYTES_PER_MB = 1024 * 1024;
 
 export function checkPolicy(check: Check, { domain, organizationId }: Examined): Finding {
   const revision = domain.governance.current(organizationId);

@@ -119,6 +119,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
   sealing_keys: content.checkSealingKeys,
   signing_keys: content.checkSigningKeys,
+  token_memory: content.checkTokenMemory,
   policy: content.checkPolicy,
   jobs: content.checkJobs,
   backup: checkBackups,

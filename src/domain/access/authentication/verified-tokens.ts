@@ -8,6 +8,9 @@ import type { ReadToken } from "../tokens/access-tokens.ts";
 import { USER_SCOPES } from "../wire.ts";
 import { CompactTable, expiryOf, OWN_BITS_SHIFT } from "./compact-table.ts";
 
+/** What a token takes of the table at most, room for others included, once there are thousands. */
+export const TOKEN_BYTES_MAX = 64;
+
 /** What a remembered token says. */
 export interface KnownToken {
   /** UUID of its grant, in words that are overwritten by the next question */
