@@ -690,15 +690,3 @@ test("closing waits for the writes that were asked for, may be repeated, and ref
   expect(idsIn(reopened)).toHaveLength(203);
   await reopened.close();
 });
-
-test("a limit stands in the text of a statement, so that SQLite need not compile it again for each run", async () => {
-  await using world = await createWorld();
-  const { read } = world.db;
-  const limited = read.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, "a"));
-  expect(limited.limit(3).toSQL()).toEqual({
-    sql: 'select "id" from "organizations" where "organizations"."id" = ? limit 3',
-    params: ["a"],
-  });
-  for (const id of ["a", "b", "c"]) await world.db.write((tx) => add(tx, id));
-  expect(read.select().from(organizations).limit(2).all()).toHaveLength(2);
-});

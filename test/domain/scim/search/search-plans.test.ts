@@ -1,7 +1,7 @@
 // That every look-up of an identity provider is found by an index, said by SQLite itself, and that nothing is read which
 // is not shown.
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AskedList } from "../../../../src/domain/scim/model.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { createSearchWorld, type SearchWorld } from "./search-world.ts";
@@ -43,6 +43,12 @@ async function createExplained() {
 }
 
 describe("an index finds", () => {
+  let explained: Awaited<ReturnType<typeof createExplained>>;
+  beforeAll(async () => {
+    explained = await createExplained();
+  });
+  afterAll(() => explained[Symbol.asyncDispose]());
+
   const byUserName = "scim_users_user_name (organization_id=? AND user_name_key=?)";
   const byAccount = "scim_users_account (account_id=?)";
   const byEmail = "scim_user_emails_value (organization_id=? AND value_key=?";
@@ -80,7 +86,6 @@ describe("an index finds", () => {
     ["Group", 'id eq "x" and members eq "y"', ["scim_groups_id (id=?)"]],
     ["Group", 'members[value eq "x"]', ["scim_group_members_user (user_id=?)", "scim_groups_id (id=?)"]],
   ])("%s: %s", async (scope, filter, indices) => {
-    await using explained = await createExplained();
     for (const asked of [
       { filter },
       { filter, count: 0 },
