@@ -23,7 +23,7 @@ import { publishOnBaseRevision } from "../../policy/base-revision.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 /** Judged by the service: in an answer about a publication the base comes first. */
-const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.Unknown({ enum: [...HARNESS_KEYS] })) });
+const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.String({ enum: [...HARNESS_KEYS] })) });
 
 const documented = operationsOf("Administration");
 /** of every operation that has a document read or written */

@@ -88,6 +88,16 @@ describe("paths and methods", () => {
     expect((await refusalOf(response)).reason).toBe("request.method");
   });
 
+  test("a part of a path that is no UTF-8 is the caller's fault on every route that has one", async () => {
+    const face = await sameServer();
+    const { cookie } = await face.signedIn("admin");
+    for (const { method, path } of face.server.routes.filter((route) => route.path.includes(":"))) {
+      const sent: Sent = method === "GET" ? { cookie } : { cookie, body: {} };
+      const response = await face.request(method, path.replace(/:\w+/g, "%ff"), sent);
+      expect([method, path, response.status < 500]).toEqual([method, path, true]);
+    }
+  });
+
   test("HEAD answers as GET does, its length too, without the body", async () => {
     const face = await sameServer();
     const listener = listen(face.server.handle, {
