@@ -8,6 +8,7 @@ import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
 import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
 import { allowedMethods } from "./http/methods.ts";
+import { createFailureLog } from "./http/problems/failure-log.ts";
 import { createRefusal, unrouted } from "./http/problems/refusal.ts";
 import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./http/problems/refusal-log.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
@@ -40,8 +41,9 @@ export interface Server {
 
 /** @returns the server of a domain */
 export function createServer(options: ServerOptions): Server {
-  const { domain, ids, log, baseUrl, bodyTimes = BODY_TIMES } = options;
-  const refuse = createRefusal(log);
+  const { domain, ids, baseUrl, bodyTimes = BODY_TIMES } = options;
+  const failures = createFailureLog(options);
+  const refuse = createRefusal(failures);
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
   const app = new Elysia({ normalize: false })
@@ -61,6 +63,7 @@ export function createServer(options: ServerOptions): Server {
     endStreams() {
       streams.close();
       refusals.flush();
+      failures.flush();
     },
     handle(request, addressOf = () => null) {
       const exchange: Exchange = new OpenExchange(ids.uuid(), { request, addressOf, bodyTimes });

@@ -4,13 +4,13 @@ import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isOutOfMemory, memoryLimitText } from "../../../platform/memory/memory-limits.ts";
-import type { Log } from "../../../platform/observe/log.ts";
 import { failurePage } from "../../pages/html.ts";
 import { scimFailureOf, scimProblemResponse } from "../../scim/problem.ts";
 import { exchangeOf, noteRefusal } from "../exchange.ts";
 import { routable } from "../request-target.ts";
 import { traceIdOf } from "../trace.ts";
 import { dialectOf } from "./dialect.ts";
+import type { FailureLog } from "./failure-log.ts";
 import { oauthProblemResponse } from "./oauth-problem.ts";
 import {
   type Failure,
@@ -27,7 +27,7 @@ interface Place {
 }
 
 /** @returns a function that answers an error */
-export function createRefusal(log: Log): (thrown: unknown, place: Place) => Response {
+export function createRefusal(failures: FailureLog): (thrown: unknown, place: Place) => Response {
   return (thrown, { request, path }) => {
     const error = readable(thrown);
     const { requestId, route } = exchangeOf(request);
@@ -37,7 +37,7 @@ export function createRefusal(log: Log): (thrown: unknown, place: Place) => Resp
       const cause = error instanceof DomainError ? error.cause : undefined;
       const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
       const memory = failure?.reason === EXHAUSTED && { memory: memoryLimitText() };
-      log.error("http.failed", { ...asked, error, cause, ...memory });
+      failures.note({ route, reason: failure?.reason }, { ...asked, error, cause, ...memory });
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
