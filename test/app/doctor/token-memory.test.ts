@@ -1,7 +1,7 @@
 // `doctor` on the memory of verified tokens: whether it holds one for each workstation.
 import { expect, test } from "bun:test";
-import { judgeTokenMemory } from "../../src/app/doctor/content.ts";
-import { checkOf } from "../../src/app/doctor/finding.ts";
+import { judgeTokenMemory } from "../../../src/app/doctor/content.ts";
+import { checkOf } from "../../../src/app/doctor/finding.ts";
 
 const TOKENS = 16_384;
 
