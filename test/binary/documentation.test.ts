@@ -78,7 +78,6 @@ describe("README", () => {
   test("shows the start message as the first start prints it, and commands and settings that work", async () => {
     const { directory, bin } = emptyPlace();
     cpSync(EXAMPLE, directory, { recursive: true });
-    writeFileSync(join(directory, "gateway-admin-key"), "sk-admin-key-of-the-gateway", { mode: 0o600 });
     await using service = await startService({
       command: [process.execPath, join(ROOT, "src/main.ts")],
       args: ["--data-dir", "./data", "--catalog", join(EXAMPLE, "catalog.yaml")],
@@ -91,7 +90,6 @@ describe("README", () => {
       ["http://127.0.0.1:8080", service.baseUrl, "the port may be taken"],
       ["THE PASSWORD", service.password(), "is made by the first start"],
       ["/var/lib/quartermaster", join(directory, "data"), "belongs to the machine"],
-      ["/etc/quartermaster", directory, "belongs to the machine"],
     ];
     await expectBlocksTrue(blocks, { directory, bin, placeholders });
   });
