@@ -4,7 +4,7 @@
 import { type ComponentChildren, h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { handbookText } from "./chapters.ts";
-import { CHAPTERS, type Chapter, findChapter } from "./contents.ts";
+import { CHAPTERS, type Chapter } from "./contents.ts";
 import { withLinks } from "./markdown.ts";
 
 /** Gives the address of a chapter; `anchor` begins with # or is empty. */
@@ -16,12 +16,27 @@ interface ParsedElement {
   readonly props: Readonly<Record<string, unknown>>;
 }
 
-/** @returns what follows the title of a chapter; undefined for an unknown name */
-export function chapterContent(name: string, addressOf: AddressOf): ComponentChildren | undefined {
-  const markdown = findChapter(name) && handbookText(name);
-  if (markdown === undefined) return undefined;
-  const body = withLinks(markdown, addressOf).replace(/^# .*\n/, "");
-  return preactOf(Bun.markdown.react(body, undefined, { headings: { ids: true } }));
+interface Reading {
+  chapter: Chapter;
+  addressOf: AddressOf;
+  /** address of the list of chapters */
+  contents: string;
+}
+
+/** A chapter below its title, with links to its sections and to the other chapters. */
+export function ChapterText({ chapter: { name }, addressOf, contents }: Reading) {
+  const body = withLinks(handbookText(name) ?? "", addressOf).replace(/^# .*\n/, "");
+  const parsed = Bun.markdown.react(body, undefined, { headings: { ids: true } });
+  return (
+    <article class="handbook">
+      <p>
+        <a href={contents}>Handbook</a>
+      </p>
+      <SectionLinks headings={headingsIn(parsed)} />
+      {preactOf(parsed)}
+      <ChapterLinks name={name} addressOf={addressOf} />
+    </article>
+  );
 }
 
 /** @returns the list of all chapters */
@@ -40,8 +55,26 @@ export function ContentsList({ addressOf }: { addressOf: AddressOf }) {
   );
 }
 
+/** With fewer sections everything is in sight. */
+const SECTIONS_LISTED_MIN = 3;
+
+function SectionLinks({ headings }: { headings: readonly ParsedElement[] }) {
+  if (headings.length < SECTIONS_LISTED_MIN) return null;
+  return (
+    <nav aria-label="Sections">
+      <ul class="links">
+        {headings.map(({ props }) => (
+          <li key={String(props.id)}>
+            <a href={`#${String(props.id)}`}>{preactOf(props.children)}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
 /** Leads to the chapters before and after this one. */
-export function ChapterLinks({ name, addressOf }: { name: string; addressOf: AddressOf }) {
+function ChapterLinks({ name, addressOf }: { name: string; addressOf: AddressOf }) {
   const at = CHAPTERS.findIndex((chapter) => chapter.name === name);
   const [previous, next] = [CHAPTERS[at - 1], CHAPTERS[at + 1]];
   return (
@@ -53,17 +86,8 @@ export function ChapterLinks({ name, addressOf }: { name: string; addressOf: Add
 }
 
 /** @returns a chapter as a file that needs style.css and the other chapters beside it, and no server */
-export const chapterFile = ({ name, title }: Chapter): string =>
-  document(
-    title,
-    <>
-      <p>
-        <a href="index.html">Handbook</a>
-      </p>
-      {chapterContent(name, fileAddress)}
-      <ChapterLinks name={name} addressOf={fileAddress} />
-    </>,
-  );
+export const chapterFile = (chapter: Chapter): string =>
+  document(chapter.title, <ChapterText chapter={chapter} addressOf={fileAddress} contents="index.html" />);
 
 /** @returns the list of chapters as such a file */
 export const contentsFile = (): string => document("Handbook", <ContentsList addressOf={fileAddress} />);
@@ -98,6 +122,13 @@ function preactOf(node: unknown): ComponentChildren {
   return node.type === "pre"
     ? h("pre", { tabIndex: 0 }, h("code", null, inner))
     : h(node.type, attributes, inner);
+}
+
+/** @returns the headings of the second level */
+function headingsIn(node: unknown): ParsedElement[] {
+  if (Array.isArray(node)) return node.flatMap(headingsIn);
+  if (!isElement(node)) return [];
+  return node.type === "h2" ? [node] : headingsIn(node.props.children);
 }
 
 const isElement = (node: unknown): node is ParsedElement =>

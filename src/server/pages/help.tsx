@@ -1,6 +1,6 @@
 // The handbook in the frame of our pages. It is the same for everybody, so it names the product and not the organization.
 /** @jsxImportSource preact */
-import { type AddressOf, ChapterLinks, ContentsList, chapterContent } from "../../handbook/content.tsx";
+import { type AddressOf, ChapterText, ContentsList } from "../../handbook/content.tsx";
 import { findChapter } from "../../handbook/contents.ts";
 import { renderPage } from "./layout.tsx";
 
@@ -18,12 +18,6 @@ export function chapterPage(name: string): string | undefined {
   if (chapter === undefined) return undefined;
   return renderPage(
     { title: chapter.title, isWide: true },
-    <>
-      <p>
-        <a href={HELP_PATH}>Handbook</a>
-      </p>
-      {chapterContent(name, addressOf)}
-      <ChapterLinks name={name} addressOf={addressOf} />
-    </>,
+    <ChapterText chapter={chapter} addressOf={addressOf} contents={HELP_PATH} />,
   );
 }

@@ -163,7 +163,10 @@ function AdminLinks({ links }: { links: readonly AdminLink[] }) {
   return (
     <section aria-labelledby="administration-title">
       <h2 id="administration-title">Administration</h2>
-      <p>What this service tells administrators, as data for a program:</p>
+      <p>
+        The <a href="/help">handbook</a> describes this service. What it tells administrators, as data for a
+        program:
+      </p>
       <ul class="links">
         {links.map(({ href, name }) => (
           <li key={href}>
