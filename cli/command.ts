@@ -1,18 +1,18 @@
-// The commander command every noun and verb is made of: help with examples before options, usage errors as DomainErrors,
-// a bare noun that lists its verbs. What an error is shown as is for exit.ts.
+// The commander subclass that every noun and verb uses. Help shows examples before options, usage errors become DomainErrors,
+// and a noun without a verb lists its verbs. exit.ts formats errors.
 import { Command, CommanderError, type ErrorOptions, Help } from "commander";
 import { DomainError } from "../src/platform/errors.ts";
 
-/** width of help texts where there is no terminal */
+/** Width of help texts when stdout is not a terminal, in characters. */
 export const HELP_WIDTH = 100;
 
-/** A command of the tree; `command()` makes children of the same class. */
+/** A command of the tree; `command()` creates children of the same class. */
 export class CliCommand extends Command {
   #examples: readonly string[] = [];
 
   constructor(name?: string) {
     super(name);
-    // `help` is a command of the root alone; a verb's help is `--help`.
+    // Only the root has a `help` command; verbs have `--help`.
     this.helpCommand(false);
   }
 
@@ -20,28 +20,28 @@ export class CliCommand extends Command {
     return new CliCommand(name);
   }
 
-  /** @param lines whole command lines that work as they are, shown before the options */
+  /** @param lines complete command lines that work unchanged; help shows them before the options */
   examples(...lines: string[]): this {
     this.#examples = lines;
     return this;
   }
 
-  /** @returns what `examples` was given */
+  /** @returns the lines given to `examples` */
   exampleLines(): readonly string[] {
     return this.#examples;
   }
 
-  /** Adds `--json`, for every command that prints. */
+  /** Adds `--json`. Every command that prints a result calls this. */
   printsJson(): this {
     return this.option("--json", "print JSON; errors are JSON on stderr");
   }
 
-  /** Adds `--json` and `--wide`, for every command that prints a table. */
+  /** Adds `--json` and `--wide`. Every command that prints a table calls this. */
   printsTable(): this {
-    return this.printsJson().option("--wide", "print exact times and whole values");
+    return this.printsJson().option("--wide", "print all columns, exact times and full values");
   }
 
-  /** @returns the command with all above it: `quartermaster config show` */
+  /** @returns the full command name: `quartermaster config show` */
   path(): string {
     const names: string[] = [];
     for (let command: Command | null = this; command !== null; command = command.parent)
@@ -49,7 +49,7 @@ export class CliCommand extends Command {
     return names.join(" ");
   }
 
-  /** @throws DomainError `usage.*` in place of commander's own message and exit */
+  /** @throws DomainError `usage.*`; commander would print its own message and exit */
   override error(message: string, { code = "commander.error" }: ErrorOptions = {}): never {
     const [text = "", suggestion = ""] = message.replace(/^error: /, "").split("\n");
     throw new DomainError("invalid", reasonOf(code), withoutValues(text), {
@@ -57,7 +57,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** A noun without its verb is a question, not a mistake: the answer is on stdout, the exit code 0. */
+  /** A noun without a verb is a request for help: print to stdout and exit with 0. */
   override help(): never {
     return super.help();
   }
@@ -70,16 +70,16 @@ export class CliCommand extends Command {
     const flag = /'(--[^'=]+)/.exec(text)?.[1];
     const isSecret = this.options.some(({ long }) => long === `${flag}-file`);
     return isSecret
-      ? `a secret is never an argument; put it in a file and name it with ${flag}-file`
+      ? `secrets cannot be passed as arguments; put the secret in a file and pass ${flag}-file PATH`
       : undefined;
   }
 }
 
-/** @returns whether commander only wanted to end because help or the version was printed */
+/** @returns whether commander stopped because it printed help or the version */
 export const isAnswered = (error: unknown): boolean =>
   error instanceof CommanderError && error.exitCode === 0;
 
-/** CLI-14: one sentence, usage, examples, then the rest as commander has it. */
+/** Requirement CLI-14: description, usage, examples, then commander's own sections. */
 class ExamplesFirst extends Help {
   override showGlobalOptions = true;
   readonly #examples: readonly string[];
@@ -94,7 +94,7 @@ class ExamplesFirst extends Help {
   }
 
   override commandDescription(): string {
-    return ""; // already said above the usage
+    return ""; // formatHelp prints it above the usage
   }
 
   override commandUsage(command: Command): string {
@@ -103,11 +103,11 @@ class ExamplesFirst extends Help {
   }
 }
 
-/** `commander.unknownOption` becomes `usage.unknown_option` */
+/** Converts `commander.unknownOption` to `usage.unknown_option`. */
 const reasonOf = (code: string): string =>
   code.replace(/^commander\./, "usage.").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What follows `--flag=`, and arguments nobody asked for, may be a secret in the wrong place. */
+/** Removes values from commander's messages: the value after `--flag=` or an excess argument may be a misplaced secret. */
 const withoutValues = (text: string): string =>
   text.replace(/'(--[^'=]+)=.*'/s, "'$1'").replace(/ but got (\d+): .*$/s, " but got $1");
 

@@ -1,5 +1,5 @@
-// What every command receives instead of process.*: streams, environment, time, randomness, cost of secrets, and the wish to stop.
-// Tests pass their own. What commands print goes through output.ts, settings through setting-options.ts.
+// What every command receives instead of process.*: streams, environment, time, randomness, hashing costs, and the stop signal.
+// Tests pass their own. Commands print through output.ts and read settings through setting-options.ts.
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { PassphraseCost } from "../src/platform/crypto/key-file.ts";
@@ -14,32 +14,32 @@ export interface Context {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** what is taken out of it no child receives */
+  /** child processes inherit this object, so variables deleted from it do not reach them */
   readonly env: Record<string, string | undefined>;
-  /** absolute */
+  /** absolute path */
   readonly cwd: string;
-  /** whoever started the command; it may become the owner of the data directory */
+  /** the user who started the command; the process may later switch to the owner of the data directory */
   readonly userId: number | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** how much work it is to try a password, and a passphrase of a file of keys; the product's own where they are left out */
+  /** hashing cost of passwords, and of key-file passphrases; the product's defaults when absent */
   readonly passwordCost?: PasswordCost;
   readonly passphraseCost?: PassphraseCost;
-  /** names this run in error messages and audit entries */
+  /** identifies this run in error messages and audit entries */
   readonly runId: string;
   /**
-   * From the first call on, the command stops itself: SIGINT and SIGTERM abort the signal with `Interrupted` as its
-   * reason, a second one ends the process at once. Without a call the operating system ends the process.
+   * The first call installs handlers for SIGINT and SIGTERM: the first signal aborts the returned AbortSignal with an
+   * `Interrupted` reason, the second one exits at once. Without a call, the default action of the operating system applies.
    */
   stopSignal(): AbortSignal;
 }
 
-/** @returns the context of this very process */
+/** @returns the context of the current process */
 export function processContext(): Context {
   let stop: AbortSignal | undefined;
   return {
     get stdin() {
-      return process.stdin; // opening it takes time that most commands need not spend
+      return process.stdin; // opened lazily: it is slow, and most commands do not read it
     },
     stdout: process.stdout,
     stderr: process.stderr,

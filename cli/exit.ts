@@ -1,11 +1,11 @@
-// How a command ends: error kinds to exit codes in one table, and the text and JSON an error is shown as on stderr.
-// Which errors exist is for the domain; what a command prints on success is for output.ts.
+// Maps errors to exit codes, and formats them for stderr as text or JSON.
+// The domain defines the errors; output.ts prints results.
 import { styleText } from "node:util";
 import { DomainError, type ErrorKind, type Problem } from "../src/platform/errors.ts";
 import { isOutOfMemory, memoryLimitText } from "../src/platform/memory/memory-limits.ts";
 import { printable, printableJson } from "./output/printable.ts";
 
-/** operator-experience.md section 1.1 */
+/** Exit codes, as `quartermaster help exit-codes` documents them. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -31,7 +31,7 @@ const EXIT_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   unverified: EXIT.unverified,
 };
 
-/** Reasons that an HTTP client may wait out, and a command may not: waiting repairs neither a disk nor a lost key. */
+/** Reasons whose HTTP status invites a retry. A command needs another code: waiting repairs neither a disk nor a lost key. */
 const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
   ["storage.full", EXIT.unexpected],
   ["storage.failed", EXIT.unexpected],
@@ -45,7 +45,7 @@ const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
   ["data_dir.incomplete", EXIT.conflict],
 ]);
 
-/** How `serve` ends where a restart changes nothing until a person acts; the unit lists them (operator-experience.md section 1.1). */
+/** Exit codes of `serve` that a restart cannot repair. The unit lists them in RestartPreventExitStatus. */
 export const PERMANENT_FAILURE_EXITS: readonly number[] = [
   EXIT.usage,
   EXIT.notFound,
@@ -57,7 +57,7 @@ export const PERMANENT_FAILURE_EXITS: readonly number[] = [
 /** The operator or the service manager asked the command to stop. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
-  /** 128 and the number of the signal, as shells count */
+  /** 128 plus the signal number, as in shells */
   readonly exitCode: number;
 
   constructor(signal: "SIGINT" | "SIGTERM") {
@@ -66,7 +66,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** The work was finished, and the report on stdout lists what failed: exit code 8. */
+/** The command finished, but some items failed; the report on stdout lists them. Exit code 8. */
 export class SomeFailed extends Error {
   override readonly name = "SomeFailed";
 }
@@ -81,9 +81,9 @@ class ErrorInFile extends Error {
 }
 
 /**
- * Runs `work` on what was read from the file at `path`.
- * @param isAbout tells which errors are about this file; all of them when left out
- * @throws whatever `work` throws; the problems of a DomainError are shown with the file's name
+ * Runs `work` on the contents of the file at `path`, so that its problems are printed with the file name.
+ * @param isAbout selects the errors that concern this file; default: all
+ * @throws every error that `work` throws; a DomainError is wrapped
  */
 export async function withFileContext<T>(
   path: string | undefined,
@@ -98,7 +98,7 @@ export async function withFileContext<T>(
   }
 }
 
-/** What is told about an error; under `--json` these very members. */
+/** The printed form of an error. `--json` prints exactly these members. */
 export interface Failure {
   readonly error: string;
   readonly reason: string;
@@ -108,13 +108,13 @@ export interface Failure {
   readonly run_id: string;
 }
 
-/** @returns what to tell about an error; only a DomainError's message is known to be free of secrets */
+/** @returns the printed form of an error; only the message of a DomainError is known to contain no secrets */
 export function failureOf(error: unknown, runId: string): Failure {
   if (error instanceof ErrorInFile) {
     const failure = failureOf(error.fault, runId);
     return { ...failure, problems: failure.problems.map((problem) => located(problem, error.path)) };
   }
-  const { message, reason, hint, problems, exitCode } = told(error);
+  const { message, reason, hint, problems, exitCode } = describeError(error);
   return {
     error: message,
     reason,
@@ -125,7 +125,7 @@ export function failureOf(error: unknown, runId: string): Failure {
   };
 }
 
-interface Told {
+interface Description {
   readonly message: string;
   readonly reason: string;
   readonly hint?: string | undefined;
@@ -133,8 +133,8 @@ interface Told {
   readonly exitCode: number;
 }
 
-function told(error: unknown): Told {
-  if (error instanceof DomainError) return expected(error);
+function describeError(error: unknown): Description {
+  if (error instanceof DomainError) return describeDomainError(error);
   if (error instanceof Interrupted)
     return { message: error.message, reason: error.message, exitCode: error.exitCode };
   if (error instanceof SomeFailed)
@@ -149,32 +149,33 @@ function told(error: unknown): Told {
   return {
     message: `unexpected failure: ${error instanceof Error ? error.message : String(error)}`,
     reason: "unexpected",
-    hint: "this is a bug; report it with the run id and what --debug adds",
+    hint: "this is a bug; report it with the run id and the output of --debug",
     exitCode: EXIT.unexpected,
   };
 }
 
 const memoryHint = (): string => `${memoryLimitText()}; raise it, or work with smaller files`;
 
-function expected({ message, reason, kind, hint, problems, retryAfterSeconds }: DomainError): Told {
+function describeDomainError(error: DomainError): Description {
+  const { message, reason, kind, hint, problems, retryAfterSeconds } = error;
   const wait = retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`;
   const exitCode = EXIT_OF_REASON.get(reason) ?? EXIT_OF_KIND[kind];
   return { message, reason, hint: hint ?? wait, problems, exitCode };
 }
 
-/** A problem without a line was not found in the file: it came from a flag or from the environment. */
+/** Adds the file name. A problem without a line number comes from a flag or the environment, not from the file. */
 const located = (problem: Problem, file: string) =>
   problem.line === undefined ? problem : { ...problem, file };
 
-/** How to show an error. */
+/** How to print an error. */
 export interface FailureStyle {
   readonly json: boolean;
-  /** adds the stack trace with its causes */
+  /** adds the stack trace and the causes */
   readonly debug: boolean;
   readonly color: boolean;
 }
 
-/** @returns what goes to stderr, line break included */
+/** @returns the text for stderr, with a line break at the end */
 export function failureText(error: unknown, runId: string, style: FailureStyle): string {
   const failure = failureOf(error, runId);
   const stack = style.debug ? Bun.inspect(error, { colors: false }) : undefined;
@@ -183,7 +184,7 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   const label = style.color ? styleText("red", "error:", { validateStream: false }) : "error:";
   const lines = [
     `${label} ${printable(failure.error)}`,
-    ...failure.problems.filter(isNotYetSaid(failure)).map((problem) => printable(problemLine(problem))),
+    ...failure.problems.filter(addsToMessage(failure)).map((problem) => printable(problemLine(problem))),
     ...(failure.hint === null ? [] : [`hint:  ${printable(failure.hint)}`]),
     `run:   ${failure.run_id}`,
     ...(stack === undefined ? [] : stack.split("\n").map(printable)),
@@ -191,13 +192,13 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   return `${lines.join("\n")}\n`;
 }
 
-/** A short message says by itself what is wrong, but not where. */
-const isNotYetSaid =
+/** A short message may contain the detail of its only problem. The line number still has to be printed. */
+const addsToMessage =
   ({ error }: Failure) =>
   ({ detail, line }: Problem): boolean =>
     line !== undefined || !error.includes(detail);
 
-/** `FILE:LINE: POINTER: detail`, as editors and compilers write it; what is not known is left out */
+/** @returns `FILE:LINE: POINTER: detail`, the format of compilers, without the unknown parts */
 function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {
   const place = [file, line].filter((part) => part !== undefined).join(":");
   return [place, pointer, detail].filter((part) => part !== "").join(": ");

@@ -1,5 +1,5 @@
-// Prints a long list a page at a time: the same text as a table or document that is made at once, of which no more is in memory than
-// a page, and what a slow reader has not taken yet.
+// Prints a long list one page at a time. The text is identical to that of `output.list`, but memory holds only one page, plus the
+// output that a slow reader has not read yet.
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { SECOND_MS } from "../src/platform/clock.ts";
@@ -9,15 +9,15 @@ import { printableJson } from "./output/printable.ts";
 import { type Listing, Table, type TableStyle } from "./output/table.ts";
 
 /**
- * How long one list waits for its reader in all. What is read is held to one moment meanwhile, and the write-ahead log of a busy
- * service grows; after that the rest is kept in memory for the reader.
+ * How long one list waits for its reader in total. While it waits, the read snapshot makes the write-ahead log of a busy service
+ * grow. After that, the rest is buffered in memory for the reader.
  */
 export const PATIENCE_MS = 5 * SECOND_MS;
 
-/** Pages that leave their rows behind before these are collected. */
+/** Pages between two garbage collections. */
 const PAGES_PER_COLLECTION = 4;
 
-/** Rows of a document are two levels deep. */
+/** Indentation of rows: they are two levels deep in the document. */
 const INDENT = "    ";
 
 type Pages<Row> = () => Iterable<readonly Row[]>;
@@ -35,7 +35,7 @@ export class PagePrinting {
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
   }
 
-  /** `{"items": [...]}` with what `more` adds, as JSON.stringify would indent it. */
+  /** Prints `{"items": [...]}` with the members of `more`, indented like the output of JSON.stringify. */
   async document<Row>(pages: Pages<Row>, { json }: Listing<Row>, more: object): Promise<void> {
     const frame = printableJson(JSON.stringify({ items: [], ...more }, null, 2));
     const start = frame.indexOf("[") + 1;
@@ -75,7 +75,7 @@ export class PagePrinting {
     if (this.#pages % PAGES_PER_COLLECTION === 0) collectGarbage();
   }
 
-  /** Gives the event loop a turn, in which the text leaves. */
+  /** Yields to the event loop so that the text is written. */
   async #print(text: string): Promise<void> {
     this.#collect();
     if (text === "" || this.#stdout.write(text)) return await setImmediate();
@@ -88,5 +88,5 @@ export class PagePrinting {
   }
 }
 
-/** Invisible characters in strings are escapes by now, so every line break is one between members. */
+/** Strings contain no raw line breaks at this point (printableJson escaped them), so every line break is formatting. */
 const indented = (text: string): string => text.replaceAll("\n", `\n${INDENT}`);

@@ -1,5 +1,5 @@
-// The command tree and the one place where a command ends: nouns are listed here by hand, errors become text and exit
-// codes. What a noun does is in commands/<noun>.ts, loaded when it is used.
+// Builds the command tree from an explicit list of nouns, runs a command line, and turns errors into text and exit codes.
+// The commands are in cli/commands/; their code is loaded when they run.
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as audit from "./commands/audit/audit.ts";
@@ -37,8 +37,8 @@ import { hasColor } from "./output/output.ts";
 
 interface Noun {
   /**
-   * @param wholeTree makes the tree with the verbs and options of every noun
-   * @returns the noun where its verbs or options are added apart
+   * @param wholeTree builds the tree with the verbs and options of every noun
+   * @returns the noun if addVerbs or addOptions has to complete it
    */
   register(program: CliCommand, context: Context, wholeTree: () => CliCommand): unknown;
   addVerbs?(noun: CliCommand, context: Context): void;
@@ -76,14 +76,13 @@ const NOUNS: readonly Noun[] = [
 ];
 
 /**
- * @param args the command line: verbs and settings of nouns that it does not name are left out, since making them takes
- *   as long as all the rest
- * @returns the whole tree when there is no command line
+ * @param args the command line; nouns that it does not mention get no verbs and options, which would double the startup time
+ * @returns the tree; all of it if `args` is undefined
  */
 export function programFor(context: Context, args?: readonly string[]): CliCommand {
   const { stdout } = context;
   const program = new CliCommand("quartermaster")
-    .description("Control service for an organisation's coding-agent command lines.")
+    .description("Control service for an organization's coding agents.")
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
       "quartermaster config check --config /etc/quartermaster/quartermaster.yaml",
@@ -91,7 +90,7 @@ export function programFor(context: Context, args?: readonly string[]): CliComma
     )
     .version(`quartermaster ${VERSION}`, "--version", "print the version")
     .helpOption("-h, --help", "show this help")
-    .option("--no-color", "print without colour")
+    .option("--no-color", "print without color")
     .option("--debug", "add stack traces to errors")
     .exitOverride()
     .configureOutput({
@@ -111,9 +110,9 @@ export function programFor(context: Context, args?: readonly string[]): CliComma
 
 /**
  * Runs one command line.
- * @param args without the program's own name
- * @param program the tree; tests hang commands of their own on it
- * @returns the exit code; everything printed has been handed to the operating system
+ * @param args without the program name
+ * @param program the tree; tests add their own commands to it
+ * @returns the exit code, after all output has been passed to the operating system
  */
 export async function run(
   args: readonly string[],
@@ -128,12 +127,12 @@ export async function run(
   } catch (error) {
     return isAnswered(error) ? EXIT.done : fail(error, args, context);
   } finally {
-    await flushOutput(stdout); // stderr stays open to tell that this failed
+    await flushOutput(stdout); // before stderr, which reports a failure of this
     await flushOutput(stderr);
   }
 }
 
-/** The arguments are read again because the mistake may lie in them. */
+/** Looks for `--json`, `--debug` and `--no-color` in the raw arguments, because parsing them may be what failed. */
 function fail(error: unknown, args: readonly string[], context: Context): number {
   const { stderr, env, runId } = context;
   const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;

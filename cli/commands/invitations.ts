@@ -1,4 +1,4 @@
-// `quartermaster invitations`: the tree of its verbs. Making one is `users invite`; what a verb does is in cli/commands/users/invite.ts.
+// Defines `quartermaster invitations` and its verbs. `users invite` creates invitations; the code of the verbs is in users/invite.ts.
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { domainAction } from "../data-directory/in-domain.ts";
@@ -9,14 +9,14 @@ import { addPageOptions } from "../output/list-pages.ts";
 const ID = ["<id>", "id of the invitation"] as const;
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("invitations")
     .description("Shows, renews and cancels invitations.")
     .examples("quartermaster invitations list", `quartermaster invitations cancel ${EXAMPLE_ID}`);
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
@@ -53,7 +53,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("cancel")
-      .description("Makes the link of an invitation useless.")
+      .description("Cancels an invitation; its link stops working.")
       .examples(
         `quartermaster invitations cancel ${EXAMPLE_ID}`,
         `quartermaster invitations cancel ${EXAMPLE_ID} --yes`,
@@ -64,7 +64,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./users/invite.ts")).cancel)),
   noun
     .command("resend")
-    .description("Renews a pending or expired invitation for 24 hours under the same link.")
+    .description("Renews a pending or expired invitation for 24 hours with the same link.")
     .examples(
       `quartermaster invitations resend ${EXAMPLE_ID}`,
       `quartermaster invitations resend ${EXAMPLE_ID} --json`,
@@ -78,7 +78,7 @@ const regenerating = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
     noun
       .command("regenerate")
-      .description("Renews an invitation for 24 hours under a new link, which is shown once.")
+      .description("Renews an invitation for 24 hours with a new link, which is shown once.")
       .examples(
         `quartermaster invitations regenerate ${EXAMPLE_ID}`,
         `quartermaster invitations regenerate ${EXAMPLE_ID} --yes --json`,

@@ -1,5 +1,5 @@
-// `quartermaster serve`: runs the service until it is told to stop, and says in a few lines what it is.
-// Starting and stopping in order is src/app/service/service.ts.
+// `quartermaster serve`: runs the service until it is told to stop, and prints a short summary when it is ready.
+// src/app/service/service.ts starts and stops the parts of the service in order.
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Service, ServiceOptions } from "../../src/app/service/service.ts";
@@ -15,12 +15,12 @@ import { ignoreBrokenPipe } from "../output/broken-output.ts";
 import { isJournal } from "../output/journal.ts";
 import { planSummary } from "./catalog/plan-text.ts";
 
-/** Adds the command to the tree (operator-experience.md SVC-2, SVC-4, SVC-8). */
+/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("serve")
     .description(
-      "Runs the service until SIGTERM or SIGINT; SIGHUP reads log level, TLS files, catalog, policy and group roles again.",
+      "Runs the service until SIGTERM or SIGINT; SIGHUP reloads log level, TLS files, catalog, policy and group roles.",
     )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
@@ -29,7 +29,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     )
     .action((_options: unknown, self: CliCommand) => serve(context, self));
 
-/** Adds its options. */
+/** Adds the options to the command. */
 export const addOptions = addSettingOptions;
 
 async function serve(context: Context, command: CliCommand): Promise<void> {
@@ -41,18 +41,18 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   ignoreBrokenPipe(context);
   const { startService } = await import("../../src/app/service/service.ts");
   const { Supervision } = await import("../../src/app/service/supervision.ts");
-  using voice = await createOutput(context, config);
-  const { log } = voice;
+  using output = await createOutput(context, config);
+  const { log } = output;
   using supervision = new Supervision({ manager: await managerAt(address, log), log });
   const { clock, ids } = context;
-  const onBootstrap = createPasswordPrinter(voice, context);
+  const onBootstrap = createPasswordPrinter(output, context);
   const catalogFile = config.get("catalog.file") ?? config.file;
   const start = () => startService({ config, clock, ids, log, onBootstrap });
   const isPolicy = ({ reason }: DomainError) => reason.startsWith("governance.");
   const service = await withFileContext(catalogFile, () => withFileContext(config.file, start, isPolicy));
   try {
     supervision.ready(service.vitals);
-    await announce(service, voice, context);
+    await announce(service, output, context);
     hangup.onSignal(() => {
       supervision
         .reload(() => service.reload())
@@ -68,7 +68,7 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
   log.info("service.stopped");
 }
 
-/** Catches SIGHUP from now on, which would end the process otherwise; what was heard before `onSignal` is heeded then. */
+/** Handles SIGHUP, which would otherwise end the process. A signal received before `onSignal` is delivered by that call. */
 function hangups(): Disposable & { onSignal(reload: () => void): void } {
   let isWaiting = false;
   let reload = () => {
@@ -86,7 +86,7 @@ function hangups(): Disposable & { onSignal(reload: () => void): void } {
   };
 }
 
-/** @returns undefined where nobody wants to be told, or where it is impossible, which the log says */
+/** @returns undefined without a service manager, or if it cannot be reached, which is logged */
 async function managerAt(address: ManagerAddress | undefined, log: Log): Promise<ServiceManager | undefined> {
   if (!address) return undefined;
   const { openServiceManager } = await import("../../src/platform/systemd/notify.ts");
@@ -98,7 +98,7 @@ async function managerAt(address: ManagerAddress | undefined, log: Log): Promise
   }
 }
 
-/** Resolves when the operator or the service manager asks to stop: that is how a service ends well, with code 0. */
+/** Resolves when the operator or the service manager asks the service to stop, so that it exits with 0. */
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -107,11 +107,11 @@ async function aborted(signal: AbortSignal): Promise<void> {
 
 interface ServeOutput extends Disposable {
   log: AdjustableLog;
-  /** whether stdout is for a person, and not for JSON lines */
+  /** whether stdout is for people instead of JSON lines */
   isText: boolean;
 }
 
-/** Under systemd the journal takes JSON from stdout; a person reads the log on stderr, beside the results on stdout. */
+/** The log goes to stdout as JSON lines under systemd, otherwise to stderr as text, apart from the results on stdout. */
 async function createOutput(context: Context, config: Config): Promise<ServeOutput> {
   const { stdout, stderr, clock } = context;
   const { createLog, bufferLines } = await import("../../src/platform/observe/log.ts");
@@ -120,7 +120,7 @@ async function createOutput(context: Context, config: Config): Promise<ServeOutp
   const isText = format === "text" || (format === "auto" && !journald);
   const stream = isText ? stderr : stdout;
   const { write, flush } = bufferLines((lines) => void stream.write(lines));
-  process.on("exit", flush); // a bug may end the process within a turn
+  process.on("exit", flush); // an uncaught error may end the process before the next flush
   const log = createLog({
     level: config.get("log.level"),
     format: isText ? "text" : "json",
@@ -135,10 +135,10 @@ async function createOutput(context: Context, config: Config): Promise<ServeOutp
   return { log, isText, [Symbol.dispose]: dispose };
 }
 
-/** Where a generated password goes when stdout is a journal that many may read. */
+/** File for a generated password when stdout is a journal that other users can read. */
 const PASSWORD_FILE = "initial-admin-password";
 
-/** @returns what shows a generated password at once: it is kept nowhere, and starting may still fail */
+/** @returns a callback that prints a generated password at once, because it is not stored and the start may still fail */
 const createPasswordPrinter =
   ({ log, isText }: ServeOutput, { stdout }: Context): ServiceOptions["onBootstrap"] =>
   ({ admin, generatedPassword }, directory) => {
@@ -149,7 +149,7 @@ const createPasswordPrinter =
       return;
     }
     const path = join(directory.path, PASSWORD_FILE);
-    rmSync(path, { force: true }); // a link in its place must not be followed
+    rmSync(path, { force: true }); // a symbolic link at this path must not be followed
     writeFileSync(path, `${generatedPassword.reveal()}\n`, { mode: 0o600, flush: true, flag: "wx" });
     log.warning("bootstrap.password_generated", { path, advice: "read it, sign in, then remove the file" });
   };
@@ -176,6 +176,6 @@ async function linesFor({ address, baseUrl, bootstrap, installation, seeded }: S
   return `${lines.join("\n")}\n`;
 }
 
-/** From source the program has no name of its own, and whoever came by npx has no `bun` to call. */
+/** When running from source there is no executable to name, and a user who started with npx may have no `bun` installed. */
 const programName = (): string =>
   Bun.isStandaloneExecutable ? basename(process.execPath) : `npx -y bun@${Bun.version} src/main.ts`;

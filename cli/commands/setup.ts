@@ -1,5 +1,5 @@
-// `quartermaster setup`: begins an installation without listening, so that a package or a playbook can do it before the
-// first start. What is made, and what is missing, is for src/app/installation/setup.ts.
+// `quartermaster setup`: creates an installation without starting the service, for packages and playbooks that prepare the first
+// start. src/app/installation/setup.ts decides which steps are missing.
 
 import type { SetupOptions } from "../../src/app/installation/setup.ts";
 import type { BootstrapResult } from "../../src/domain/identity/service.ts";
@@ -9,24 +9,26 @@ import type { Context } from "../context.ts";
 import { addOptionsOf, loadSettings } from "../input/setting-options.ts";
 import { outputFor } from "../output/output.ts";
 
-/** Adds the command to the tree (operator-experience.md section 1.2). */
+/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("setup")
-    .description("Makes data directory, database, first administrator and signing key, and starts nothing.")
+    .description(
+      "Creates data directory, database, first administrator and signing key, without starting the service.",
+    )
     .examples(
       "quartermaster setup --data-dir /var/lib/quartermaster",
       "quartermaster setup --bootstrap-admin-email ana@example.org --bootstrap-admin-password-file password.txt",
       "quartermaster setup --config /etc/quartermaster/quartermaster.yaml --dry-run",
     )
-    .option("--dry-run", "say what would be made, and make nothing")
-    .option("--new", "begin a new, empty installation even where a database was lost")
+    .option("--dry-run", "show what would be created, and create nothing")
+    .option("--new", "create a new, empty installation even if a database was lost")
     .printsJson()
     .action(({ dryRun }: { dryRun?: true }, self: CliCommand) =>
-      dryRun ? tell(context, self) : setup(context, self),
+      dryRun ? printPlan(context, self) : setup(context, self),
     );
 
-/** Adds its settings. */
+/** Adds the settings to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addOptionsOf(command, [
     "data_dir",
@@ -37,7 +39,7 @@ export const addOptions = (command: CliCommand): CliCommand =>
     "keys.sealing_key",
   ]);
 
-async function tell(context: Context, command: CliCommand): Promise<void> {
+async function printPlan(context: Context, command: CliCommand): Promise<void> {
   const steps = await stepsOf(optionsOf(context, command, await loadSettings(context, command)));
   const lines = steps.length === 0 ? [UNCHANGED] : ["Would:", ...steps.map((step) => `  ${step}`)];
   const text = [...lines, "No changes made."].join("\n");
@@ -53,11 +55,11 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
   const { setUp } = await import("../../src/app/installation/setup.ts");
   const showPassword = ({ admin, generatedPassword }: BootstrapResult): void => {
     if (!generatedPassword) return;
-    const warning = `this is the password of ${admin.email}, shown this once: keep it now`;
+    const warning = `this is the password of ${admin.email}, shown only once: save it now`;
     const more = { changed: true, steps, administrator: admin };
     output.secret(generatedPassword, { name: "password", warning, more });
   };
-  // At once: the password is kept nowhere else, and the next step may fail.
+  // Prints the password as soon as it exists: it is not stored, and the next step may fail.
   const options = { ...plan, onBootstrap: showPassword };
   const { admin, generatedPassword } = await setUp(options);
   const text = `Set up ${config.get("data_dir")}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} done.`;
@@ -65,7 +67,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
   else output.result({ changed: true, steps, administrator: admin }, text);
 }
 
-const UNCHANGED = "unchanged: everything is there";
+const UNCHANGED = "unchanged: the installation is complete";
 
 async function stepsOf(options: SetupOptions): Promise<readonly string[]> {
   const { planSetup } = await import("../../src/app/installation/setup.ts");

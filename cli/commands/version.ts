@@ -1,14 +1,14 @@
-// `quartermaster version`: what this executable is. The facts are in src/platform/version.ts.
+// `quartermaster version`: prints the facts about this executable from src/platform/version.ts.
 import { API_CONTRACT, BUILD_TIME, COMMIT, VERSION } from "../../src/platform/version.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output/output.ts";
 
-/** Adds the command to the tree (operator-experience.md CLI-18). */
+/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .command("version")
-    .description("Prints version, commit, build time, runtime, and the schema and contract it speaks.")
+    .description("Prints version, commit, build time, runtime, schema and API contract.")
     .examples("quartermaster version", "quartermaster version --json")
     .printsJson()
     .action((_options: unknown, command: CliCommand) => show(context, command));

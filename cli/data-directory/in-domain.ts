@@ -1,5 +1,5 @@
-// What a verb on the data directory works with, and the way from its line in the command tree to its function: settings
-// loaded, directory opened, closed again at the end. The verbs are in the folders beside this file.
+// Commander actions for verbs that work on the data directory. An action loads the settings, opens the directory, runs the
+// verb, and closes the directory. The verbs are in cli/commands/.
 
 import type { Domain } from "../../src/domain/domain.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
@@ -10,31 +10,31 @@ import { loadSettings } from "../input/setting-options.ts";
 import { type Output, outputFor } from "../output/output.ts";
 import { withDomain } from "./with-domain.ts";
 
-/** One run of a verb that opens the data directory in its own way, or not at all. */
+/** One run of a verb that opens the data directory itself, or does not need it. */
 export interface SettingsCall {
   readonly context: Context;
   readonly command: CliCommand;
   readonly config: Config;
   readonly output: Output;
-  /** as given; commander has refused too few and too many */
+  /** as given; commander has already checked their number */
   readonly args: readonly string[];
-  /** @returns the value of an option, by its name in camel case */
+  /** @param name option name in camel case */
   text(name: string): string | undefined;
-  /** @returns whether a switch was given */
+  /** @returns whether a flag without a value was given */
   has(name: string): boolean;
 }
 
-/** One run of a verb. */
+/** One run of a verb on an open data directory. */
 export interface Call extends SettingsCall {
   readonly domain: Domain;
   /** the operator */
   readonly actor: Actor;
-  /** @returns what ends it: until then all that is read is of this moment. A verb that writes must not ask for it. */
+  /** Starts a read snapshot that lasts until it is disposed. A verb that writes must not use it. */
   moment(): Disposable;
 }
 
 /**
- * @param load imports the verb only when it runs: `--version` and help must not wait for it
+ * @param load imports the verb when it runs, so that `--version` and help start quickly
  * @returns the action for commander
  */
 export const domainAction = (context: Context, load: () => Promise<(call: Call) => Promise<void>>) =>
@@ -43,12 +43,14 @@ export const domainAction = (context: Context, load: () => Promise<(call: Call) 
     return (call) =>
       withDomain(context, call.config, ({ domain, actor, moment, schema: { from, to, backup } }) => {
         if (backup !== undefined)
-          call.output.note(`brought the database from schema ${from} to ${to}; a copy as it was: ${backup}`);
+          call.output.note(
+            `upgraded the database from schema ${from} to ${to}; copy before the upgrade: ${backup}`,
+          );
         return verb({ ...call, domain, actor, moment });
       });
   });
 
-/** The same for a verb to which the data directory is not opened. */
+/** Like domainAction, but does not open the data directory. */
 export const settingsAction = (
   context: Context,
   load: () => Promise<(call: SettingsCall) => Promise<void>>,

@@ -1,4 +1,4 @@
-// Whether a service runs on the data directory of a command: some of what a command changes is done by the service only.
+// Tells whether a service runs on the data directory of a command. Some changes take effect only when a service carries them out.
 import { isServerRunning, openDataDirectory } from "../../src/platform/data-directory/data-directory.ts";
 import type { Call } from "./in-domain.ts";
 

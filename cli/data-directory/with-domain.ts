@@ -1,4 +1,4 @@
-// Opens the data directory for one command and closes it again, whatever happens. The command acts as the operator.
+// Opens the data directory for one command and always closes it. The command acts as the operator.
 
 import type { Domain } from "../../src/domain/domain.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
@@ -11,14 +11,14 @@ export interface Opened {
   domain: Domain;
   /** the operator */
   actor: Actor;
-  /** see Db.hold */
+  /** starts a read snapshot; see Db.hold */
   moment(): Disposable;
-  /** opening may have brought the database to another one */
+  /** schema before and after opening, which may upgrade the database */
   schema: MigrateResult;
 }
 
 /**
- * @param work is done while it is open
+ * @param work runs while the data directory is open
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`, and whatever `work` throws
  */
 export async function withDomain<T>(
@@ -41,6 +41,6 @@ export async function withDomain<T>(
   }
 }
 
-/** The audit log names the login of whoever ran the command, and who that was before `sudo`. */
+/** @returns the name for the audit log: the user who ran the command, or who called `sudo` */
 export const operatorName = ({ env, userId }: Pick<Context, "env" | "userId">): string =>
   env.SUDO_USER ?? accountName(userId) ?? `uid ${userId}`; // a container may run a user id without a name

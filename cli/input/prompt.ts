@@ -1,5 +1,5 @@
-// Asks the operator: confirmation of what a command will do, names to type, secrets without echo. Never waits for an answer
-// where there is no terminal. The questions are drawn by @clack/prompts, on stderr.
+// Asks the operator for confirmation, for a name to type, or for a secret without echo. Without a terminal it fails instead of
+// waiting for an answer. @clack/prompts draws the questions on stderr.
 import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -7,31 +7,31 @@ import { Interrupted } from "../exit.ts";
 import { hasColor, outputFor } from "../output/output.ts";
 import { printable } from "../output/printable.ts";
 
-/** What a command would do; the dry run and the question say the same. */
+/** What a command will do. The dry run and the confirmation print the same text. */
 export interface Plan {
-  /** in the infinitive: `remove 1 client from the inventory` */
+  /** starts with a verb in the infinitive: `remove 1 client from the inventory` */
   readonly action: string;
-  /** what is touched and what stays, one line each */
+  /** what changes and what stays, one line each */
   readonly details?: readonly string[];
 }
 
-/** Adds `--yes` and `--dry-run` to a destructive verb (operator-experience.md CLI-7). */
+/** Adds `--yes` and `--dry-run` to a destructive verb (requirement CLI-7). */
 export const addConfirmOptions = (command: CliCommand): CliCommand =>
-  addDryRun(command).option("--yes", "do it without asking");
+  addDryRun(command).option("--yes", "do not ask for confirmation");
 
-/** Adds `--confirm` and `--dry-run` to a severe verb (operator-experience.md CLI-8). */
+/** Adds `--confirm` and `--dry-run` to a verb that replaces or erases data for good (requirement CLI-8). */
 export const addSevereConfirmOptions = (command: CliCommand): CliCommand =>
   addDryRun(command).option(
     "--confirm <name>",
-    "do it without asking; repeats the name of what is replaced or erased",
+    "do not ask for confirmation; must be the name of what is replaced or erased",
   );
 
 const addDryRun = (command: CliCommand): CliCommand =>
-  command.option("--dry-run", "say what would be done, and change nothing");
+  command.option("--dry-run", "show what would be done, and change nothing");
 
 /**
- * Asks whether to carry out the plan, unless `--yes` answers.
- * @returns false when nothing is to be done: a dry run, or the answer was no. That has been said already.
+ * Asks whether to carry out the plan, unless `--yes` was given.
+ * @returns false for a dry run or a negative answer; the message has been printed already
  * @throws DomainError `confirmation.no_terminal`; Interrupted on Ctrl-C
  */
 export async function isConfirmed(context: Context, command: CliCommand, plan: Plan): Promise<boolean> {
@@ -48,8 +48,8 @@ export async function isConfirmed(context: Context, command: CliCommand, plan: P
 }
 
 /**
- * Like `isConfirmed`, for what is severe: `name` must be typed, or repeated in `--confirm`.
- * @throws DomainError also `confirmation.wrong_name` when `--confirm` names something else
+ * Like `isConfirmed`, for changes that cannot be undone: the operator types `name` or passes it with `--confirm`.
+ * @throws DomainError also `confirmation.wrong_name` when `--confirm` has another value
  */
 export async function isNameConfirmed(
   context: Context,
@@ -71,7 +71,7 @@ export async function isNameConfirmed(
 
 /**
  * Asks for a secret without echo.
- * @param ask `hint` tells what to add where there is no terminal
+ * @param ask `hint` is the hint of the error when there is no terminal
  * @throws DomainError `confirmation.no_terminal`; Interrupted on Ctrl-C
  */
 export async function askSecret(
@@ -115,17 +115,17 @@ function refuseWithoutTerminal(
 }
 
 const wrongName = (name: string): DomainError =>
-  new DomainError("invalid", "confirmation.wrong_name", "--confirm names something else", {
-    hint: `to go on: --confirm ${name}`,
+  new DomainError("invalid", "confirmation.wrong_name", "--confirm has the wrong name", {
+    hint: `to continue: --confirm ${name}`,
   });
 
-/** Clack knows no option for colour, only the process's environment. */
+/** Clack has no option for color; it reads only the environment of the process. */
 function terminal({ stdin, stderr, env }: Context, command: CliCommand) {
   if (!hasColor(stderr, env, command.optsWithGlobals().color)) process.env.NO_COLOR = "1";
   return { input: stdin, output: stderr, withGuide: false };
 }
 
-/** Clack answers Ctrl-C and Escape with a symbol of its own. */
+/** Clack returns a symbol for Ctrl-C and Escape. */
 function assertAnswered(answer: unknown): asserts answer is string | boolean {
   if (typeof answer === "symbol") throw new Interrupted("SIGINT");
 }

@@ -1,5 +1,5 @@
-// Secrets on their way in: from a file, from stdin, or from a prompt without echo, never from an argument (CLI-10).
-// How a question is asked is for prompt.ts.
+// Reads secrets from a file, from stdin, or from a prompt without echo, but never from an argument (requirement CLI-10).
+// prompt.ts asks the question.
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { readSmallFile } from "../../src/platform/config/small-file.ts";
@@ -16,12 +16,14 @@ export type SecretName = "passphrase" | "password" | "token";
 /** Adds `--<name>-file` and `--<name>-stdin`. */
 export function addSecretOptions(command: CliCommand, name: SecretName): CliCommand {
   return command
-    .addOption(new Option(`--${name}-file <path>`, `file that holds the ${name}`).conflicts(`${name}Stdin`))
+    .addOption(
+      new Option(`--${name}-file <path>`, `file that contains the ${name}`).conflicts(`${name}Stdin`),
+    )
     .addOption(new Option(`--${name}-stdin`, `read the ${name} from standard input`));
 }
 
 /**
- * Reads the secret a command needs; one line break at its end does not count.
+ * Reads the secret that a command needs and removes one trailing line break.
  * @throws DomainError `secret.*`: unreadable, empty, too long, readable by everyone; `confirmation.no_terminal`
  */
 export async function readSecret(context: Context, command: CliCommand, name: SecretName): Promise<Secret> {
@@ -31,7 +33,7 @@ export async function readSecret(context: Context, command: CliCommand, name: Se
     typeof path === "string"
       ? readSecretFrom(resolve(context.cwd, path))
       : options[`${name}Stdin`] === true && !context.stdin.isTTY // typed text would be shown
-        ? await readSecretFromStream(context)
+        ? await readSecretFromStdin(context)
         : await askSecret(context, command, {
             question: `The ${name}:`,
             hint: `add --${name}-file PATH or --${name}-stdin`,
@@ -52,7 +54,7 @@ function readSecretFrom(path: string): string {
   return small.text;
 }
 
-async function readSecretFromStream({ stdin }: Context): Promise<string> {
+async function readSecretFromStdin({ stdin }: Context): Promise<string> {
   const parts: Buffer[] = [];
   let sizeBytes = 0;
   for await (const part of stdin) {

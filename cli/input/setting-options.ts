@@ -1,5 +1,5 @@
-// Settings on the command line: which options a command takes for them, and loading them. What the settings are is
-// for src/platform/config/table.ts; how they are resolved, for config.ts.
+// Adds the options for settings to commands, and loads the settings. src/platform/config/table.ts defines the settings;
+// config.ts resolves their values.
 import { Option } from "commander";
 import type { Config } from "../../src/platform/config/config.ts";
 import {
@@ -15,14 +15,14 @@ import { outputFor } from "../output/output.ts";
 
 const GROUP = "Settings:";
 
-/** Adds `--config` and `--data-dir`: enough for a command that only has to find the data directory. */
+/** Adds `--config` and `--data-dir`, for a command that only has to find the data directory. */
 export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptionsOf(command, ["data_dir"]);
 
-/** Adds `--config` and the options of a few settings. */
+/** Adds `--config` and the options of the named settings. */
 export const addOptionsOf = (command: CliCommand, names: readonly SettingName[]): CliCommand =>
   addOptions(command, [CONFIG_OPTION, ...settingOptions(names)]);
 
-/** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as the short spelling of `--catalog-file`. */
+/** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as a short form of `--catalog-file`. */
 export function addSettingOptions(command: CliCommand): CliCommand {
   const catalog = new Option("--catalog <path>", "short for --catalog-file");
   addOptions(command, [CONFIG_OPTION, ...settingOptions()]);
@@ -30,8 +30,8 @@ export function addSettingOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * Loads the settings a command was given; tells what is unwise on stderr.
- * @throws DomainError `config.invalid`, with the file's name beside each problem found in it
+ * Loads the settings of a command and prints their warnings to stderr.
+ * @throws DomainError `config.invalid`; each problem in the file has the file name
  */
 export async function loadSettings(context: Context, command: CliCommand): Promise<Config> {
   const { configPath, loadConfig } = await import("../../src/platform/config/config.ts");

@@ -1,4 +1,4 @@
-// Times as an operator writes them. What they are for, and how far they may lie, is for each command.
+// Parses times as operators write them. Each command decides which times it accepts.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2}))?$/;
@@ -22,6 +22,6 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(amount) * unitMs;
 }
 
-/** `Date` makes 2 March of 30 February. */
+/** `Date` accepts February 30 and turns it into March 2. */
 const isDay = (day: string | undefined): boolean =>
   day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);

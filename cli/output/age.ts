@@ -1,4 +1,4 @@
-// Times as a person at a terminal wants them: how long ago. Exact times are RFC 3339, from src/platform/clock.ts.
+// Formats times as ages for people. src/platform/clock.ts formats exact times as RFC 3339.
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/platform/clock.ts";
 
 const UNITS = [
@@ -8,7 +8,7 @@ const UNITS = [
   ["s", SECOND_MS],
 ] as const;
 
-/** @returns the largest whole unit between two times: `3h`, or `in 3h` for a time to come; `now` below a second */
+/** @returns the difference in the largest unit that fits: `3h`, `in 3h` for a future time, `now` below a second */
 export function ageText(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs);
   const [letter, unitMs] = UNITS.find(([, length]) => distance >= length) ?? [];

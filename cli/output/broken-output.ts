@@ -1,5 +1,5 @@
-// Where what is printed cannot go: the reader went away, or the disk behind the file is full. What a command prints is its
-// result, so it ends; a service is not there for its log, and goes on without it.
+// Handles write errors of stdout and stderr: the reader closed the pipe, or the disk is full. A command exits, because its output
+// is its result. A service continues without its log.
 import { DomainError } from "../../src/platform/errors.ts";
 import type { Context, OutputStream } from "../context.ts";
 import { EXIT, failureText } from "../exit.ts";
@@ -8,11 +8,10 @@ const failed = new WeakSet<OutputStream>();
 const expendableOutputs = new WeakSet<OutputStream>();
 
 /**
- * `quartermaster … | head` ends when head has read enough; nothing is wrong then. Results that cannot be written for any
- * other reason are a failure of the machine.
+ * Exits when stdout fails: with 0 when the reader closed the pipe (`quartermaster … | head`), with 1 for any other write error.
  */
 export function exitOnBrokenPipe({ stdout, stderr, runId }: Context): void {
-  stderr.on("error", () => void failed.add(stderr)); // there is nowhere left to say it
+  stderr.on("error", () => void failed.add(stderr)); // no stream is left to report it to
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     failed.add(stdout);
     if (expendableOutputs.has(stdout)) return;
@@ -27,13 +26,12 @@ export function exitOnBrokenPipe({ stdout, stderr, runId }: Context): void {
   });
 }
 
-/** From now on nobody needs to read stdout: what cannot be written is left out. */
+/** Makes later write errors of stdout harmless: the text is dropped. */
 export const ignoreBrokenPipe = ({ stdout }: Context): void => void expendableOutputs.add(stdout);
 
 /**
- * Waits until everything written has been handed to the operating system, as far as it takes it. Bun calls back for an
- * empty write before earlier ones have left, and counts none as waiting, so only the end tells; it does not come after a
- * failure.
+ * Ends the stream and waits until all output has been passed to the operating system, or writing has failed. An empty write
+ * cannot be used for this: Bun calls back before earlier writes have finished. After a failure `end` never calls back.
  */
 export async function flushOutput(stream: OutputStream): Promise<void> {
   if (failed.has(stream)) return;

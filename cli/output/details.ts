@@ -1,4 +1,4 @@
-// One thing as a person reads it: a line for each of its facts. Tables of many are table.ts.
+// Formats one item for people, one fact per line. table.ts formats lists.
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import { printable } from "./printable.ts";
 
@@ -6,7 +6,7 @@ export type Fact = readonly [name: string, value: string | number | boolean | Da
 
 const GAP = 2;
 
-/** @returns name and value in two columns; nothing shows as `-`, times are exact */
+/** @returns names and values in two columns; an empty value shows as `-`, times are exact */
 export function detailsText(facts: readonly Fact[]): string {
   const width = Math.max(...facts.map(([name]) => name.length)) + GAP;
   return facts.map(([name, value]) => `${name.padEnd(width)}${valueText(value)}`).join("\n");
@@ -18,8 +18,8 @@ function valueText(value: Fact[1]): string {
   return text === "" ? "-" : text;
 }
 
-/** @returns the time, nothing for nothing */
+/** @returns the time as a Date; null for null */
 export const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-/** @returns the time in RFC 3339, null for nothing */
+/** @returns the time in RFC 3339; null for null */
 export const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));

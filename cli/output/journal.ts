@@ -1,9 +1,9 @@
-// Whether what is printed goes to the journal of systemd, and how its lines say there how grave they are.
+// Detects whether output goes to the systemd journal, and marks lines with their priority there.
 import { fstatSync } from "node:fs";
 import type { Context, OutputStream } from "../context.ts";
 
 /**
- * @returns whether one of the streams is the one that systemd made; the variable alone is inherited by whole sessions
+ * @returns whether stdout or stderr is the stream in JOURNAL_STREAM; the variable alone proves nothing, since children inherit it
  * @source systemd.exec(5), JOURNAL_STREAM
  */
 export function isJournal({ env, stdout, stderr }: Pick<Context, "env" | "stdout" | "stderr">): boolean {
@@ -21,7 +21,7 @@ const PRIORITIES = { error: "<3>", warning: "<4>" } as const;
 
 /**
  * @param text lines, each with its line break
- * @returns for the journal, the same with the priority of sd-daemon(3) before each line, so that `journalctl -p` finds it
+ * @returns the text; for the journal, each line starts with the priority of sd-daemon(3), so that `journalctl -p` finds it
  */
 export const withPriority = (
   context: Pick<Context, "env" | "stdout" | "stderr">,

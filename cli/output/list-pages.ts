@@ -1,4 +1,4 @@
-// Lists that the domain hands out in pages, read whole for the terminal up to a bound, or one page of them.
+// Reads and prints lists that the domain returns in pages: one page, or all rows up to a limit.
 
 import { type Page, type PageQuery, WALK_PAGE_MAX } from "../../src/domain/shared/page.ts";
 import { DomainError } from "../../src/platform/errors.ts";
@@ -6,25 +6,25 @@ import type { CliCommand } from "../command.ts";
 import type { Call } from "../data-directory/in-domain.ts";
 import type { Listing, Output } from "./output.ts";
 
-/** rows that are read into memory when no page is asked for */
+/** Rows that are read into memory when no page is requested. */
 export const LISTED_MAX = 10_000;
-/** what the domain hands out at once */
+/** Largest page that `--limit` accepts. */
 export const PAGE_ROWS_MAX = 100;
 export const PAGE_NUMBER_MAX = 1_000_000;
 
 /** Adds `--q`, `--page` and `--limit`. */
 export const addPageOptions = (command: CliCommand): CliCommand =>
-  addNumberOptions(command.option("--q <text>", "only those that contain the text"));
+  addNumberOptions(command.option("--q <text>", "only rows that contain this text"));
 
-/** Adds `--page` and `--limit`, for a list too long to be searched for a text. */
+/** Adds `--page` and `--limit`, for a list that has no text search. */
 export const addNumberOptions = (command: CliCommand): CliCommand =>
   command
-    .option("--page <n>", "one page, counted from 1, in place of all")
-    .option("--limit <n>", `rows of a page, at most ${PAGE_ROWS_MAX}`);
+    .option("--page <n>", "show one page, counted from 1, instead of all rows")
+    .option("--limit <n>", `rows per page, at most ${PAGE_ROWS_MAX}`);
 
 /**
- * @param read one page of the domain; `query` has what the options ask for
- * @returns all rows up to LISTED_MAX (a warning tells of more), or those of the page asked for; and the total
+ * @param read reads one page; `query` has the values of the options
+ * @returns the requested page, or all rows up to LISTED_MAX with a warning if there are more; and the total
  * @throws DomainError `usage.not_a_number`
  */
 export function readPages<T>(
@@ -41,18 +41,18 @@ export function readPages<T>(
     const isLast = items.length >= next.total || next.items.length === 0;
     if (!isLast && items.length < LISTED_MAX) continue;
     if (!isLast)
-      output.warning(`these are the first ${items.length} of ${next.total}; narrow the list or use --page`);
+      output.warning(`showing the first ${items.length} of ${next.total}; narrow the list or use --page`);
     return { items, total: next.total };
   }
 }
 
-/** rows that a command prints when no page is asked for */
+/** Rows that a command prints when no page is requested. */
 export const PRINTED_MAX = 100_000;
 
 /**
- * Prints a list as `output.list` would, without having all of its rows in memory. All of it is of one moment.
- * @param read one page of the domain; `query` has what the options ask for, `after` is the last row of the page before
- * @param more what the document says beside the items
+ * Prints a list like `output.list`, but keeps only one page in memory. All pages are read from one snapshot.
+ * @param read reads one page; `query` has the values of the options, `after` is the last row of the previous page
+ * @param more members of the JSON document besides `items` and `total`
  * @throws DomainError `usage.not_a_number`
  */
 export async function printPages<T>(
@@ -64,18 +64,18 @@ export async function printPages<T>(
   const pages = pagesOf(call, read);
   const { total } = pages;
   if (pages.isCut)
-    call.output.warning(`these are the first ${PRINTED_MAX} of ${total}; narrow the list or use --page`);
+    call.output.warning(`showing the first ${PRINTED_MAX} of ${total}; narrow the list or use --page`);
   await call.output.pages(() => pages.all(), listing, { total, ...more });
 }
 
-/** A list that can begin behind a row need not pass over the rows before it. */
+/** `after` lets a list start behind a row (keyset pagination) instead of skipping the rows before it. */
 type ReadPage<T> = (query: PageQuery, after: T | undefined) => Page<T>;
 
 interface Pages<T> {
   total: number;
-  /** there are more than are printed */
+  /** the list has more rows than are printed */
   isCut: boolean;
-  /** @returns the pages from the first one on; the first is read once */
+  /** @returns all pages in order; the first page is read only once */
   all(): Iterable<readonly T[]>;
 }
 
@@ -102,7 +102,7 @@ function pagesOf<T>(call: Pick<Call, "text">, read: ReadPage<T>): Pages<T> {
   };
 }
 
-/** @returns the page that the options ask for; undefined where they ask for all */
+/** @returns the page requested by `--page` and `--limit`; undefined if neither was given */
 function askedPage({ text }: Pick<Call, "text">): PageQuery | undefined {
   const [page, limit] = [text("page"), text("limit")];
   if (page === undefined && limit === undefined) return undefined;

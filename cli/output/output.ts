@@ -1,5 +1,5 @@
-// The one way results are printed: stdout for results, stderr for everything said beside them, `--json` for machines.
-// Errors are printed by program.ts through exit.ts; tables are made in table.ts.
+// Prints the results of all commands: results to stdout, notes and warnings to stderr, JSON under `--json`.
+// program.ts prints errors through exit.ts; table.ts formats tables.
 import { once } from "node:events";
 import { styleText } from "node:util";
 import type { Secret } from "../../src/platform/secret.ts";
@@ -15,28 +15,28 @@ export type { Listing } from "./table.ts";
 export interface Output {
   /** the command was given `--json` */
   readonly isJson: boolean;
-  /** Prints one JSON document, or the text that says the same (its line break is added; make foreign parts `printable`). */
+  /** Prints a JSON document, or the equivalent text. Adds the line break. The caller makes untrusted parts of the text `printable`. */
   result(json: object, text: string): void;
-  /** Prints a table, or one document `{"items": [...]}` with what `more` adds. */
+  /** Prints a table, or a JSON document `{"items": [...]}` with the members of `more`. */
   list<Row>(rows: readonly Row[], listing: Listing<Row>, more?: object): void;
   /**
-   * Prints what `list` prints, a page at a time. The pages of a table are read twice, to measure and to print them, so they should
-   * be of one moment.
+   * Prints the same as `list`, one page at a time. A table reads its pages twice, first to measure the columns, so both reads
+   * should use the same snapshot.
    */
   pages<Row>(pages: () => Iterable<readonly Row[]>, listing: Listing<Row>, more?: object): Promise<void>;
-  /** Prints one line per row as it comes, each an object under `--json`; waits while the reader is slow. */
+  /** Prints each row as it arrives, one line per row; under `--json` each line is an object. Waits for a slow reader. */
   stream<Row>(
     rows: AsyncIterable<Row> | Iterable<Row>,
     line: { json: (row: Row) => object; text: (row: Row) => string },
   ): Promise<void>;
-  /** Prints a new secret alone on stdout, with the warning on stderr; under `--json` as member `name` beside `more`. */
+  /** Prints only the secret to stdout, and the warning to stderr. Under `--json` the secret is the member `name`, next to `more`. */
   secret(secret: Secret, say: { name: string; warning: string; more?: object }): void;
-  /** Says something on stderr that is of no use to a machine: silent under `--json`. */
+  /** Prints a note for people to stderr; nothing under `--json`. */
   note(text: string): void;
   warning(text: string): void;
 }
 
-/** @returns the output of a command, as its options `--json`, `--wide` and `--no-color` want it */
+/** @returns the output of a command, configured by its options `--json`, `--wide` and `--no-color` */
 export function outputFor(context: Context, command: CliCommand): Output {
   const { json, wide, color }: Record<string, unknown> = command.optsWithGlobals();
   const { stdout, stderr } = context;
@@ -75,7 +75,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
   };
 }
 
-/** @returns whether colour may be used: not in a pipe, not with `--no-color`, NO_COLOR or TERM=dumb */
+/** @returns whether to use color: never in a pipe or with `--no-color`, NO_COLOR or TERM=dumb */
 export const hasColor = (stream: OutputStream, env: Context["env"], color: unknown): boolean =>
   stream.isTTY === true && color !== false && !env.NO_COLOR && env.TERM !== "dumb";
 

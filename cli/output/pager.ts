@@ -1,11 +1,11 @@
-// Long texts on a terminal go through the pager of the user. A pipe gets them as they are.
+// Shows long texts in the user's pager on a terminal, and prints them directly to a pipe.
 import type { Context } from "../context.ts";
 
-/** What `less` does unless LESS says otherwise: end at once where all fits, keep colors, keep the text on the screen. */
+/** Default options of `less` if LESS is not set: quit if the text fits one screen, keep colors, leave the text on the screen. */
 const LESS_OPTIONS = "FRX";
 
 /**
- * Prints a text, through $PAGER or `less` where standard output is a terminal.
+ * Prints a text; uses $PAGER or `less` when standard output is a terminal.
  * @param text with a line break at its end
  */
 export async function printPaged(context: Context, text: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function printPaged(context: Context, text: string): Promise<void> 
     stdout.write(text);
     return;
   }
-  context.stopSignal(); // Ctrl-C is for the pager
+  context.stopSignal(); // leaves Ctrl-C to the pager
   const child = Bun.spawn(["/bin/sh", "-c", pager], {
     env: { LESS: LESS_OPTIONS, ...env },
     stdin: new Blob([text]),
@@ -25,7 +25,7 @@ export async function printPaged(context: Context, text: string): Promise<void> 
   await child.exited;
 }
 
-/** @returns the shell command; undefined where PAGER is empty, the terminal is dumb, or no pager is installed */
+/** @returns the shell command; undefined if PAGER is empty, the terminal is dumb, or no pager is installed */
 function pagerOf({ PAGER, TERM, PATH = "" }: Context["env"]): string | undefined {
   if (TERM === "dumb" || PAGER?.trim() === "") return undefined;
   return PAGER ?? (Bun.which("less", { PATH }) === null ? undefined : "less");

@@ -1,25 +1,25 @@
-// Tells on stderr how far long work is: a bar or spinner that redraws itself on a terminal, else a line now and then.
-// cli-progress and clack's bar were looked at: neither shows a rate nor keeps quiet in a pipe.
+// Shows the progress of long work on stderr: a bar or spinner on a terminal, otherwise a line every ten seconds.
+// cli-progress and clack's progress bar were rejected: they show no rate and print into pipes.
 import { type Clock, SECOND_MS } from "../../src/platform/clock.ts";
 import { bytesText } from "../../src/platform/files/disk.ts";
 import type { Context } from "../context.ts";
 
 export interface ProgressOptions {
-  /** what is being done: `importing packages` */
+  /** the work, as a gerund: `importing packages` */
   readonly label: string;
   readonly unit: "bytes" | "items";
-  /** in `unit`; left out when it is not known */
+  /** in `unit`; absent if unknown */
   readonly total?: number;
 }
 
-/** Work under way; `using` or `end()` clears the bar. */
+/** A running progress display; `using` or `end()` clears the bar. */
 export interface Progress extends Disposable {
-  /** @param amount done since the last call, in the unit */
+  /** @param amount done since the last call, in `unit` */
   advance(amount: number): void;
   end(): void;
 }
 
-/** shorter work shows nothing */
+/** Work shorter than this shows nothing. */
 export const QUIET_MS = SECOND_MS;
 export const LINE_INTERVAL_MS = 10 * SECOND_MS;
 const FRAME_MS = 100;
@@ -27,7 +27,7 @@ const BAR_CELLS = 24;
 const SPINNER = "|/-\\";
 const CLEAR_LINE = "\r\u001b[K";
 
-/** Begins to watch work that may take long. */
+/** Starts a progress display for work that may take long. */
 export function startProgress(context: Context, options: ProgressOptions): Progress {
   const { stderr, clock } = context;
   const draw = stderr.isTTY
@@ -36,7 +36,7 @@ export function startProgress(context: Context, options: ProgressOptions): Progr
   const startMs = clock.nowMs();
   let done = 0;
   const refresh = () => draw.refresh({ ...options, done, elapsedMs: clock.nowMs() - startMs });
-  const timer = setInterval(refresh, FRAME_MS); // the spinner turns while a single item takes long
+  const timer = setInterval(refresh, FRAME_MS); // keeps the spinner moving during a long item
   const end = () => {
     clearInterval(timer);
     if (stderr.isTTY && draw.hasDrawn()) stderr.write(CLEAR_LINE);
@@ -71,7 +71,7 @@ function drawer(clock: Clock, intervalMs: number, write: (text: string) => void)
   };
 }
 
-/** @returns one line: bar, share, amount and rate when the total is known, else a spinner with amount and rate */
+/** @returns one line: bar, percentage, amount and rate if the total is known, otherwise a spinner with amount and rate */
 export function progressText({ label, unit, total, done, elapsedMs }: State): string {
   const rate = amountText((done * SECOND_MS) / Math.max(elapsedMs, 1), unit);
   const amount = amountText(done, unit);
@@ -87,5 +87,5 @@ export function progressText({ label, unit, total, done, elapsedMs }: State): st
 const amountText = (amount: number, unit: State["unit"]): string =>
   unit === "items" ? String(Math.round(amount)) : bytesText(amount);
 
-/** A longer line would wrap, and a wrapped line cannot be cleared. */
+/** Cuts the text to one line, because a line that wraps cannot be cleared. */
 const cut = (text: string, columns: number | undefined): string => text.slice(0, (columns ?? 80) - 1);

@@ -1,37 +1,37 @@
-// Tables for people: one row per thing, no borders, columns by display width. Where a table goes is for output.ts.
-// cli-table3 and its like were looked at: they draw boxes and wrap cells, which CLI-4 forbids; Bun measures text itself.
+// Formats tables for people: one row per item, no borders, columns aligned by display width. output.ts prints them.
+// cli-table3 and similar packages were rejected: they draw boxes and wrap cells, which requirement CLI-4 forbids.
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import { ageText } from "./age.ts";
 import { printable } from "./printable.ts";
 
 export interface Column<Row> {
-  /** in capitals */
+  /** in uppercase */
   readonly header: string;
-  /** null, undefined and empty text show as `-`; a Date as its age, or exact in a wide table */
+  /** null, undefined and "" show as `-`; a Date shows as its age, or exactly in a wide table */
   readonly value: (row: Row) => string | number | Date | null | undefined;
   /** shown in wide tables only */
   readonly isWide?: boolean;
 }
 
-/** A list for both readers. */
+/** How to print a list as a table and as JSON. */
 export interface Listing<Row> {
   readonly columns: readonly Column<Row>[];
   /** the row as JSON: snake_case members, RFC 3339 times, sizes in bytes */
   readonly json: (row: Row) => object;
-  /** said on stderr in place of an empty table: `no clients` */
+  /** printed to stderr instead of an empty table: `no clients` */
   readonly empty: string;
 }
 
 export interface TableStyle {
-  /** exact times, all columns, nothing shortened */
+  /** exact times, all columns, full values */
   readonly wide: boolean;
-  /** cells a line may take; undefined where the output is no terminal */
+  /** width of the terminal in cells; undefined if the output is not a terminal */
   readonly columns: number | undefined;
   readonly nowMs: number;
 }
 
 const GAP = "  ";
-/** a column is never shortened below this many cells */
+/** Columns are never shortened below this width, in cells. */
 export const SHORTENED_WIDTH_MIN = 8;
 
 /** @returns header and rows, one line each, without a line break at the end */
@@ -45,7 +45,7 @@ export function tableText<Row>(
   return [table.header(), ...table.lines(rows)].join("\n");
 }
 
-/** A table whose rows come in parts, twice: to be measured, and to be printed. It keeps none of them. */
+/** A table that receives its rows in parts, first through `measure` and then through `lines`. It stores no rows. */
 export class Table<Row> {
   readonly #shown: readonly Column<Row>[];
   readonly #natural: number[];
@@ -92,7 +92,7 @@ function cellText(value: ReturnType<Column<never>["value"]>, { wide, nowMs }: Ta
   return text === "" ? "-" : text;
 }
 
-/** Takes from the widest column, again and again, until a row fits the line. */
+/** Narrows the widest column, one cell at a time, until a row fits the line. */
 function fitted(natural: readonly number[], limit: number): readonly number[] {
   const widths = [...natural];
   const room = limit - GAP.length * (widths.length - 1);
@@ -116,7 +116,7 @@ function padded(cell: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
-/** Both ends stay: identifiers differ at the end, addresses at the beginning. */
+/** Keeps both ends: identifiers differ at the end, addresses at the beginning. */
 function shortened(cell: string, width: number): string {
   const characters = Array.from(new Intl.Segmenter().segment(cell), ({ segment }) => segment);
   const head = fitting(characters, Math.ceil((width - 1) / 2)).join("");
@@ -124,7 +124,7 @@ function shortened(cell: string, width: number): string {
   return `${head}…${tail.join("")}`;
 }
 
-/** @returns as many of the first characters as the width has room for */
+/** @returns the first characters, as many as fit the width */
 function fitting(characters: readonly string[], width: number): readonly string[] {
   let room = width;
   const end = characters.findIndex((character) => {

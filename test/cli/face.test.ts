@@ -121,7 +121,7 @@ describe("CLI-17 errors", () => {
     expect(await pipedChild(["bug"])).toEqual({
       stdout: "",
       stderr:
-        "error: unexpected failure: x is not a function\nhint:  this is a bug; report it with the run id and what --debug adds\nrun:   <run>\n",
+        "error: unexpected failure: x is not a function\nhint:  this is a bug; report it with the run id and the output of --debug\nrun:   <run>\n",
       exitCode: 1,
     });
   });
@@ -203,7 +203,7 @@ describe("CLI-8 confirmation by name", () => {
     expect((await piped(["purge", "--confirm", "lab-14"])).stdout).toBe("purged\n");
     const { stdout, stderr, exitCode } = await piped(["purge", "--confirm", "lab-15"]);
     expect(stdout).toBe("");
-    expect(stderr).toStartWith("error: --confirm names something else\nhint:  to go on: --confirm lab-14\n");
+    expect(stderr).toStartWith("error: --confirm has the wrong name\nhint:  to continue: --confirm lab-14\n");
     expect(exitCode).toBe(2);
   });
 

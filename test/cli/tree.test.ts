@@ -27,16 +27,16 @@ Options:
 
 Global Options:
   --version                    print the version
-  --no-color                   print without colour
+  --no-color                   print without color
   --debug                      add stack traces to errors
 
 Commands:
-  show [options]               Shows every setting in force and where it comes from; secrets only as
-                               set or unset.
-  check [options]              Checks the settings and what else the service checks before it
-                               starts, and reports every problem at once.
-  explain [options] <setting>  Shows what one setting is, its value and origin, every spelling, and
-                               when it takes effect.
+  show [options]               Shows the value and origin of every setting; secrets only as set or
+                               unset.
+  check [options]              Runs the checks that the service makes before it starts, and reports
+                               all problems at once.
+  explain [options] <setting>  Explains one setting: its value and origin, its spellings, and when
+                               changes take effect.
 `;
 
 const runCli = (args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}) =>
@@ -78,7 +78,7 @@ describe("CLI-14 help", () => {
     const { stdout } = await runCli(["--help"]);
     for (const { name, about } of CHAPTERS)
       expect(stdout).toMatch(new RegExp(`^  ${name} +${RegExp.escape(about)}$`, "m"));
-    expect(stdout).toContain("\nOther topics of help:\n  environment, exit-codes, files, formatting, ");
+    expect(stdout).toContain("\nOther help topics:\n  environment, exit-codes, files, formatting, ");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
@@ -108,9 +108,7 @@ describe("CLI-14 help", () => {
   test("an unknown topic is not found and the nearest is named", async () => {
     const { stdout, stderr, exitCode } = await runCli(["help", "exit-cods"]);
     expect(stdout).toBe("");
-    expect(stderr).toBe(
-      "error: there is no help on 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n",
-    );
+    expect(stderr).toBe("error: no help for 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n");
     expect(exitCode).toBe(3);
     expect((await runCli(["help", "upgrading"])).stderr).toContain("hint:  run: quartermaster --help\n");
   });
@@ -182,7 +180,7 @@ describe("wrong usage", () => {
   test("a secret given as a flag is refused without being repeated", async () => {
     const { stderr, exitCode } = await runCli(["config", "show", "--scim-token=hunter2"]);
     expect(stderr).toBe(
-      "error: unknown option '--scim-token'\nhint:  a secret is never an argument; put it in a file and name it with --scim-token-file\nrun:   <run>\n",
+      "error: unknown option '--scim-token'\nhint:  secrets cannot be passed as arguments; put the secret in a file and pass --scim-token-file PATH\nrun:   <run>\n",
     );
     expect(exitCode).toBe(2);
   });
@@ -268,7 +266,7 @@ describe("config", () => {
   test("AIR-2 without a configured destination nothing is listed as outgoing", async () => {
     expect(await runCli(["config", "show", "--outgoing"])).toEqual({
       stdout: "",
-      stderr: "no destinations: nothing leaves this machine\n",
+      stderr: "no destinations: the service makes no outgoing connections\n",
       exitCode: 0,
     });
   });

@@ -30,7 +30,7 @@ export async function list(call: Call): Promise<void> {
 }
 
 /**
- * One JSON object on each line, oldest first. Standard output gets nothing else, with or without `--json`.
+ * Writes one JSON object per line, oldest first. Standard output contains nothing else, with or without `--json`.
  * @throws DomainError `usage.not_a_number`, `file.exists`, `file.*`
  */
 export async function exportLog(call: Call): Promise<void> {
@@ -51,7 +51,7 @@ export async function exportLog(call: Call): Promise<void> {
 
 interface Reached {
   entries: number;
-  /** null when there was no entry */
+  /** null if no entry was exported */
   lastId: number | null;
 }
 
@@ -86,11 +86,11 @@ function idIn(text = "0"): number {
   const id = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isNaN(id)) return id;
   throw new DomainError("invalid", "usage.not_a_number", "--after must be the id of an entry", {
-    hint: "the id of the last entry that an earlier export has",
+    hint: "use the id of the last entry in the earlier export",
   });
 }
 
 const fileExists = (file: string): DomainError =>
-  new DomainError("conflict", "file.exists", `there is a file ${file} already`, {
-    hint: "name another; an earlier export goes on in a new file with --after and the id of its last entry",
+  new DomainError("conflict", "file.exists", `the file ${file} already exists`, {
+    hint: "choose another name; to continue an earlier export, pass the id of its last entry with --after",
   });

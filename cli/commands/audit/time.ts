@@ -1,10 +1,10 @@
-// `--since` and `--until`.
+// Parses `--since` and `--until`.
 import { DomainError } from "../../../src/platform/errors.ts";
 import { parseDuration, parseExactTime } from "../../input/times.ts";
 
 /**
  * @param text `7d`, `12h` or `30m` ago, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
- * @returns UTC milliseconds, undefined for nothing
+ * @returns UTC milliseconds; undefined for undefined
  * @throws DomainError `usage.not_a_time`
  */
 export function parseTime(option: string, text: string | undefined, nowMs: number): number | undefined {

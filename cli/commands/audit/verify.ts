@@ -1,4 +1,4 @@
-// `audit verify`: reads the whole log again and tells the first entry that is not what was recorded.
+// `audit verify`: reads the whole audit log and reports the first entry that differs from what was recorded.
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
 import type { Break, Verification } from "../../../src/domain/audit/verification.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
@@ -15,7 +15,7 @@ export async function verify(call: Call): Promise<void> {
   output.result(reportOf(verification), fittingText(verification));
   if (broken === undefined) return;
   throw new DomainError("unverified", "audit.chain_broken", breakText(broken), {
-    hint: "compare the log with an earlier export, or with that of a backup",
+    hint: "compare the log with an earlier export or with the log in a backup",
   });
 }
 
@@ -40,23 +40,23 @@ const breakDocument = (broken: Break) =>
     : { kind: broken.kind, entry: entryDocument(broken.entry) };
 
 function fittingText({ entries, removed, last }: Verification): string {
-  const count = entries === 1 ? "1 entry fits" : `${entries} entries fit`;
-  const gone = removed === 0 ? "" : `; retention has removed ${removed} before them`;
+  const count = entries === 1 ? "1 entry verified" : `${entries} entries verified`;
+  const gone = removed === 0 ? "" : `; retention removed ${removed} earlier`;
   if (last === undefined) return `${count}${gone}`;
   return `${count}, the last is ${last.id} with ${digestText(last.digest)}${gone}`;
 }
 
 function breakText(broken: Break): string {
   if (broken.kind === "cut_off")
-    return `entries were recorded up to ${broken.recordedUpTo}, and the last of them are gone`;
+    return `entries up to ${broken.recordedUpTo} were recorded, but the last ones are missing`;
   return `${nameOf(broken.entry)} ${BREAK_TEXTS[broken.kind]}`;
 }
 
 const BREAK_TEXTS = {
-  altered: "does not say what was recorded",
-  unlinked: "does not follow the entry it was recorded after: one was removed, inserted or moved",
-  redactions_altered: "is an erasure, and the entries that it redacted do not say what it left of them",
-  begins_late: "is the first in the log, and not every entry before it was removed by retention",
+  altered: "differs from what was recorded",
+  unlinked: "does not follow its predecessor: an entry was removed, inserted or moved",
+  redactions_altered: "is an erasure, and the entries that it redacted were changed afterwards",
+  begins_late: "is the first in the log, but retention did not remove all entries before it",
 } as const;
 
 const nameOf = ({ id, action, actorLabel, atMs }: AuditRow): string =>

@@ -1,4 +1,4 @@
-// Entries of the audit log as the terminal shows them: columns for people, and the document that lists and exports share.
+// Formats audit log entries: the columns of the table, and the JSON document of `audit list` and `audit export`.
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { Column } from "../../output/table.ts";
@@ -18,7 +18,7 @@ export const ENTRY_COLUMNS: readonly Column<AuditRow>[] = [
   { header: "REDACTED BY", value: ({ redactedBy }) => redactedBy, isWide: true },
 ];
 
-/** An entry is written in the transaction of what it tells: what failed or was refused has changed nothing, and has none. */
+/** Each entry is written in the transaction of its change, so failed or refused requests have no entry. */
 const OUTCOME = "succeeded";
 
 export const entryDocument = (entry: AuditRow) => ({
@@ -39,10 +39,10 @@ export const entryDocument = (entry: AuditRow) => ({
   redacted_by: entry.redactedBy,
 });
 
-/** The first entry follows none. */
+/** @returns the digest with its algorithm; null for the empty digest, the predecessor of the first entry */
 export const digestText = (hex: string): string | null => (hex === "" ? null : `sha256:${hex}`);
 
-/** A summary that somebody edited may be no JSON any more; it is shown all the same. */
+/** Returns the raw text if it is not JSON, so that an entry that was tampered with can still be printed. */
 function summaryIn(text: string | null): unknown {
   try {
     return text === null ? null : JSON.parse(text);

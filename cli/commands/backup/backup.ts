@@ -1,4 +1,4 @@
-// `quartermaster backup`: the tree of its verbs. What a verb does is in cli/commands/backup/, loaded when it is used.
+// Defines `quartermaster backup` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { settingsAction } from "../../data-directory/in-domain.ts";
@@ -6,18 +6,18 @@ import { addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the tree (operator-experience.md section 5). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("backup")
-    .description("Makes, lists, checks and restores backups of the data directory.")
+    .description("Creates, lists, verifies and restores backups of the data directory.")
     .examples(
       "quartermaster backup create",
       "quartermaster backup list",
       "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
     );
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [creating, listing, verifying, restoring].map((verb) => verb(noun, context));
   for (const verb of verbs)
@@ -28,7 +28,7 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
   addSecretOptions(
     noun
       .command("create")
-      .description("Makes a backup of database and artifacts, also while the service runs.")
+      .description("Creates a backup of the database and the artifacts; the service may be running.")
       .examples(
         "quartermaster backup create",
         "quartermaster backup create /mnt/usb/monday.qmb --json",
@@ -36,9 +36,9 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
       )
       .argument(
         "[file]",
-        "file to write, or folder that gets one with the time in its name (default: the folder of backups)",
+        "file to write, or a folder for a file named after the time (default: the backup folder)",
       )
-      .option("--with-keys", "write the keys to a second file (.qmk), encrypted under a passphrase"),
+      .option("--with-keys", "write the keys to a second file (.qmk), encrypted with a passphrase"),
     "passphrase",
   )
     .printsJson()
@@ -48,7 +48,7 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("list")
     .description(
-      "Lists the backups in the folder of backups, newest first, copies that upgrades made, and data that restores replaced.",
+      "Lists the backups in the backup folder, newest first, with copies made by upgrades and data replaced by restores.",
     )
     .examples("quartermaster backup list", "quartermaster backup list --wide")
     .printsTable()
@@ -57,12 +57,12 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
 const verifying = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("verify")
-    .description("Reads a backup from end to end: every digest, the database's own check, its rows.")
+    .description("Reads a whole backup and checks every digest, the integrity of the database, and its rows.")
     .examples(
       "quartermaster backup verify backup-20270101T000000Z.qmb",
       "quartermaster backup verify /mnt/usb/backup-20270101T000000Z.qmb --json",
     )
-    .argument("<file>", "a backup, or a copy that an upgrade made")
+    .argument("<file>", "a backup, or a copy made by an upgrade")
     .printsJson()
     .action(settingsAction(context, async () => (await import("./verify.ts")).verify));
 
@@ -71,15 +71,15 @@ const restoring = (noun: CliCommand, context: Context): CliCommand =>
     addSevereConfirmOptions(
       noun
         .command("restore")
-        .description("Puts a backup in force while no service runs, and keeps the data that it replaces.")
+        .description("Restores a backup while no service runs, and keeps the replaced data.")
         .examples(
           "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
           "quartermaster backup restore backup-20270101T000000Z.qmb --confirm quartermaster",
           "quartermaster backup restore backup-20270101T000000Z.qmb --keys backup-20270101T000000Z.qmk --revoke-logins",
         )
-        .argument("<file>", "a backup, or a copy that an upgrade made")
-        .option("--keys <file>", "file of keys (.qmk) that are put beside the database first")
-        .option("--revoke-logins", "end every login, as when the backup was in other hands"),
+        .argument("<file>", "a backup, or a copy made by an upgrade")
+        .option("--keys <file>", "key file (.qmk) of the backup, to restore its keys first")
+        .option("--revoke-logins", "end every login, for example if the backup was exposed to others"),
     ),
     "passphrase",
   )

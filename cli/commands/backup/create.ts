@@ -1,4 +1,4 @@
-// `backup create`: one file of database and artifacts, and with --with-keys a second one of the keys.
+// `backup create`: writes the database and the artifacts to one file, and with --with-keys the keys to a second file.
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import {
@@ -28,7 +28,7 @@ import { readSecret } from "../../input/secret-input.ts";
 import { watchTask } from "./progress.ts";
 import { contentsText, manifestDocument } from "./view.ts";
 
-/** @throws DomainError `backup.*`; SomeFailed where it is not all that it should be */
+/** @throws DomainError `backup.*`; SomeFailed if the backup is incomplete or cannot be restored */
 export async function create(call: SettingsCall): Promise<void> {
   const { config, context, output } = call;
   const directory = existingDirectory({ config, clock: context.clock });
@@ -45,20 +45,22 @@ export async function create(call: SettingsCall): Promise<void> {
   if (failures.length > 0) throw new SomeFailed(failures.join("; "));
 }
 
-/** One of them must not end all backups. */
+/** These problems do not stop the backup: a damaged artifact must not prevent all backups. */
 function failuresOf({ manifest, differences }: Backup): string[] {
   const { left_out: leftOut } = manifest.artifacts;
   return [
-    ...(leftOut.length > 0 ? [`left out, since their bytes are damaged: ${leftOut.join(", ")}`] : []),
+    ...(leftOut.length > 0 ? [`damaged artifacts were left out: ${leftOut.join(", ")}`] : []),
     ...(differences.length > 0
-      ? [`restore will refuse it, since its database has foreign objects: ${differences.join(", ")}`]
+      ? [
+          `restore will refuse this backup because its database has foreign objects: ${differences.join(", ")}`,
+        ]
       : []),
   ];
 }
 
 type BackupTarget = Pick<BackupRequest, "folder" | "target">;
 
-/** In a folder, or in what ends as a folder does, the file gets a name with the time. */
+/** If the argument is a folder or ends with a slash, the file name is made from the time. */
 function targetOf({ context, config, args: [file] }: SettingsCall, { directory }: KeyPlace): BackupTarget {
   const folder = backupFolder(config, directory);
   if (file === undefined) return { folder };
@@ -67,7 +69,7 @@ function targetOf({ context, config, args: [file] }: SettingsCall, { directory }
   return isFolder ? { folder: path } : { folder, target: path };
 }
 
-/** A database of an older schema is backed up as it is; only one of ours remembers it. */
+/** Backs up a database with another schema unchanged, without recording the backup in it. */
 async function make(
   { context, config }: SettingsCall,
   { place, aim }: { place: KeyPlace; aim: BackupTarget },
@@ -100,8 +102,8 @@ async function passphraseOf(call: SettingsCall): Promise<Secret | undefined> {
     return passphrase;
   }
   if (text("passphraseFile") === undefined && !has("passphraseStdin")) return undefined;
-  throw new DomainError("invalid", "usage.without_keys", "a passphrase is for --with-keys alone", {
-    hint: "add --with-keys, or leave the passphrase away: a backup itself is not encrypted",
+  throw new DomainError("invalid", "usage.without_keys", "a passphrase requires --with-keys", {
+    hint: "add --with-keys, or omit the passphrase; the backup itself is not encrypted",
   });
 }
 
@@ -118,11 +120,11 @@ function printKeys({ output }: SettingsCall, { manifest }: Backup, keysPath: str
   const ids = manifest.sealing_key_ids.join(", ");
   if (keysPath !== undefined)
     output.note(
-      `the keys are in ${keysPath}: keep it apart from the backup, and the passphrase apart from both`,
+      `the keys are in ${keysPath}: store it apart from the backup, and the passphrase apart from both`,
     );
   else if (ids !== "")
     output.note(
-      `its secrets open with the sealing key ${ids}, which is not in it: keep a copy of that apart`,
+      `the backup does not contain the sealing key ${ids} that its secrets need: keep a separate copy of the key`,
     );
 }
 

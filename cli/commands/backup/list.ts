@@ -1,4 +1,4 @@
-// `backup list`: what is in the folder of backups, by what each file says of itself, and what restores have replaced.
+// `backup list`: lists the files in the backup folder, with the facts from their manifests, and the data replaced by restores.
 import { basename, resolve } from "node:path";
 import { backupFolder } from "../../../src/app/backup/backup.ts";
 import { type FoundBackup, listBackups } from "../../../src/app/backup/backup-folder.ts";
@@ -10,7 +10,7 @@ import type { Column } from "../../output/table.ts";
 
 interface Row extends Omit<FoundBackup, "kind"> {
   kind: FoundBackup["kind"] | "replaced";
-  /** undefined where nothing removes it at a time */
+  /** undefined if it is not removed automatically */
   keptUntilMs?: number;
 }
 
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: "PROBLEM", value: ({ problem }) => problem },
 ];
 
-/** @throws DomainError `file.*` where the folder cannot be read */
+/** @throws DomainError `file.*` if the folder cannot be read */
 export async function list({ config, output }: SettingsCall): Promise<void> {
   const directory = placesIn(resolve(config.get("data_dir")));
   const folder = backupFolder(config, directory);

@@ -1,9 +1,9 @@
-// How far a backup is, on stderr: a spinner until bytes are counted, then a bar for each part of the work.
+// Shows the progress of a backup task on stderr: a spinner until the size is known, then a bar for each phase.
 import type { TaskOptions } from "../../../src/app/backup/backup-task.ts";
 import type { Context } from "../../context.ts";
 import { startProgress } from "../../output/progress.ts";
 
-/** @returns what the task wants; `using` clears the bar */
+/** @returns the options of the task; `using` clears the bar */
 export function watchTask(context: Context, label: string): Required<TaskOptions> & Disposable {
   let progress = startProgress(context, { label, unit: "bytes" });
   let [counted, total] = [0, -1];

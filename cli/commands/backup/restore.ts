@@ -1,4 +1,4 @@
-// `backup restore`: says what it will replace, has the name typed, and tells the way back.
+// `backup restore`: shows what it will replace, asks for the name of the directory, and prints how to undo the restore.
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readKeyFile } from "../../../src/app/backup/backup-keys.ts";
@@ -30,7 +30,7 @@ import { amount } from "./view.ts";
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
 export async function restore(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
-  const label = operatorName(context); // asked first: opening may change the user to the directory's owner
+  const label = operatorName(context); // before opening, which may switch to the owner of the directory
   const path = resolve(config.get("data_dir"));
   const plan = has("dryRun") || !fileExists(path) ? await confirmEarly(call, path) : undefined;
   if (plan === "declined") return;
@@ -50,13 +50,13 @@ export async function restore(call: SettingsCall): Promise<void> {
       onProgress: watch.onProgress,
     });
     watch[Symbol.dispose]();
-    tell(call, directory, { ...read, restored });
+    report(call, directory, { ...read, restored });
   } finally {
     lock.release();
   }
 }
 
-/** For a dry run, and for a directory that is not there: it must not be made before that was agreed to. */
+/** For a dry run, and for a missing directory, which must not be created before the operator agrees. */
 async function confirmEarly(call: SettingsCall, path: string): Promise<Read | "declined"> {
   const directory = existsSync(path) ? openDataDirectory(path) : placesIn(path);
   const read = await readPlan(call, directory);
@@ -82,7 +82,7 @@ async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<R
   return { backup: inspectBackup(resolve(context.cwd, args[0] ?? ""), place), keys };
 }
 
-/** Nothing is lost in a directory without a database, so nothing is asked there. */
+/** Asks nothing for an existing directory without a database, because nothing can be lost there. */
 async function confirm(call: SettingsCall, directory: DataDirectory, read: Read): Promise<boolean> {
   const { context, command, has } = call;
   const replaces = existsSync(directory.database);
@@ -98,17 +98,21 @@ function planOf(
 ): Plan {
   const { path } = directory;
   const { manifest, schema } = backup;
-  const put = existsSync(path) ? `put into ${path}` : `make the data directory ${path}, and put into it`;
+  const put = existsSync(path)
+    ? `restore into ${path}`
+    : `create the data directory ${path}, and restore into it`;
   const what = manifest
     ? `the backup of ${manifest.created_at} (schema ${schema}, version ${manifest.version})`
     : `the copy ${basename(backup.path)} of a database (schema ${schema})`;
   return {
-    action: replaces ? `replace the data in ${path} by ${what}` : `${put} ${what}`,
+    action: replaces ? `replace the data in ${path} with ${what}` : `${put} ${what}`,
     details: [
-      ...(has("dryRun") && isServerRunning(directory) ? ["A service runs on it now: stop that first."] : []),
+      ...(has("dryRun") && isServerRunning(directory)
+        ? ["A service is running on this directory. Stop it first."]
+        : []),
       ...(replaces
         ? [
-            `What was written since is no longer in force. It is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-…, and can be put back.`,
+            `The replaced data is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-…, and can be restored from there.`,
           ]
         : []),
       ...(has("revokeLogins") ? ["Every login ends: people and workstations sign in again."] : []),
@@ -118,19 +122,19 @@ function planOf(
   };
 }
 
-/** Whoever wants the older version back would find out only when that refuses the database. */
+/** Warns that the older version cannot open the database after the restore. */
 function upgradeText({ path, schema, version }: Restorable, directory: DataDirectory): string[] {
   if (schema === programSchema()) return [];
   const command = restoreCommand(path, directory.path);
   return [
-    `Its schema ${schema} becomes ${programSchema()}, which version ${version} cannot open. To go back to version ${version}, put its executable in place, and run that: ${command}`,
+    `Its schema ${schema} will be upgraded to ${programSchema()}, which version ${version} cannot open. To go back to version ${version}, install its executable and run: ${command}`,
   ];
 }
 
 const missingText = (id: string): string =>
-  `The sealing key ${id} is not at hand: what lies under it cannot be read until its file is in keys/ (--keys puts it there).`;
+  `The sealing key ${id} is missing: secrets sealed with it cannot be read until its file is in keys/ (--keys restores it).`;
 
-function tell(
+function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
   { backup, restored }: Read & { restored: Restored },
@@ -160,7 +164,7 @@ function tell(
     ...(undo === undefined
       ? []
       : [
-          `the data before is in ${aside} for ${keepDays} days (backup.keep_replaced); to go back to it:`,
+          `the replaced data is kept in ${aside} for ${keepDays} days (backup.keep_replaced); to undo the restore:`,
           `  ${undo}`,
         ]),
   ];

@@ -1,4 +1,4 @@
-// `backup verify`: reads a file in full, beside the live data.
+// `backup verify`: reads a whole backup file without touching the live data.
 import { resolve } from "node:path";
 import { verifyBackup } from "../../../src/app/backup/verify.ts";
 import type { SettingsCall } from "../../data-directory/in-domain.ts";

@@ -1,7 +1,7 @@
-// Backups as people and machines read them.
+// Formats backups as text and JSON.
 import type { Manifest } from "../../../src/domain/backup/model.ts";
 
-/** @returns what a backup says of itself, as JSON */
+/** @returns the public facts of a manifest, as JSON */
 export const manifestDocument = ({
   created_at,
   version,

@@ -1,5 +1,5 @@
-// `catalog export --bundle`, `catalog import` and `catalog bundle-key`: the catalog on its way between machines that do not
-// reach each other. What a bundle is, and what is believed of it, is the catalog's.
+// `catalog export --bundle`, `catalog import` and `catalog bundle-key`: transfers the catalog between machines without a network
+// connection. The domain defines the bundle format and verifies bundles.
 import { resolve } from "node:path";
 import { openBundleFile } from "../../../src/app/files/catalog-file.ts";
 import { type ImportPlan, type ImportRequest, isUnchanged } from "../../../src/domain/catalog/service.ts";
@@ -18,7 +18,7 @@ import { ownSigner, signerFor } from "./signer.ts";
 
 export const KEY_FILE_BYTES_MAX = 65_536;
 
-/** The public key goes to stdout alone, so that it can be piped into a file. */
+/** Prints only the public key to stdout, so that it can be redirected to a file. */
 export async function bundleKey({ domain, actor, config, context, output }: Call): Promise<void> {
   const { keys } = openDataDirectory(config.get("data_dir"));
   const known = findOwnSigner(keys);
@@ -29,7 +29,7 @@ export async function bundleKey({ domain, actor, config, context, output }: Call
   output.result({ key_id: signer.keyId, public_key: signer.publicKey }, signer.publicKey.trimEnd());
 }
 
-/** @param file where to */
+/** @param file path of the bundle to write */
 export async function exportBundle(call: Call, file: string): Promise<void> {
   const { domain, actor, output, context } = call;
   const signer = signerFor(call);
@@ -41,7 +41,7 @@ export async function exportBundle(call: Call, file: string): Promise<void> {
   const path = resolve(context.cwd, file);
   await write(call, { path, bytes, total: archives.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) });
   if (leftOut.length > 0)
-    output.warning(`left out, for their archives are not stored here: ${leftOut.join(", ")}`);
+    output.warning(`left out because their archives are not stored here: ${leftOut.join(", ")}`);
   const document = {
     file: path,
     packages,
@@ -68,14 +68,14 @@ async function* watched(bytes: AsyncIterable<Uint8Array>, progress: Progress): A
   }
 }
 
-/** A dry run tells what blocks as part of the plan; a real one refuses it. */
+/** A dry run shows blocked removals as part of the plan; a real import fails because of them. */
 export async function importBundle(call: Call): Promise<void> {
   const { bundles } = call.domain.catalog;
   const request = await requestFor(call);
-  if (call.has("dryRun")) return tell(call, await watching(call, request, bundles.plan));
+  if (call.has("dryRun")) return printPlan(call, await watching(call, request, bundles.plan));
   if (!call.has("yes") && !(await mayRemove(call, request))) return;
   const done = await watching(call, request, bundles.import);
-  warnOf(call, done);
+  printWarnings(call, done);
   const summary = planSummary(done);
   const last = isUnchanged(done) ? summary : `Imported: ${summary}`;
   call.output.result({ dry_run: false, ...documentOf(done) }, [...linesOf(done), last].join("\n"));
@@ -103,9 +103,9 @@ const noTrust = (): DomainError =>
   new DomainError(
     "invalid",
     "bundle.no_trust",
-    "say whose bundles you trust: --trust FILE with their public key",
+    "--trust FILE is required: the public key of the installation that exported the bundle",
     {
-      hint: "the exporting side prints it with `quartermaster catalog bundle-key`; see `quartermaster help bundles`",
+      hint: "print it there with `quartermaster catalog bundle-key`; see `quartermaster help bundles`",
     },
   );
 
@@ -123,13 +123,13 @@ async function watching(
 
 async function mayRemove(call: Call, request: ImportRequest): Promise<boolean> {
   const plan = await watching(call, request, call.domain.catalog.bundles.plan);
-  if (plan.removed.length === 0 || plan.blocked.length > 0) return true; // the import says what blocks it
+  if (plan.removed.length === 0 || plan.blocked.length > 0) return true; // the import fails and names what blocks it
   const action = `remove ${counted(plan.removed.length, "package")} from the catalog`;
   return await isConfirmed(call.context, call.command, { action, details: linesOf(plan) });
 }
 
-function tell(call: Call, plan: ImportPlan): void {
-  warnOf(call, plan);
+function printPlan(call: Call, plan: ImportPlan): void {
+  printWarnings(call, plan);
   const { output } = call;
   const blocked = plan.blocked.length === 0 ? "" : `, ${plan.blocked.length} blocked`;
   const words = planSummary({ ...plan, removed: plan.removed.filter(({ id }) => !isBlocked(plan, id)) });
@@ -137,10 +137,10 @@ function tell(call: Call, plan: ImportPlan): void {
   output.result({ dry_run: true, ...documentOf(plan) }, [...linesOf(plan), summary].join("\n"));
 }
 
-function warnOf({ output }: Call, { fetches, warnings }: ImportPlan): void {
+function printWarnings({ output }: Call, { fetches, warnings }: ImportPlan): void {
   for (const text of warnings) output.warning(text);
   for (const { id, path, what } of fetches) {
-    output.warning(`${id} ${what} when it runs (${path}): its digest does not cover what comes from there`);
+    output.warning(`${id} ${what} at run time (${path}); its digest does not cover the downloaded files`);
   }
 }
 
@@ -150,7 +150,7 @@ function linesOf(plan: ImportPlan): string[] {
   const removed = plan.removed.filter(({ id }) => !isBlocked(plan, id));
   const blocked = plan.blocked.map(
     (entry) =>
-      `- ${versionText(entry)} used by revision ${entry.revision}: pass --allow-dangling or change the policy first`,
+      `- ${versionText(entry)} is used by revision ${entry.revision}: pass --allow-dangling or change the policy first`,
   );
   const { count, new: fresh, sizeBytes } = plan.archives;
   return [

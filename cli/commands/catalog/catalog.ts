@@ -1,29 +1,29 @@
-// `quartermaster catalog`: the tree of its verbs. What a verb does is in cli/commands/catalog/, loaded when it is used.
+// Defines `quartermaster catalog` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("catalog")
-    .description("Shows and changes the catalog of packages that administrators choose from.")
+    .description("Shows and changes the catalog of packages available to administrators.")
     .examples("quartermaster catalog list", "quartermaster catalog seed catalog.yaml --dry-run");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context), verifying(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
 }
 
-const ALLOW_DANGLING = "remove packages also where the policy in force names them";
+const ALLOW_DANGLING = "also remove packages that the current policy uses";
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("list")
-    .description("Lists every package in the catalog's order.")
+    .description("Lists all packages in catalog order.")
     .examples(
       "quartermaster catalog list",
       "quartermaster catalog list --json --data-dir /var/lib/quartermaster",
@@ -32,24 +32,25 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
-    .description("Shows one package with its adapters and settings, as the file that seeds it would.")
+    .description("Shows one package with its adapters and settings, in the format of the catalog file.")
     .examples("quartermaster catalog show review-guide", "quartermaster catalog show review-guide --json")
     .argument("<id>", "id of the package")
     .printsJson()
     .action(domainAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("export")
-    .description(
-      "Writes the catalog as a file that `catalog seed` accepts, or with its archives as a signed bundle.",
-    )
+    .description("Writes the catalog to a file for `catalog seed`, or with its archives to a signed bundle.")
     .examples(
       "quartermaster catalog export catalog.yaml",
       "quartermaster catalog export - | less",
       "quartermaster catalog export --bundle spring.qmc",
     )
-    .argument("[file]", "file to write or replace; - is standard output")
+    .argument("[file]", "file to write or replace; - for standard output")
     .option("--bundle <file>", "write the catalog, its archives and a signature to this one file")
-    .option("--signing-key-file <path>", "Ed25519 private key to sign with, in place of this installation's")
+    .option(
+      "--signing-key-file <path>",
+      "Ed25519 private key to sign with, instead of this installation's key",
+    )
     .option("--leave-out-remote", "leave out packages whose archives are not stored here")
     .printsJson()
     .action(domainAction(context, async () => (await import("./read.ts")).exportTo)),
@@ -60,7 +61,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     noun
       .command("seed")
       .description(
-        "Makes the catalog what a file says, all or nothing, and keeps the archives it names beside it.",
+        "Adds and updates the packages in a file, all or nothing, and stores their local archives.",
       )
       .examples(
         "quartermaster catalog seed catalog.yaml --dry-run",
@@ -68,7 +69,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster catalog seed catalog.yaml --prune --yes",
       )
       .argument("<file>", "list of packages, or a file with a section package_catalog, in YAML or JSON")
-      .option("--prune", "remove the packages that the file does not have")
+      .option("--prune", "remove packages that are not in the file")
       .option("--allow-dangling", ALLOW_DANGLING),
   )
     .printsJson()
@@ -76,28 +77,28 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("import")
-      .description("Makes the catalog what a signed bundle says, all or nothing, and keeps its archives.")
+      .description("Replaces the catalog with a signed bundle, all or nothing, and stores its archives.")
       .examples(
         "quartermaster catalog import spring.qmc --trust bundle.pub --dry-run",
         "quartermaster catalog import spring.qmc --trust bundle.pub --yes",
       )
-      .argument("<file>", "bundle that `catalog export --bundle` has written")
-      .option("--trust <file>", "public keys (PEM) of those whose bundles you trust")
-      .option("--keep", "keep the packages that the bundle does not have")
+      .argument("<file>", "bundle written by `catalog export --bundle`")
+      .option("--trust <file>", "public keys (PEM) that may sign bundles")
+      .option("--keep", "keep packages that are not in the bundle")
       .option("--allow-dangling", ALLOW_DANGLING),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./bundle.ts")).importBundle)),
   noun
     .command("bundle-key")
-    .description("Prints the public key of this installation's bundles, and makes the pair the first time.")
+    .description("Prints the public key of this installation's bundles; the first call creates the key pair.")
     .examples("quartermaster catalog bundle-key > bundle.pub", "quartermaster catalog bundle-key --json")
     .printsJson()
     .action(domainAction(context, async () => (await import("./bundle.ts")).bundleKey)),
   addConfirmOptions(
     noun
       .command("remove")
-      .description("Takes one package off the list; its archive stays, for policies that name it.")
+      .description("Removes one package from the catalog; its archive stays for policies that use it.")
       .examples(
         "quartermaster catalog remove review-guide --dry-run",
         "quartermaster catalog remove review-guide --yes",
@@ -112,7 +113,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const verifying = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("verify")
-    .description("Reads every stored archive again and compares it with its digest.")
+    .description("Checks the digest of every stored archive.")
     .examples("quartermaster catalog verify", "quartermaster catalog verify --json")
     .printsTable()
     .action(domainAction(context, async () => (await import("./verify.ts")).verify));

@@ -1,4 +1,4 @@
-// A seed plan as people read it: one line of counts, or one line for each entry with its digest.
+// Formats seed and import plans: a summary of counts, and one line per package with its digest.
 import type { PackageVersion, SeedPlan } from "../../../src/domain/catalog/service.ts";
 import { printable } from "../../output/printable.ts";
 
@@ -35,7 +35,7 @@ export const planDocument = ({ added, changed, removed, moved, unchanged }: Seed
 export const versionText = ({ id, version, sha256 }: PackageVersion): string =>
   `${id} ${printable(version)} sha256:${sha256}`;
 
-/** Where the digest stays, settings, layout or the other platforms' archives have changed. */
+/** The digest can be the same: settings, layout or archives of other platforms may have changed. */
 function changeText({ from, to }: SeedPlan["changed"][number]): string {
   const version = from.version === to.version ? to.version : `${from.version} -> ${to.version}`;
   const before = from.sha256 === to.sha256 ? "same digest" : `was sha256:${from.sha256}`;

@@ -1,4 +1,4 @@
-// `catalog list`, `show` and `export`: the catalog as it is. Changing it is seed.ts and remove.ts.
+// `catalog list`, `show` and `export`: reads the catalog.
 import { resolve } from "node:path";
 import { CATALOG_FILE_BYTES_MAX } from "../../../src/domain/catalog/model.ts";
 import { catalogYaml, packageYaml } from "../../../src/domain/catalog/seed/catalog-export.ts";
@@ -33,7 +33,7 @@ export async function show({ domain, actor, output, args: [id = ""] }: Call): Pr
   output.result(managed, packageYaml(managed).trimEnd());
 }
 
-/** With `--bundle` it is bundle.ts's; else a file that `seed` reads. */
+/** Writes a bundle with `--bundle`, otherwise a file for `catalog seed`. */
 export async function exportTo(call: Call): Promise<void> {
   const [file] = call.args;
   const bundle = call.text("bundle");
@@ -43,18 +43,20 @@ export async function exportTo(call: Call): Promise<void> {
 }
 
 const oneTarget = (): DomainError =>
-  new DomainError("invalid", "usage.one_target", "name one file: FILE for the list alone, or --bundle FILE", {
+  new DomainError("invalid", "usage.one_target", "name one file: FILE for the list only, or --bundle FILE", {
     hint: "run: quartermaster catalog export --help",
   });
 
-/** `-` is stdout; under `--json` it gets the same document as JSON, which `seed` reads as well. */
+/** `-` is stdout; under `--json` the document is printed there as JSON, which `catalog seed` accepts too. */
 async function exportYaml(call: Call, file: string): Promise<void> {
   const { domain, actor, output, context } = call;
   const packages = domain.catalog.list(actor.organizationId);
   const text = catalogYaml(packages);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > CATALOG_FILE_BYTES_MAX)
-    output.warning(`this has ${sizeBytes} bytes; \`catalog seed\` reads at most ${CATALOG_FILE_BYTES_MAX}`);
+    output.warning(
+      `the export has ${sizeBytes} bytes, but \`catalog seed\` reads at most ${CATALOG_FILE_BYTES_MAX}`,
+    );
   if (file === "-") return output.result({ package_catalog: { packages } }, text.trimEnd());
   const path = resolve(context.cwd, file);
   await replaceFile(path, text);

@@ -1,4 +1,4 @@
-// `catalog seed`: makes the catalog what a file says, or tells what that would change.
+// `catalog seed`: adds and updates the packages in a file, or shows what that would change.
 import { resolve } from "node:path";
 import { readCatalogFile } from "../../../src/app/files/catalog-file.ts";
 import { isUnchanged, type Seeded, type SeedRequest } from "../../../src/domain/catalog/service.ts";
@@ -9,19 +9,19 @@ import { startProgress } from "../../output/progress.ts";
 import { planDocument, planLines, planSummary } from "./plan-text.ts";
 import { removalCheck } from "./remove.ts";
 
-/** A real seed plans inside its own transaction, so it is planned beforehand only when there is something to ask. */
+/** Seeding computes its plan in its own transaction. A separate plan is made only for a dry run or a confirmation. */
 export async function seed(call: Call): Promise<void> {
   const [file = ""] = call.args;
   await withFileContext(file, async () => {
     const request = await requestFor(call, file);
-    if (call.has("dryRun")) return tell(call, await plan(call, request));
+    if (call.has("dryRun")) return printPlan(call, await plan(call, request));
     if (call.has("prune") && !call.has("yes") && !(await mayRemove(call, request))) return;
     const seeded = await watching(call, request, (watched) =>
       call.domain.catalog.seed.apply(call.actor, watched),
     );
     const summary = planSummary(seeded);
     const last = isUnchanged(seeded) ? summary : `Seeded: ${summary}`;
-    warnOf(call, seeded);
+    printWarnings(call, seeded);
     call.output.result({ dry_run: false, ...documentOf(seeded) }, [...planLines(seeded), last].join("\n"));
   });
 }
@@ -32,14 +32,14 @@ async function requestFor(call: Call, file: string): Promise<SeedRequest> {
   return { ...read, ...removalCheck(call), fileName: file, prune: call.has("prune"), signal };
 }
 
-function tell(call: Call, plan: Seeded): void {
-  warnOf(call, plan);
+function printPlan(call: Call, plan: Seeded): void {
+  printWarnings(call, plan);
   const summary = isUnchanged(plan) ? planSummary(plan) : `Plan: ${planSummary(plan)}. No changes made.`;
   call.output.result({ dry_run: true, ...documentOf(plan) }, [...planLines(plan), summary].join("\n"));
 }
 
-/** A machine reads them in the document. */
-function warnOf({ output }: Call, { warnings }: Seeded): void {
+/** Prints the warnings for people; the JSON document contains them already. */
+function printWarnings({ output }: Call, { warnings }: Seeded): void {
   if (!output.isJson) for (const { pointer, detail } of warnings) output.warning(`${pointer} ${detail}`);
 }
 

@@ -1,5 +1,4 @@
-// `catalog verify`: reads every stored archive again, compares it with its digest, and warns of archives that break rules
-// for new ones.
+// `catalog verify`: checks the digest of every stored archive, and warns about archives that violate the rules for new archives.
 import type { ArtifactCheck, ManagedPackage } from "../../../src/domain/catalog/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -1,4 +1,4 @@
-// `quartermaster clients`: the tree of its verbs. What a verb does is in cli/commands/clients/, loaded when it is used.
+// Defines `quartermaster clients` and its verbs. The code of a verb is loaded when it runs.
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -9,16 +9,16 @@ import { addPageOptions } from "../../output/list-pages.ts";
 import { HEALTHS } from "./health-values.ts";
 
 const CLIENT = "id, host name or instance id";
-const STALE = ["--stale <days>", "clients without a report for so many days, such as 90d"] as const;
+const STALE = ["--stale <days>", "clients that have not reported for this long, such as 90d"] as const;
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("clients")
-    .description("Shows what workstations report, and takes lost ones off.")
+    .description("Shows the reports of workstations, and removes lost workstations.")
     .examples("quartermaster clients list --health attention", "quartermaster clients revoke lab-14");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...addReadingVerbs(noun, context), ...addRemovalVerbs(noun, context)])
     addDirectoryOptions(verb);
@@ -28,14 +28,14 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addPageOptions(
     noun
       .command("list")
-      .description("Lists clients, those seen last first.")
+      .description("Lists clients, most recently seen first.")
       .examples(
         "quartermaster clients list --health attention",
         "quartermaster clients list --user ana@example.org --json",
         "quartermaster clients list --stale 90d --wide",
       )
       .option("--user <user>", "clients of this user: e-mail address or id")
-      .addOption(new Option("--health <health>", "one health only").choices(HEALTHS))
+      .addOption(new Option("--health <health>", "only clients with this health").choices(HEALTHS))
       .option("--harness <name>", "clients that report this harness")
       .option(...STALE),
   )
@@ -54,7 +54,7 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("remove")
-      .description("Takes clients off the inventory; whoever still reports comes back.")
+      .description("Removes clients from the inventory; a client that reports again is added again.")
       .examples("quartermaster clients remove lab-14", "quartermaster clients remove --stale 180d --yes")
       .argument("[client]", CLIENT)
       .option(...STALE),
@@ -64,7 +64,9 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("revoke")
-      .description("Takes clients off the inventory and ends their logins; their next requests are refused.")
+      .description(
+        "Removes clients from the inventory and ends their logins; their next requests are refused.",
+      )
       .examples(
         "quartermaster clients revoke lab-14",
         "quartermaster clients revoke --stale 90d --dry-run",

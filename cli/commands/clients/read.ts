@@ -34,7 +34,7 @@ export async function show({ domain, actor, output, context, args: [reference = 
   output.result(clientDocument(client), clientText(client, context.clock.nowMs()));
 }
 
-/** @returns what fits, as far as the options for pages go */
+/** @returns the matching clients, limited by the page options */
 export const readClients = (
   { domain, actor, ...call }: Pick<Call, "domain" | "actor" | "text" | "output">,
   wanted: ClientQuery,

@@ -1,5 +1,5 @@
-// `clients remove` and `clients revoke`: one client, or all that were not seen for long. A running server refuses what was
-// revoked from its next request on.
+// `clients remove` and `clients revoke`: one client, or all clients that have not been seen for some time. A running server
+// refuses the next request of a revoked client.
 import type { ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -9,7 +9,7 @@ import { readClients } from "./read.ts";
 import { parseSeenBefore } from "./stale.ts";
 import { clientDocument, nameOf } from "./view.ts";
 
-/** Clients that a plan names one by one. */
+/** Clients that a plan lists by name; it only counts the others. */
 export const NAMED_MAX = 10;
 
 export const remove = (call: Call): Promise<void> => removeClients(call, "remove");
@@ -33,7 +33,7 @@ async function removeOne(call: Call, verb: RemovalKind, reference: string): Prom
   if (!client)
     return output.result(
       { changed: false, id: reference },
-      `unchanged: this client was ${DONE[verb]} before`,
+      `unchanged: this client is already ${DONE[verb]}`,
     );
   const action = actionOn(verb, 1);
   const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
@@ -42,11 +42,11 @@ async function removeOne(call: Call, verb: RemovalKind, reference: string): Prom
   output.result({ changed: true, client: clientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
 }
 
-/** What each verb must have recorded before a repetition has nothing to do: a removed client still has its login. */
+/** Audit actions that make each verb a no-op. A removed client can still be revoked, because it still has its login. */
 const RECORDED = { remove: ["client.remove", "client.revoke"], revoke: ["client.revoke"] } as const;
 
 /**
- * @returns undefined for a client that is off the inventory because the same was done to it before
+ * @returns undefined for a client that an earlier run of this verb removed from the inventory
  * @throws DomainError `client.not_found`, `client.ambiguous`
  */
 function findUnlessRemoved(
@@ -74,9 +74,9 @@ function consequences({ domain }: Call, verb: RemovalKind, client: ClientView): 
   const companions = domain.clients.inventory.companions(client).map(({ id, hostname }) => hostname ?? id);
   const named = companions.slice(0, NAMED_MAX).join(", ");
   return [
-    "Its login session ends, with every token of it: its next request is refused.",
+    "Its login session and all its tokens end: its next request is refused.",
     ...(companions.length > 0
-      ? [`Approved by the same sign-in, these are logged out as well: ${named}`]
+      ? [`These clients were approved by the same sign-in and are logged out too: ${named}`]
       : []),
   ];
 }
@@ -85,7 +85,7 @@ async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number)
   const { domain, actor, output, context, command } = call;
   const { items, total } = readClients(call, { seenBeforeMs, sort: "last_seen_asc" });
   if (total === 0) {
-    return output.result({ changed: false, clients: 0 }, "unchanged: every client was seen since then");
+    return output.result({ changed: false, clients: 0 }, "unchanged: all clients have been seen since then");
   }
   const nowMs = context.clock.nowMs();
   const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
@@ -109,6 +109,6 @@ const actionOn = (verb: RemovalKind, count: number): string =>
 const countText = (count: number): string => (count === 1 ? "1 client" : `${count} clients`);
 
 const unclear = (verb: RemovalKind): DomainError =>
-  new DomainError("invalid", "usage.which_clients", "name one of: a client, --stale DAYS", {
+  new DomainError("invalid", "usage.which_clients", "name either a client or --stale DAYS", {
     hint: `run: quartermaster clients ${verb} --help`,
   });

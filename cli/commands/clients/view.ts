@@ -1,4 +1,4 @@
-// Clients as the terminal shows them: columns, facts, JSON. What a client reported itself is shown as it came.
+// Formats clients as table columns, text and JSON. Facts reported by the client are printed unchanged.
 import { type ClientView, toAdminClientStatus } from "../../../src/domain/clients/inventory.ts";
 import { isJsonObject } from "../../../src/platform/text/json-object.ts";
 import { detailsText } from "../../output/details.ts";
@@ -19,7 +19,7 @@ export const CLIENT_COLUMNS: readonly Column<ClientView>[] = [
   { header: "FIRST SEEN", value: ({ firstSeenAtMs }) => new Date(firstSeenAtMs), isWide: true },
 ];
 
-/** @returns the members of the API, and by which login the client came */
+/** @returns the members of the API, and the login of the client */
 export const clientDocument = (client: ClientView) => ({
   ...toAdminClientStatus(client),
   user_id: client.userId,
@@ -27,7 +27,7 @@ export const clientDocument = (client: ClientView) => ({
   grant_id: client.grantId,
 });
 
-/** @returns every fact about a client, one to a line, then why it needs a look and what it has */
+/** @returns every fact about a client, one per line, then the reasons of its health, its harnesses and its packages */
 export function clientText(client: ClientView, nowMs: number): string {
   const { harnesses, packages, status_reasons: reasons, ...facts } = clientDocument(client);
   const style = { wide: true, columns: undefined, nowMs };
@@ -75,5 +75,5 @@ function platformOf({ platform, architecture }: ClientView): string {
   return architecture === null ? platform : `${platform}-${architecture}`;
 }
 
-/** @returns `lab-14 (ana@example.org)`; the id in place of a host without a name */
+/** @returns `lab-14 (ana@example.org)`; the id if the host has no name */
 export const nameOf = ({ hostname, id, userEmail }: ClientView): string => `${hostname ?? id} (${userEmail})`;

@@ -1,5 +1,5 @@
-// What may stand at the cursor of a half-typed command line, as far as the command tree knows it: verbs, options, choices,
-// and which ids or files belong there. Reading ids is for names.ts.
+// Computes the completions of an incomplete command line from the command tree: verbs, options, choices, and whether ids or file
+// names are expected. names.ts reads the ids.
 import { type Argument, type Command, type Help, Option } from "commander";
 import type { NameKind } from "../../../src/app/installation/completion-names.ts";
 import { SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
@@ -10,20 +10,20 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** The place where the cursor is. */
+/** The position of the cursor. */
 export interface Place {
-  /** what the tree knows; not yet compared with what is typed */
+  /** candidates from the command tree, not yet filtered by `typed` */
   readonly candidates: readonly Candidate[];
-  /** what only the machine knows */
+  /** further candidates that must be read from the data directory or the file system */
   readonly wants?: NameKind | "files";
-  /** what is typed of the word, and what stays before it: `--health=` */
+  /** the part of the word that completion replaces, and the part before it that stays: `--health=` */
   readonly typed: string;
   readonly before: string;
-  /** options given so far, by the member commander would hand them over in */
+  /** values of the options given so far, by the attribute name of commander */
   readonly given: Readonly<Record<string, string>>;
 }
 
-/** By the placeholder of an argument or option, where that alone does not tell with the noun before it. */
+/** Kinds by the placeholder of the argument or option, prefixed with the noun if the placeholder is ambiguous. */
 const KINDS: Readonly<Record<string, NameKind | "files">> = {
   ...{ file: "files", path: "files" },
   ...{ user: "user", actor: "user", group: "group", client: "client" },
@@ -36,8 +36,8 @@ const KINDS: Readonly<Record<string, NameKind | "files">> = {
 };
 
 /**
- * @param words what follows the program's name; the last one is being typed and may be empty
- * @returns what may stand there; nothing where the words before it make no sense
+ * @param words the words after the program name; the last one is incomplete and may be empty
+ * @returns the completions; none if the words before the cursor are not a valid command line
  */
 export function placeAt(program: Command, words: readonly string[]): Place {
   const typed = words.at(-1) ?? "";
@@ -54,14 +54,14 @@ type Found = Pick<Place, "candidates" | "wants">;
 
 const NOTHING: Found = { candidates: [] };
 
-/** Goes down the tree word by word. */
+/** Follows the command line down the tree, word by word. */
 class Walk {
   readonly given: Record<string, string> = {};
   isPastOptions = false;
   #command: Command | undefined;
   #pending: Option | undefined;
   #position = 0;
-  /** words after `help` name commands */
+  /** the words after `help` name commands */
   #isHelp = false;
   readonly #program: Command;
 
@@ -154,7 +154,7 @@ const children = (command: Command): readonly Candidate[] => {
 const placeholderOf = (declared: Option | Argument): string =>
   declared instanceof Option ? (/[<[]([^>\]]+)/.exec(declared.flags)?.[1] ?? "") : declared.name();
 
-/** @returns the name below that of the program */
+/** @returns the name of the top-level command that contains `command` */
 function nounOf(command: Command | undefined): string {
   if (command?.parent == null) return "";
   return command.parent.parent === null ? command.name() : nounOf(command.parent);

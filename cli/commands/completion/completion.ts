@@ -1,5 +1,5 @@
-// `quartermaster completion`: what a shell sources, and the hidden command that it then asks at each key press. What the
-// scripts are is in cli/commands/completion/scripts.ts, what fits at the cursor in candidates.ts.
+// `quartermaster completion` prints a script for a shell to source. The script calls the hidden command `__complete` each time the
+// user presses Tab. scripts.ts contains the scripts; candidates.ts computes the completions.
 import { Argument } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -7,26 +7,26 @@ import type { Context } from "../../context.ts";
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** Adds both commands to the tree (operator-experience.md CLI-15). */
+/** Adds both commands to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .command("completion")
-    .description("Prints what makes a shell complete commands, options, ids and names.")
+    .description("Prints a script that lets a shell complete commands, options, ids and names.")
     .examples(
       "quartermaster completion bash > /etc/bash_completion.d/quartermaster",
       "quartermaster completion zsh > /usr/local/share/zsh/site-functions/_quartermaster",
       "quartermaster completion fish > /etc/fish/completions/quartermaster.fish",
     )
-    .addArgument(new Argument("<shell>", "the shell that is to complete").choices(SHELLS))
+    .addArgument(new Argument("<shell>", "shell to print the script for").choices(SHELLS))
     .action(async (shell: Shell) => {
       const { SCRIPTS } = await import("./scripts.ts");
       context.stdout.write(SCRIPTS[shell]);
     });
   program
     .command("__complete", { hidden: true })
-    .description("Tells a shell what may stand at the cursor.")
+    .description("Prints the completions of a command line, for the completion scripts.")
     .examples("quartermaster __complete -- users sh", "quartermaster __complete -- users show ''")
-    .argument("[words...]", "the words after the program's name; the last one is being typed")
+    .argument("[words...]", "the words after the program name; the last one is incomplete")
     .action((words: readonly string[]) => complete(program, context, words));
 }
 

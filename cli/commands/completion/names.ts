@@ -1,16 +1,16 @@
-// The names that a half-typed command line may go on with, from the data directory that it names. Whatever goes wrong, the
-// answer is none: nobody reads an error at a key press.
+// Reads ids and names for completion from the data directory of the command line. Any failure returns no names, because a shell
+// cannot show an error while the user types.
 import { type Named, type NameKind, namesIn } from "../../../src/app/installation/completion-names.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import type { Context } from "../../context.ts";
 import { printable } from "../../output/printable.ts";
 
-/** operator-experience.md CLI-15 has 200 ms for all; the shell and the start of this program take their part */
+/** Requirement CLI-15 allows 200 ms in total; the shell and the start of this program need the rest. */
 export const NAMES_BUDGET_MS = 150;
 
 /**
- * @param given options typed so far, by the member commander would hand them over in
- * @returns none after NAMES_BUDGET_MS
+ * @param wanted `given` has the options typed so far, by the attribute name of commander
+ * @returns matching names; none if reading takes longer than NAMES_BUDGET_MS
  */
 export function namesFor(
   { clock, env, cwd }: Context,
@@ -25,5 +25,5 @@ export function namesFor(
   }
 }
 
-/** Workstations choose their names: none may become an option of the command, or be shown otherwise than it is. */
+/** Workstations choose their own names, so a name must not be read as an option or contain invisible characters. */
 const isHarmless = ({ name }: Named): boolean => !name.startsWith("-") && printable(name) === name;

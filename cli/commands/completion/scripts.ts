@@ -1,9 +1,9 @@
-// What each shell sources so that the tab key asks `quartermaster __complete`. Which words fit is for candidates.ts; here is
-// only how a shell hands over its line and takes the answer: `value TAB description` per line, `:` alone for files.
+// The completion scripts of the shells. A script passes the command line to `quartermaster __complete` and reads its answer:
+// `value TAB description` per line, or a single `:` for file names. candidates.ts computes the answer.
 
-/** By the shell's name. */
+/** Scripts by the name of the shell. */
 export const SCRIPTS = {
-  // Readline replaces only what follows its last word break, as $2 has it: of an address or of --option=value the rest stays.
+  // Readline replaces only the text after its last word break ($2), so the part of an address or --option=value before it is cut.
   bash: `# Completion of quartermaster for bash.
 _quartermaster() {
   local kept value word words
@@ -21,7 +21,7 @@ _quartermaster() {
 }
 complete -F _quartermaster quartermaster
 `,
-  // A file of $fpath is the function itself; sourced, it only defines it.
+  // As a file in $fpath the script runs as the function itself; when sourced, it only defines the function.
   zsh: `#compdef quartermaster
 # Completion of quartermaster for zsh.
 _quartermaster() {

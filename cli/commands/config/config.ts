@@ -1,5 +1,5 @@
-// `quartermaster config`: shows and checks the settings without starting anything. Settings are resolved in
-// src/platform/config/config.ts; where the service may connect to is listed in destinations.ts.
+// `quartermaster config`: shows and checks the settings without starting the service. src/platform/config/config.ts resolves
+// settings; src/app/installation/destinations.ts lists the outgoing connections.
 import type { Config } from "../../../src/platform/config/config.ts";
 import type { Destination } from "../../../src/platform/outbound/outbound.ts";
 import type { CliCommand } from "../../command.ts";
@@ -27,18 +27,18 @@ const DESTINATION_COLUMNS: readonly Column<Destination>[] = [
   { header: "WHY", value: ({ why }) => why },
 ];
 
-/** Adds the noun to the tree (operator-experience.md CLI-11, AIR-2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("config")
     .description("Shows and checks the settings.")
     .examples("quartermaster config show", "quartermaster config check --config quartermaster.yaml");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")
-    .description("Shows every setting in force and where it comes from; secrets only as set or unset.")
+    .description("Shows the value and origin of every setting; secrets only as set or unset.")
     .examples(
       "quartermaster config show",
       "quartermaster config show --config quartermaster.yaml --json",
@@ -51,9 +51,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     );
   const checking = noun
     .command("check")
-    .description(
-      "Checks the settings and what else the service checks before it starts, and reports every problem at once.",
-    )
+    .description("Runs the checks that the service makes before it starts, and reports all problems at once.")
     .examples(
       "quartermaster config check --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster config check --json",
@@ -62,12 +60,12 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .action((_options: unknown, command: CliCommand) => check(context, command));
   const explaining = noun
     .command("explain")
-    .description("Shows what one setting is, its value and origin, every spelling, and when it takes effect.")
+    .description("Explains one setting: its value and origin, its spellings, and when changes take effect.")
     .examples(
       "quartermaster config explain server.listen",
       "quartermaster config explain QUARTERMASTER_SCIM_TOKEN --json",
     )
-    .argument("<setting>", "name in the file, in the environment or, after --, as a flag")
+    .argument("<setting>", "name in the file or in the environment, or the flag after --")
     .printsJson()
     .action((setting: string, _options: unknown, command: CliCommand) => explain(context, command, setting));
   for (const command of [showing, checking, explaining]) addSettingOptions(command);
@@ -87,7 +85,7 @@ async function showOutgoing(context: Context, command: CliCommand): Promise<void
   outputFor(context, command).list(destinationsOf(config), {
     columns: DESTINATION_COLUMNS,
     json: ({ name, origin, why }) => ({ name, origin, why }),
-    empty: "no destinations: nothing leaves this machine",
+    empty: "no destinations: the service makes no outgoing connections",
   });
 }
 

@@ -1,5 +1,5 @@
-// `config explain`: one setting with what it is, its value and its spellings. The facts are in the table of settings; which
-// of them a reload puts in force is for src/app/service/settings-reload.ts.
+// `config explain`: prints the description, value and spellings of one setting. The facts are in the settings table;
+// src/app/service/settings-reload.ts knows which settings a reload applies.
 import { closest } from "fastest-levenshtein";
 import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../../../src/app/service/settings-reload.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
@@ -17,8 +17,8 @@ import { detailsText } from "../../output/details.ts";
 import type { Output } from "../../output/output.ts";
 
 /**
- * @param spelling how the setting is called in the file, in the environment or on the command line
- * @throws DomainError `config.unknown_setting`, with the nearest name
+ * @param spelling name of the setting in the file, in the environment or on the command line
+ * @throws DomainError `config.unknown_setting`; the hint has the nearest name
  */
 export function explain(config: Config, spelling: string, output: Output): void {
   const setting = documentOf(config, findSetting(spelling));
@@ -40,7 +40,7 @@ function findSetting(spelling: string): SettingName {
   );
   if (found !== undefined) return found;
   throw new DomainError("not_found", "config.unknown_setting", `there is no setting '${spelling}'`, {
-    hint: `the nearest is ${closest(spelling, [...SETTING_NAMES])}`,
+    hint: `did you mean ${closest(spelling, [...SETTING_NAMES])}?`,
   });
 }
 

@@ -1,26 +1,26 @@
-// `quartermaster doctor`: every check with its remedy, whether the service runs or not (operator-experience.md OBS-5, DAT-9).
+// `quartermaster doctor`: runs every check and prints remedies, whether the service runs or not (requirements OBS-5, DAT-9).
 // The checks are in src/app/doctor/.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";
 import { addSettingOptions } from "../../input/setting-options.ts";
 
-/** Adds the command to the tree. */
+/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("doctor")
-    .description("Examines the installation, and says what is wrong and what to do; changes nothing.")
+    .description("Checks the installation, and explains how to fix each problem; changes nothing.")
     .examples(
       "quartermaster doctor --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster doctor --deep",
       "quartermaster doctor --json",
     )
-    .option("--deep", "also read every page, every artifact and the whole audit log")
+    .option("--deep", "also read every database page, every artifact and the whole audit log")
     .printsJson()
     .action(async (_options: unknown, self: CliCommand) => {
       const { doctor } = await import("./report.ts");
       await doctor(context, self);
     });
 
-/** Adds its options. */
+/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand => addOfflineOption(addSettingOptions(command));

@@ -1,4 +1,4 @@
-// Prints what every check of `doctor` found; the exit code is 7 if any failed, or else 6 if the service is down.
+// Prints the findings of `doctor`. The exit code is 7 if a check failed, otherwise 6 if the service is down.
 import type { StartWatch } from "../../../src/app/doctor/content.ts";
 import { diagnose } from "../../../src/app/doctor/diagnose.ts";
 import type { Finding } from "../../../src/app/doctor/finding.ts";
@@ -11,7 +11,7 @@ import { outputFor } from "../../output/output.ts";
 import { printable } from "../../output/printable.ts";
 import { startProgress } from "../../output/progress.ts";
 
-/** @throws DomainError `doctor.failed` or `service.down` after the report; `data_dir.*` where there is nothing to examine */
+/** @throws DomainError `doctor.failed` or `service.down` after the report; `data_dir.*` if there is no installation */
 export async function doctor(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const { deep = false }: { deep?: boolean } = command.opts();
@@ -27,11 +27,11 @@ export async function doctor(context: Context, command: CliCommand): Promise<voi
   }
   const message = `${failed} of ${checks.length} checks failed`;
   throw new DomainError("unverified", "doctor.failed", message, {
-    hint: "each says above what to do about it",
+    hint: "each failed check above has its remedy",
   });
 }
 
-/** Failures stand out where there is no colour, too. */
+/** FAILED is uppercase so that failures stand out without color. */
 const WORDS = { ok: "ok", warning: "warning", failed: "FAILED", skipped: "skipped" } as const;
 const GAP = 2;
 

@@ -1,18 +1,18 @@
-// `quartermaster groups`: the tree of its verbs. What a verb does is in cli/commands/groups/, loaded when it is used.
+// Defines `quartermaster groups` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
-/** Adds the noun to the tree. */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("groups")
-    .description("Shows the groups that an identity provider has provisioned; they are changed there.")
+    .description("Shows the groups provisioned by an identity provider; change them there.")
     .examples("quartermaster groups list", "quartermaster groups show Engineering");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = addPageOptions(
     noun

@@ -12,10 +12,10 @@ export async function list(call: Call): Promise<void> {
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {
   const { directory } = domain.scim;
   const group = directory.show(actor.organizationId, reference);
-  // All pages, and a warning in words that fit members.
+  // Reads all pages; the warning below mentions members, unlike that of readPages.
   const whole = { text: () => undefined, output: { warning: () => {} } };
   const { items, total } = readPages(whole, (query) => directory.members(group.id, query));
-  if (items.length < total) output.warning(`these are the first ${items.length} of ${total} members`);
+  if (items.length < total) output.warning(`showing the first ${items.length} of ${total} members`);
   const document = { ...groupDocument(group), members: items.map(memberDocument) };
   output.result(document, groupText(group, items, context.clock.nowMs()));
 }

@@ -1,11 +1,11 @@
-// Groups and their members as the terminal shows them: columns, facts, JSON.
+// Formats groups and their members as table columns, text and JSON.
 
 import type { MemberView } from "../../../src/domain/scim/groups/group-directory.ts";
 import type { GroupRow } from "../../../src/domain/scim/model.ts";
 import { detailsText, timeOf } from "../../output/details.ts";
 import { type Column, tableText } from "../../output/table.ts";
 
-/** Who decides about a group: nobody but the identity provider makes any. Users have the same fact. */
+/** Provisioning source of every group: only identity providers create groups. Users have the same member. */
 const SOURCE = "scim";
 
 export const GROUP_COLUMNS: readonly Column<GroupRow>[] = [
@@ -42,7 +42,7 @@ export const memberDocument = ({ id, userName, label, active }: MemberView) => (
   active,
 });
 
-/** @returns every fact about a group, one to a line, and the table of its members */
+/** @returns every fact about a group, one per line, and the table of its members */
 export function groupText(group: GroupRow, members: readonly MemberView[], nowMs: number): string {
   const facts = detailsText(
     Object.entries(groupDocument(group)).map(([name, value]) => [name.replaceAll("_", " "), value]),

@@ -1,5 +1,5 @@
-// `harnesses list`, `harnesses check` and `harnesses sign`. None opens the database: a file is checked and signed where no
-// installation is.
+// `harnesses list`, `harnesses check` and `harnesses sign`. They do not open the database, so they work on machines without an
+// installation.
 import { resolve } from "node:path";
 import {
   readBounded,
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: "FROM", value: ({ origin }) => origin },
 ];
 
-/** @throws DomainError as readHarnessFacts */
+/** @throws DomainError like readHarnessFacts */
 export async function list({ config, output }: SettingsCall): Promise<void> {
   const facts = await withFileContext(config.get("harnesses.file"), async () => readHarnessFacts(config));
   const rows = extendHarnesses(facts.extension).flatMap((harness) => rowsOf(harness, facts.source));
@@ -43,7 +43,7 @@ export async function list({ config, output }: SettingsCall): Promise<void> {
   );
 }
 
-/** A ceiling that the program has as well is the program's. */
+/** A ceiling that is both in the program and in the file is attributed to the program. */
 function rowsOf({ key, generations }: Harness, source: HarnessSource | undefined): Row[] {
   const own = HARNESSES.find((harness) => harness.key === key)?.generations ?? [];
   return generations.map((generation) => {
@@ -72,7 +72,7 @@ export async function check({ context, args, output, text }: SettingsCall): Prom
       ? { extension: readHarnessFile(readBounded(path, HARNESS_FILE_BYTES_MAX), path), source: undefined }
       : readSignedHarnesses(path, resolve(context.cwd, trust)),
   );
-  const signed = source ? `signed by ${source.signer}` : "its signature was not checked: give --trust FILE";
+  const signed = source ? `signed by ${source.signer}` : "its signature was not checked: pass --trust FILE";
   const document = {
     valid: true,
     file: path,

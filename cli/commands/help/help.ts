@@ -1,4 +1,4 @@
-// `quartermaster help`: the help of any command, the chapters of the handbook, and example files (topics.ts).
+// `quartermaster help`: prints the help of a command, a chapter of the handbook, or an example file (topics.ts).
 
 import { CHAPTERS } from "../../../src/handbook/contents.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -8,15 +8,15 @@ import { hasColor, outputFor } from "../../output/output.ts";
 import { printPaged } from "../../output/pager.ts";
 import { FILES, TOPICS, wrapped } from "./topics.ts";
 
-/** Where there is no terminal; a wider terminal gets lines of HELP_WIDTH at most. */
+/** Line width without a terminal. On a terminal, lines have at most HELP_WIDTH characters. */
 const COLUMNS = 80;
 
-/** Adds the command to the tree. */
+/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .addHelpText("after", ({ command }) => (command === program ? listText() : ""))
     .command("help")
-    .description("Shows the help of a command, or a chapter of the handbook.")
+    .description("Shows the help of a command or a chapter of the handbook.")
     .examples("quartermaster help exit-codes", "quartermaster help backups", "quartermaster help --json")
     .argument("[words...]", "a command, a chapter or a topic")
     .printsJson()
@@ -46,7 +46,7 @@ async function show(request: Request): Promise<void> {
   }
 }
 
-/** @returns whether there is a chapter or section of that name */
+/** @returns whether a chapter or section with this name exists */
 async function showChapter({ context, command }: Request, name: string): Promise<boolean> {
   const { handbookText } = await import("../../../src/handbook/chapters.ts");
   const markdown = handbookText(name);
@@ -68,7 +68,7 @@ function listText(): string {
   const chapters = CHAPTERS.map(({ name, about }) => `  ${name.padEnd(width)}${about}`);
   const others = TOPICS.slice(CHAPTERS.length).map(({ name }) => name);
   const topics = wrapped(others.join(", "), HELP_WIDTH - 2).map((line) => `  ${line}`);
-  return ["", "Chapters of the handbook:", ...chapters, "", "Other topics of help:", ...topics].join("\n");
+  return ["", "Handbook chapters:", ...chapters, "", "Other help topics:", ...topics].join("\n");
 }
 
 async function commandAt(program: CliCommand, words: readonly string[]): Promise<CliCommand> {
@@ -86,7 +86,7 @@ async function unknown(command: CliCommand, word: string): Promise<DomainError> 
   const topics = command.parent === null ? TOPICS.map(({ name }) => name) : [];
   const nearest = closest(word, [...command.commands.map((child) => child.name()), ...topics]);
   const isNear = nearest !== undefined && distance(word, nearest) <= Math.max(2, word.length / 3);
-  return new DomainError("not_found", "help.not_found", `there is no help on '${word}'`, {
+  return new DomainError("not_found", "help.not_found", `no help for '${word}'`, {
     hint: isNear ? `did you mean ${nearest}?` : `run: ${command.path()} --help`,
   });
 }

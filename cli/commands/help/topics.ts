@@ -1,43 +1,43 @@
-// What `quartermaster help <word>` prints besides commands and chapters of the handbook: example files of other programs. Also the
-// texts that the manual page and the handbook share. Settings and their names are for src/platform/config/table.ts.
+// Help topics other than commands and handbook chapters: example files for other programs. Also the texts that the manual page and
+// the handbook share. src/platform/config/table.ts describes the settings.
 import { CHAPTERS, TOPIC_SECTIONS } from "../../../src/handbook/contents.ts";
 
-/** A word and what it means. */
+/** A term and its meaning. */
 export type Definition = readonly [term: string, meaning: string];
 
-/** Paragraphs of a topic: prose, or a list of definitions. */
+/** The parts of a topic: paragraphs, and lists of definitions. */
 export type Prose = readonly (string | readonly Definition[])[];
 
-/** Sections of the manual page; test/handbook/reference.test.ts keeps those of the handbook equal to them. */
+/** Sections of the manual page; test/handbook/reference.test.ts keeps the same sections in the handbook. */
 export const PROSE = {
   environment: [
     `Every setting has three spellings: server.listen in the file, QUARTERMASTER_SERVER_LISTEN in the
-environment, --server-listen on the command line. A flag wins over the environment, the environment
-over the file, the file over the default. \`quartermaster config show\` tells where each value is from,
-\`quartermaster config explain SETTING\` how each is spelt.`,
+environment, --server-listen on the command line. Flags override the environment, the environment
+overrides the file, and the file overrides the default. \`quartermaster config show\` shows where each
+value comes from. \`quartermaster config explain SETTING\` shows the spellings of one setting.`,
     [
       ["QUARTERMASTER_CONFIG", "the configuration file"],
       ["QUARTERMASTER_<SETTING>", "any setting"],
-      ["QUARTERMASTER_<SECRET>_FILE", "a file that holds a secret"],
-      ["CREDENTIALS_DIRECTORY", "secrets passed by systemd; they win over everything else"],
-      ["STATE_DIRECTORY", "the data directory, when systemd names it"],
-      ["CONFIGURATION_DIRECTORY", "where quartermaster.yaml is looked for"],
-      ["NOTIFY_SOCKET, WATCHDOG_USEC", "where and how often `serve` tells systemd that it is well"],
-      ["JOURNAL_STREAM", "the log goes to the journal: JSON lines with their priority"],
-      ["SUDO_USER", "who is named in the audit log for a command run with sudo"],
-      ["NO_COLOR, TERM=dumb", "no colour"],
+      ["QUARTERMASTER_<SECRET>_FILE", "a file that contains a secret"],
+      ["CREDENTIALS_DIRECTORY", "secrets passed by systemd; they override everything else"],
+      ["STATE_DIRECTORY", "the data directory, if systemd sets it"],
+      ["CONFIGURATION_DIRECTORY", "the folder in which quartermaster.yaml is looked up"],
+      ["NOTIFY_SOCKET, WATCHDOG_USEC", "where and how often `serve` reports its state to systemd"],
+      ["JOURNAL_STREAM", "set if the output goes to the journal; the log is then JSON lines with priorities"],
+      ["SUDO_USER", "the user that the audit log names for a command run with sudo"],
+      ["NO_COLOR, TERM=dumb", "disable color"],
     ],
   ],
   "exit-codes": [
     [
       ["0", "done, or nothing to do"],
-      ["1", "unexpected failure: a bug, or the machine"],
-      ["2", "wrong usage, invalid input, or a confirmation that could not be asked for"],
+      ["1", "unexpected failure: a bug or a fault of the machine"],
+      ["2", "wrong usage, invalid input, or a confirmation that needs a terminal"],
       ["3", "not found"],
       ["4", "conflict: stale revision, wrong state, already exists"],
       ["5", "not permitted, or not signed in"],
-      ["6", "unavailable; worth trying again; `status` and `doctor` while the service is down"],
-      ["7", "verification failed, such as a check of `doctor`; wins over 6"],
+      ["6", "unavailable, try again later; `status` and `doctor` if the service is not running"],
+      ["7", "verification failed, such as a check of `doctor`; takes precedence over 6"],
       ["8", "finished with some failures; the report lists them"],
       ["130", "interrupted (Ctrl-C)"],
       ["143", "terminated"],
@@ -47,43 +47,43 @@ over the file, the file over the default. \`quartermaster config show\` tells wh
     [
       [
         "<data directory>/quartermaster.db",
-        "everything but artifacts; with -wal and -shm beside it while in use",
+        "the database: everything except artifacts; -wal and -shm files exist while it is in use",
       ],
       ["<data directory>/artifacts", "packages, named by their digest"],
       [
         "<data directory>/keys",
-        "keys that seal secrets in the database, and that sign bundles; back them up apart from it",
+        "keys that seal secrets in the database and sign bundles; back them up apart from the database",
       ],
       ["<data directory>/backups", "backups (.qmb), and copies taken before an upgrade (.db)"],
       [
         "<data directory>/replaced-<time>",
-        "a database that a restore has replaced, kept for some days (backup.keep_replaced)",
+        "a database replaced by a restore, kept for some days (backup.keep_replaced)",
       ],
       [
         "<data directory>/initial-admin-password",
-        "where systemd started the first time; remove it after reading",
+        "written at the first start under systemd; remove it after reading",
       ],
-      ["<data directory>/installation.json", "says that there was a database, should that be lost"],
+      ["<data directory>/installation.json", "records that a database exists, so that its loss is detected"],
       ["<data directory>/server.lock", "held by the running server"],
       [
         "quartermaster.yaml",
         "settings; named with --config or QUARTERMASTER_CONFIG. The keys control_api.* of a reference deployment are read too; see quartermaster config check",
       ],
     ],
-    `The data directory and all in it belong to one user and can be read by that user alone. Started as
-root, every command becomes that user before it opens anything there; started as anybody else, it
-stops and names the user.`,
+    `The data directory and everything in it belong to one user, and only that user can read it. A command
+started as root switches to that user before it opens anything there. A command started as another
+user stops and names the owner.`,
   ],
   formatting: [
-    `Results go to stdout, everything else to stderr. Tables have one row per thing; - means there is nothing.
-Times are shown as ages (3h, 2m, in 5d); --wide shows them exactly and shortens nothing.`,
+    `Results go to stdout, everything else to stderr. Tables have one row per item; - means no value.
+Times are shown as ages (3h, 2m, in 5d); --wide shows exact times and full values.`,
     `--json prints one document with snake_case members; lists are in "items". Streams print one object per
 line. Times are RFC 3339 in UTC, sizes are bytes. Members are added, never renamed or removed.
 Errors under --json are one object on stderr: error, reason, hint, problems, exit_code, run_id.`,
   ],
 } as const satisfies Readonly<Record<string, Prose>>;
 
-/** @returns the words of the text in lines of at most `width` characters, where a word has room */
+/** @returns the words of the text in lines of at most `width` characters; a longer word gets its own line */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -94,14 +94,14 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Example files by topic, each made when it is asked for. They are printed as they are, to be written to a file. */
+/** Example files by topic, generated on demand. They are printed unchanged, so that they can be redirected to a file. */
 export const FILES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ["fail2ban", async () => (await import("../../../src/app/monitoring/fail2ban.ts")).fail2banFilter()],
   ["alert-rules", async () => (await import("../../../src/app/monitoring/alert-rules.ts")).alertRules()],
   ["dashboard", async () => (await import("../../../src/app/monitoring/dashboard.ts")).dashboard()],
 ]);
 
-/** Every word that `help` knows besides commands, with what it prints. */
+/** The topics of `help` besides commands. */
 export const TOPICS: readonly { name: string; about: string }[] = [
   ...CHAPTERS.map(({ name, about }) => ({ name, about })),
   ...[...TOPIC_SECTIONS.keys()].map((name) => ({ name, about: "section of the handbook" })),

@@ -1,4 +1,4 @@
-// `quartermaster jobs`: the tree of its verbs. What a verb does is in cli/commands/jobs/, loaded when it is used.
+// Defines `quartermaster jobs` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
@@ -6,39 +6,39 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 
 const NAME = ["<name>", "name of the job, as `jobs list` shows it"] as const;
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("jobs")
-    .description("Shows the scheduled work of the service, and runs, pauses and resumes it.")
+    .description("Shows, runs, pauses and resumes the scheduled jobs of the service.")
     .examples("quartermaster jobs list", "quartermaster jobs run access-sweep");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     noun
       .command("list")
-      .description("Lists jobs with their next time and their last result.")
+      .description("Lists jobs with their next run and last result.")
       .examples("quartermaster jobs list --wide", "quartermaster jobs list --json")
       .printsTable()
       .action(domainAction(context, async () => (await import("./verbs.ts")).list)),
     noun
       .command("run")
-      .description("Makes a job due now; the running service takes it within a second or two.")
+      .description("Makes a job due now; the running service starts it within two seconds.")
       .examples("quartermaster jobs run access-sweep", "quartermaster jobs run gateway-reconcile --json")
       .argument(...NAME)
       .printsJson()
       .action(domainAction(context, async () => (await import("./verbs.ts")).run)),
     noun
       .command("pause")
-      .description("Keeps a job from being run until it is resumed; a run under way goes on.")
+      .description("Stops future runs of a job until it is resumed; a run in progress continues.")
       .examples("quartermaster jobs pause gateway-reconcile", "quartermaster jobs pause access-sweep --json")
       .argument(...NAME)
       .printsJson()
       .action(domainAction(context, async () => (await import("./verbs.ts")).pause)),
     noun
       .command("resume")
-      .description("Lets a paused job run again, at once where its time has passed.")
+      .description("Resumes a paused job; it runs at once if a run is overdue.")
       .examples(
         "quartermaster jobs resume gateway-reconcile",
         "quartermaster jobs resume access-sweep --json",

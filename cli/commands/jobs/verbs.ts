@@ -1,4 +1,4 @@
-// `jobs list`, `run`, `pause` and `resume`. Only the service runs jobs; whether one is there is said beside.
+// `jobs list`, `run`, `pause` and `resume`. Only the service runs jobs, so these verbs warn if no service is running.
 import type { JobAnswer, JobView } from "../../../src/domain/system/jobs.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<JobView>[] = [
 export async function list(call: Call): Promise<void> {
   const { domain, output } = call;
   const runs = isServiceRunning(call);
-  if (!runs) output.note(`${NO_SERVICE}, so none of them is run`);
+  if (!runs) output.note(`${NO_SERVICE}, so no job will run`);
   const more = { service_running: runs };
   output.list(domain.jobs.list(), { columns: COLUMNS, json: jobDocument, empty: "no jobs" }, more);
 }
@@ -28,25 +28,25 @@ export async function run(call: Call): Promise<void> {
   const answer = await domain.jobs.run(actor, args[0] ?? "");
   const { name, state } = answer.job;
   const runs = isServiceRunning(call);
-  tell(call, answer, answer.changed ? `${name} is due now` : `unchanged: ${name} is ${state}`);
-  if (!runs) output.warning(`${NO_SERVICE}; the next one runs ${name} when it starts`);
+  report(call, answer, answer.changed ? `${name} is due now` : `unchanged: ${name} is ${state}`);
+  if (!runs) output.warning(`${NO_SERVICE}; ${name} will run when a service starts`);
 }
 
 export async function pause(call: Call): Promise<void> {
   const answer = await call.domain.jobs.pause(call.actor, call.args[0] ?? "");
   const { name } = answer.job;
-  tell(call, answer, answer.changed ? `paused ${name}` : `unchanged: ${name} is paused`);
+  report(call, answer, answer.changed ? `paused ${name}` : `unchanged: ${name} is paused`);
 }
 
 export async function resume(call: Call): Promise<void> {
   const answer = await call.domain.jobs.resume(call.actor, call.args[0] ?? "");
   const { name } = answer.job;
-  tell(call, answer, answer.changed ? `resumed ${name}` : `unchanged: ${name} is not paused`);
+  report(call, answer, answer.changed ? `resumed ${name}` : `unchanged: ${name} is not paused`);
 }
 
 const NO_SERVICE = "no service runs on this data directory";
 
-const tell = ({ output }: Call, { changed, job }: JobAnswer, text: string): void =>
+const report = ({ output }: Call, { changed, job }: JobAnswer, text: string): void =>
   output.result({ changed, job: jobDocument(job) }, text);
 
 export const jobDocument = ({

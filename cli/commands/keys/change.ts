@@ -1,5 +1,5 @@
-// `keys ensure`, `keys rotate` and `keys revoke`. A key is made by this very process, under the same lease as in the service; what
-// is to be revoked at the gateway is left to the service.
+// `keys ensure`, `keys rotate` and `keys revoke`. This process creates keys itself, under the same lease as the service. The service
+// carries out revocations at the gateway.
 import { ROTATION_OVERLAP_MS } from "../../../src/domain/gateway/model.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
@@ -27,7 +27,7 @@ export async function rotate(call: Call): Promise<void> {
   administration.checkWish(user);
   const action = `replace the gateway key of ${user.email}`;
   const minutes = ROTATION_OVERLAP_MS / MINUTE_MS;
-  const details = [`The old key works for ${minutes} minutes more, and is then revoked at the gateway.`];
+  const details = [`The old key keeps working for ${minutes} minutes, and is then revoked at the gateway.`];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const { key } = await administration.rotate({ actor, user });
   output.result({ changed: true, key: keyDocument(key) }, `${user.email} has a new key, ${key.alias}`);
@@ -38,10 +38,10 @@ export async function revoke(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const { administration } = domain.gateway;
   const user = find(call);
-  const isThere = administration.show(user).state !== "missing";
+  const exists = administration.show(user).state !== "missing";
   const action = `revoke the gateway key of ${user.email}`;
-  const details = ["It is revoked at the gateway as well.", "Asking gives the user another one."];
-  if (isThere && !(await isConfirmed(context, command, { action, details }))) return;
+  const details = ["The gateway revokes the key too.", "The user can request a new key."];
+  if (exists && !(await isConfirmed(context, command, { action, details }))) return;
   const changed = await administration.revoke({ actor, user });
   const document = { changed, key: keyDocument(administration.show(user)) };
   const text = changed ? `revoked the gateway key of ${user.email}` : `unchanged: ${user.email} has no key`;

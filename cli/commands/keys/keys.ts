@@ -1,4 +1,4 @@
-// `quartermaster keys`: the tree of its verbs. What a verb does is in cli/commands/keys/, loaded when it is used.
+// Defines `quartermaster keys` and its verbs. The code of a verb is loaded when it runs.
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -11,14 +11,14 @@ import { STORED_STATES } from "./states.ts";
 const USER = ["<user>", "e-mail address or id"] as const;
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("keys")
-    .description("Shows, makes, replaces and revokes the keys that users have at the inference gateway.")
+    .description("Shows, creates, rotates and revokes the keys of users at the inference gateway.")
     .examples(`quartermaster keys list ${CONFIG}`, `quartermaster keys ensure ana@example.org ${CONFIG}`);
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),
@@ -33,20 +33,20 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addPageOptions(
     noun
       .command("list")
-      .description("Lists keys by address, with what went wrong last and when they are looked at again.")
+      .description("Lists keys by e-mail address, with the last problem and the time of the next attempt.")
       .examples(
         "quartermaster keys list --problems",
         "quartermaster keys list --state error --json",
         "quartermaster keys list --q example.org --wide",
       )
-      .addOption(new Option("--state <state>", "one state only").choices(STORED_STATES))
-      .option("--problems", "only keys whose last attempt failed, and those that the gateway disowned"),
+      .addOption(new Option("--state <state>", "only keys in this state").choices(STORED_STATES))
+      .option("--problems", "only keys whose last attempt failed or that the gateway reported invalid"),
   )
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
-    .description("Shows one user's key; the key itself is shown to nobody.")
+    .description("Shows the facts about one user's key, but never the key itself.")
     .examples("quartermaster keys show ana@example.org", "quartermaster keys show ana@example.org --json")
     .argument(...USER)
     .printsJson()
@@ -56,20 +56,20 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const makingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("ensure")
-    .description("Gives a user a working key, or looks after the one there is when that is due.")
+    .description("Creates a key for a user, or reconciles the existing key if that is due.")
     .examples(
       `quartermaster keys ensure ana@example.org ${CONFIG}`,
       `quartermaster keys ensure ana@example.org --manual ${CONFIG}`,
     )
     .argument(...USER)
-    .option("--manual", "at once, without waiting after failures")
+    .option("--manual", "try at once, without the delay after failures")
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).ensure)),
   addConfirmOptions(
     noun
       .command("rotate")
       .description(
-        "Replaces a user's key by a new one; the old one works for 5 minutes more. For a key that leaked: keys revoke.",
+        "Replaces a user's key; the old key keeps working for 5 minutes. If a key leaked, use `keys revoke`.",
       )
       .examples(
         `quartermaster keys rotate ana@example.org ${CONFIG}`,
@@ -85,7 +85,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
     noun
       .command("revoke")
-      .description("Takes a user's key away, here and at the gateway.")
+      .description("Revokes a user's key, here and at the gateway.")
       .examples(
         `quartermaster keys revoke ana@example.org ${CONFIG}`,
         `quartermaster keys revoke ana@example.org --dry-run ${CONFIG}`,
@@ -98,7 +98,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
 const reconciling = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("reconcile")
-    .description("Looks after every key and carries out what is to be revoked, now; lists what failed.")
+    .description("Reconciles every key and carries out pending revocations now; lists failures.")
     .examples(`quartermaster keys reconcile ${CONFIG}`, `quartermaster keys reconcile --json ${CONFIG}`)
     .printsJson()
     .action(domainAction(context, async () => (await import("./reconcile.ts")).reconcile));

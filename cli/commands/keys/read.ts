@@ -1,4 +1,4 @@
-// `keys list` and `keys show`: what is stored. The gateway is not asked.
+// `keys list` and `keys show`: print the stored state without contacting the gateway.
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages } from "../../output/list-pages.ts";
 import { STORED_STATES } from "./states.ts";

@@ -1,4 +1,4 @@
-// `keys reconcile`: looks after every key in this very process, beside the service where one runs, and lists what failed.
+// `keys reconcile`: reconciles every key in this process, even if a service is running, and lists failures.
 
 import type { Call } from "../../data-directory/in-domain.ts";
 import { SomeFailed } from "../../exit.ts";
@@ -29,7 +29,7 @@ export async function reconcile(call: Call): Promise<void> {
   const { revocationsPending } = figures();
   const document = { keys, revocations, revocations_pending: revocationsPending };
   const lines = [
-    `looked after ${keys} ${keys === 1 ? "key" : "keys"}, carried out ${revocations} of ${revocations + revocationsPending} revocations`,
+    `reconciled ${keys} ${keys === 1 ? "key" : "keys"}, carried out ${revocations} of ${revocations + revocationsPending} revocations`,
     ...items.map(({ email, problem }) => `  ${printable(`${email}: ${problem}`)}`),
   ];
   output.result({ ...document, failing: items.map(keyDocument) }, lines.join("\n"));

@@ -1,2 +1,2 @@
-// The states that `--state` takes; apart, so that the command tree needs nothing else of cli/commands/keys/.
+// The values of `--state`, in a separate file so that the command tree loads nothing else from cli/commands/keys/.
 export const STORED_STATES = ["ready", "error", "invalid", "recovering"] as const;

@@ -1,4 +1,4 @@
-// Gateway keys as the terminal shows them: columns, facts, JSON, and what is to be said beside them. Nothing of a secret is in it.
+// Formats gateway keys as table columns, text and JSON, without secrets, and warns about pending revocations.
 import type { KeyView } from "../../../src/domain/gateway/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
@@ -39,23 +39,23 @@ export const keyDocument = (key: KeyView) => ({
   sealing_key_id: key.sealingKeyId,
 });
 
-/** @returns every fact about a key, one to a line */
+/** @returns every fact about a key, one per line */
 export const keyText = (document: Readonly<Record<string, string | number | null>>): string =>
   detailsText(Object.entries(document).map(([name, value]) => [name.replaceAll("_", " "), value]));
 
-/** Says what will not happen: nothing where gateway mode is off, no revocation where nobody carries it out. */
+/** Warns if gateway mode is off, and if no service is running that could carry out pending revocations. */
 export function warnOfPendingRevocations({ domain: { gateway }, config, output }: Call): void {
   const { revocationsPending } = gateway.figures();
   const waiting = `${revocationsPending} ${revocationsPending === 1 ? "revocation" : "revocations"} at the gateway`;
   if (!gateway.mode) {
     output.warning(OFF);
     if (revocationsPending > 0)
-      output.warning(`${waiting} will not be carried out before a service runs with gateway mode on`);
+      output.warning(`${waiting} will not be carried out until a service runs with gateway mode on`);
     return;
   }
   if (revocationsPending > 0 && !isServiceRunning({ config }))
-    output.warning(`${waiting} will be carried out when the service runs, or by \`keys reconcile\` now`);
+    output.warning(`${waiting} will be carried out when a service runs, or now by \`keys reconcile\``);
 }
 
 const OFF =
-  "gateway mode is off in this configuration, so no key is made or looked after; with --config of the service this tells more";
+  "gateway mode is off in this configuration, so keys are neither created nor reconciled; pass the configuration file of the service with --config";

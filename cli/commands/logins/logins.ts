@@ -1,4 +1,4 @@
-// `quartermaster logins`: the tree of its verbs. What a verb does is in cli/commands/logins/, loaded when it is used.
+// Defines `quartermaster logins` and its verbs. The code of a verb is loaded when it runs.
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -9,14 +9,14 @@ import { KINDS } from "./kinds.ts";
 
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("logins")
-    .description("Shows and revokes device logins, login sessions in browsers, and grants of workstations.")
+    .description("Shows and revokes device logins, browser login sessions, and workstation grants.")
     .examples("quartermaster logins list", "quartermaster logins revoke --user ana@example.org");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...readingVerbs(noun, context), revoking(noun, context)]) addDirectoryOptions(verb);
 }
@@ -24,15 +24,15 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("list")
-    .description("Lists logins, newest first; without --all only those in use.")
+    .description("Lists active logins, newest first; --all includes ended ones.")
     .examples(
       "quartermaster logins list --user ana@example.org",
       "quartermaster logins list --kind grant --json",
       "quartermaster logins list --all --wide",
     )
     .option("--user <user>", "logins of this user: e-mail address or id")
-    .addOption(new Option("--kind <kind>", "one kind only").choices(KINDS))
-    .option("--all", "with those that have ended, for as long as they are kept")
+    .addOption(new Option("--kind <kind>", "only logins of this kind").choices(KINDS))
+    .option("--all", "include ended logins that are still stored")
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
   noun
@@ -48,7 +48,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
     noun
       .command("revoke")
-      .description("Ends one login, those of a user, or all; the next request that uses one is refused.")
+      .description("Ends one login, all logins of a user, or all logins; their next request is refused.")
       .examples(
         `quartermaster logins revoke ${EXAMPLE_ID}`,
         "quartermaster logins revoke --user ana@example.org --dry-run",
@@ -56,7 +56,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
       )
       .argument("[id]", "id of one login")
       .option("--user <user>", "every login of this user: e-mail address or id")
-      .option("--all", "every login of everybody"),
+      .option("--all", "every login of every user"),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./revoke.ts")).revoke));

@@ -27,7 +27,7 @@ export async function list(call: Call): Promise<void> {
     isCut = after !== undefined;
   }
   await output.pages(pages, { columns: LOGIN_COLUMNS, json: toLogin, empty: "no logins" });
-  if (isCut) output.warning(`these are the newest ${PRINTED_MAX}; narrow the list with --user or --kind`);
+  if (isCut) output.warning(`showing the newest ${PRINTED_MAX}; narrow the list with --user or --kind`);
 }
 
 export async function show({ domain, output, args: [id = ""] }: Call): Promise<void> {
@@ -35,13 +35,13 @@ export async function show({ domain, output, args: [id = ""] }: Call): Promise<v
   output.result(toLogin(login), loginText(login));
 }
 
-/** @returns the id of the user of `--user`, nothing without it */
+/** @returns the id of the user named by `--user`; undefined without the option */
 export function userIdOf({ domain, actor, text }: Call): string | undefined {
   const reference = text("user");
   return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;
 }
 
-/** @returns logins up to LISTED_MAX */
+/** @returns the matching logins; reads no further page after LISTED_MAX */
 export function readLogins({ domain }: Call, query: LoginQuery): LoginView[] {
   const items: LoginView[] = [];
   let after: string | undefined;

@@ -1,5 +1,4 @@
-// `logins revoke`: ends one login, those of a user, or all. A running server refuses what was revoked from its next
-// request on.
+// `logins revoke`: ends one login, all logins of a user, or all logins. A running server refuses their next request.
 import type { LoginView } from "../../../src/domain/access/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -30,20 +29,23 @@ async function revokeOfUser(call: Call, userId: string): Promise<void> {
   const { users } = call.domain.identity;
   const { email } = users.show(call.actor.organizationId, userId);
   const live = liveLogins(call, userId);
-  if (isNone(live)) return tell(call, live);
+  if (isNone(live)) return report(call, live);
   const plan = { action: `revoke every login of ${email}`, details: [`${countsText(live)} in use now.`] };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
   await users.revokeLogins(call.actor, userId);
-  tell(call, live);
+  report(call, live);
 }
 
 async function revokeAll(call: Call): Promise<void> {
   const live = liveLogins(call);
-  if (isNone(live)) return tell(call, live);
-  const details = [`${countsText(live)} in use now.`, "Everybody has to sign in and log in again."];
-  const plan = { action: "revoke every login of everybody", details };
+  if (isNone(live)) return report(call, live);
+  const details = [
+    `${countsText(live)} in use now.`,
+    "Every user must sign in again, in browsers and on workstations.",
+  ];
+  const plan = { action: "revoke every login of every user", details };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
-  tell(call, await call.domain.access.logins.revokeEverything(call.actor));
+  report(call, await call.domain.access.logins.revokeEverything(call.actor));
 }
 
 function liveLogins(call: Call, userId?: string): Counts {
@@ -58,11 +60,11 @@ function liveLogins(call: Call, userId?: string): Counts {
 
 const isNone = (counts: Counts): boolean => Object.values(counts).every((count) => count === 0);
 
-function tell({ output }: Call, ended: Counts): void {
+function report({ output }: Call, ended: Counts): void {
   const { loginSessions, grants, deviceLogins } = ended;
   output.result(
     { changed: !isNone(ended), login_sessions: loginSessions, grants, device_logins: deviceLogins },
-    isNone(ended) ? "unchanged: no login is in use" : `revoked ${countsText(ended)}`,
+    isNone(ended) ? "unchanged: there are no active logins" : `revoked ${countsText(ended)}`,
   );
 }
 
@@ -72,11 +74,11 @@ const sentenceOf = (login: LoginView): string => {
   const { id, kind, user, address } = login;
   const whose = user === null ? "" : ` of ${user.email}`;
   const where = address === null ? "" : ` from ${address}`;
-  const also = kind === "login_session" ? ", with the grants that it approved" : "";
+  const also = kind === "login_session" ? ", and the grants that it approved" : "";
   return `${wordOf(login)} ${id}${whose}${where}${also}`;
 };
 
 const unclear = (): DomainError =>
-  new DomainError("invalid", "usage.what_to_revoke", "name one of: an id, --user USER, --all", {
+  new DomainError("invalid", "usage.what_to_revoke", "name either an id, --user USER or --all", {
     hint: "run: quartermaster logins revoke --help",
   });

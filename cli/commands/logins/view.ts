@@ -1,4 +1,4 @@
-// Logins as the terminal shows them: columns, facts, JSON. None of it holds a secret or its hash.
+// Formats logins as table columns, text and JSON, without secrets or their hashes.
 import { toLogin } from "../../../src/domain/access/logins/login-document.ts";
 import type { LoginView } from "../../../src/domain/access/service.ts";
 import { dateOf, detailsText } from "../../output/details.ts";
@@ -19,7 +19,7 @@ export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   { header: "BROWSER", value: ({ userAgent }) => userAgent, isWide: true },
 ];
 
-/** @returns every fact about a login, one to a line */
+/** @returns every fact about a login, one per line */
 export const loginText = (login: LoginView): string => {
   const { user, scopes, ...facts } = toLogin(login);
   return detailsText([
@@ -35,7 +35,7 @@ export interface Counts {
   deviceLogins: number;
 }
 
-/** @returns `1 login session, 2 grants`; what there is none of is left out */
+/** @returns `1 login session, 2 grants`; kinds with a count of 0 are left out */
 export const countsText = ({ loginSessions, grants, deviceLogins }: Counts): string =>
   [
     [loginSessions, "login session"] as const,

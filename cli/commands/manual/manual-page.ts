@@ -1,5 +1,5 @@
-// The manual page in troff, with the macros of man(7), from the command tree, the table of settings and the topics. What
-// they say is theirs; here is only how it is set.
+// Generates the manual page as troff with man(7) macros. The texts come from the command tree, the settings table and the help
+// topics.
 import type { Argument, Option } from "commander";
 import {
   fileKeyOf,
@@ -12,10 +12,10 @@ import {
 import { CliCommand } from "../../command.ts";
 import { PROSE, type Prose } from "../help/topics.ts";
 
-/** the group that setting-options.ts puts its options in */
+/** Help group of the options that setting-options.ts adds. */
 const SETTINGS_GROUP = "Settings:";
 
-/** @returns the whole page for section 1, line break at its end included; the same for the same tree and version */
+/** @returns the page for section 1, with a line break at the end; deterministic for a tree and version */
 export function manualPage(program: CliCommand, version: string): string {
   const lines = [
     `.TH QUARTERMASTER 1 "" "quartermaster ${plain(version)}" "Quartermaster"`,
@@ -38,7 +38,7 @@ const SETTINGS_INTRODUCTION =
 
 const section = (title: string, lines: readonly string[]): string[] => [`.SH ${title}`, ...lines];
 
-/** `Control service for ….` becomes what stands after the name in whatis(1). */
+/** Converts a description to the form of whatis(1): no initial capital, no period. */
 const sentence = (description: string): string =>
   plain(description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, ""));
 
@@ -65,14 +65,14 @@ function commandLines(command: CliCommand): string[] {
   ];
 }
 
-/** All settings, or those of them that the command takes. */
+/** Names the settings that the command accepts as options. */
 function settingsLine(options: readonly Option[]): string[] {
   if (options.length === 0) return [];
   const takesAll = options.length > SETTING_NAMES.length;
   const names = options.map(({ long }) => long).join(", ");
   const text = takesAll
-    ? "Every setting is an option as well: see SETTINGS."
-    : `Settings, as in SETTINGS: ${names}.`;
+    ? "Every setting is also an option: see SETTINGS."
+    : `Settings (see SETTINGS): ${names}.`;
   return [".PP", plain(text)];
 }
 
@@ -85,7 +85,7 @@ function settingLines(name: SettingName): string[] {
   const { type, doc, credential, ...setting } = settingOf(name);
   const key = credential === undefined ? name : fileKeyOf(name);
   const fallback = setting.default === undefined ? "" : `; default: ${setting.default || "none"}`;
-  const meaning = credential === undefined ? doc : `file that holds the ${doc}; credential: ${credential}`;
+  const meaning = credential === undefined ? doc : `file that contains the ${doc}; credential: ${credential}`;
   return [
     ...definition(key, `${meaning}${fallback}`),
     ".br",
@@ -108,12 +108,12 @@ const definition = (term: string, meaning: string): string[] => [
   plain(meaning),
 ];
 
-/** an option, or a word in capitals or with underscores */
+/** Start of an option, or of a word with underscores. */
 const NAME = /(?<![\w-])(?:--\w|\w+_)/g;
 
 /**
- * Text that is set as it is: the hyphens and quotes of commands can be copied from the page (groff_man_style(7)), names
- * are not hyphenated, and no line begins like a request.
+ * Escapes text for troff: hyphens and quotes can be copied from the page as ASCII (groff_man_style(7)), names are not
+ * hyphenated, and no line starts with a troff request.
  */
 function plain(text: string): string {
   const escaped = text

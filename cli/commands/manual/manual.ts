@@ -1,9 +1,9 @@
-// `quartermaster manual`: the manual page. What is on it is made in cli/commands/manual/manual-page.ts.
+// `quartermaster manual`: prints the manual page that manual-page.ts generates.
 import { VERSION } from "../../../src/platform/version.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 
-/** Adds the command to the tree (operator-experience.md CLI-16). */
+/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context, wholeTree: () => CliCommand): void {
   program
     .command("manual")

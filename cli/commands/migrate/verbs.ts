@@ -1,4 +1,4 @@
-// `migrate status` and `migrate up`. What a migration is, and that all of them are applied or none, is database/schema/migrate.ts's.
+// `migrate status` and `migrate up`. src/platform/database/schema/migrate.ts applies migrations, all or none.
 import { runTask } from "../../../src/app/backup/backup-task.ts";
 import { existingDirectory } from "../../../src/app/installation/installation.ts";
 import { lockForServer } from "../../../src/platform/data-directory/data-directory.ts";
@@ -30,9 +30,11 @@ export async function status({ config, context, output }: SettingsCall): Promise
   const schemas = { database_schema: databaseSchema(rows), program_schema: programSchema() };
   output.list(rows, { columns: COLUMNS, json: documentOf, empty: "no migrations" }, schemas);
   if (rows.some(({ state }) => state === "unknown"))
-    output.warning("a newer or altered program made this database; this one does not start on it");
+    output.warning("this database was written by a newer or modified program; this program cannot use it");
   else if (rows.some(({ state }) => state === "pending"))
-    output.note("the service applies what is pending when it starts, or: quartermaster migrate up");
+    output.note(
+      "the service applies pending migrations when it starts; to apply them now: quartermaster migrate up",
+    );
 }
 
 /** @throws DomainError `data_dir.in_use` while a service runs, `schema.*`, `storage.*` */
@@ -41,7 +43,7 @@ export async function up({ config, context, output, has }: SettingsCall): Promis
   const [from, to] = [schemaIn(directory.database), programSchema()];
   if (from === to) return output.result({ changed: false, from, to, copy: null }, `unchanged: schema ${to}`);
   if (has("dryRun")) {
-    const text = `Would bring the database from schema ${from} to ${to}, after copying it.\nNo changes made.`;
+    const text = `Would copy the database and upgrade it from schema ${from} to ${to}.\nNo changes made.`;
     return output.result({ dry_run: true, from, to }, text);
   }
   const lock = lockForServer(directory, context.clock);
@@ -57,11 +59,11 @@ export async function up({ config, context, output, has }: SettingsCall): Promis
     };
     const done = await runTask("migrate", task, watch);
     watch[Symbol.dispose]();
-    const copy = done.backup === undefined ? "" : `; a copy of it as it was is ${done.backup}`;
+    const copy = done.backup === undefined ? "" : `; copy before the upgrade: ${done.backup}`;
     const document = { changed: true, from: done.from, to: done.to, copy: done.backup ?? null };
-    output.result(document, `brought the database from schema ${done.from} to ${done.to}${copy}`);
+    output.result(document, `upgraded the database from schema ${done.from} to ${done.to}${copy}`);
   } finally {
-    removePartialCopies(directory.backups); // of a copy that Ctrl-C cut short
+    removePartialCopies(directory.backups); // left by an interrupted copy
     lock.release();
   }
 }

@@ -1,18 +1,18 @@
-// `quartermaster organization`: the tree of its verbs. What a verb does is in cli/commands/organization/rename.ts.
+// Defines `quartermaster organization` and its verbs. The code of the verbs is in rename.ts and is loaded when a verb runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the tree. */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("organization")
     .description("Shows and changes the name of the organization.")
     .examples("quartermaster organization show", "quartermaster organization rename 'Example Inc.'");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")
@@ -23,7 +23,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   const renaming = addConfirmOptions(
     noun
       .command("rename")
-      .description("Gives the organization another name, which people see when they sign in.")
+      .description("Renames the organization; users see the name when they sign in.")
       .examples(
         "quartermaster organization rename 'Example Inc.'",
         "quartermaster organization rename 'Example Inc.' --dry-run",

@@ -1,4 +1,4 @@
-// The organization from the terminal: its name. It is made at the first start.
+// `organization show` and `organization rename`. The first start of the service creates the organization.
 
 import type { Organization } from "../../../src/domain/identity/service.ts";
 import { invariant } from "../../../src/platform/errors.ts";
@@ -27,6 +27,6 @@ export async function rename(call: Call): Promise<void> {
 
 function find({ domain }: Call): Organization {
   const organization = domain.identity.organization();
-  invariant(organization, "a command opens only data that has an organization");
+  invariant(organization, "an existing installation has an organization");
   return organization;
 }

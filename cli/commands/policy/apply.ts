@@ -1,4 +1,5 @@
-// `policy check` and `policy apply`: a file as the policy. Its references to the environment are those of this command.
+// `policy check` and `policy apply`: validates or publishes a policy file. References in the file to environment variables use the
+// environment of this command.
 import { resolve } from "node:path";
 import { DOCUMENT_BYTES_MAX } from "../../../src/domain/governance/model.ts";
 import type { DocumentPlan, DocumentSource } from "../../../src/domain/governance/service.ts";
@@ -9,7 +10,7 @@ import { withFileContext } from "../../exit.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { changeLines, numberText, revisionDocument } from "./view.ts";
 
-/** @throws DomainError `governance.invalid` with the line of each problem */
+/** @throws DomainError `governance.invalid`; each problem has its line */
 export async function check(call: Call): Promise<void> {
   const { domain, actor, output, args } = call;
   const [file = ""] = args;
@@ -19,7 +20,7 @@ export async function check(call: Call): Promise<void> {
     warnOf(call, warnings);
     const count = changes.length === 1 ? "1 place" : `${changes.length} places`;
     const effect = changes.length === 0 ? "it would change nothing" : `it would change ${count}`;
-    output.result({ valid: true, changes, warnings }, `${file} can be published; ${effect}`);
+    output.result({ valid: true, changes, warnings }, `${file} is valid; ${effect}`);
   });
 }
 
@@ -32,7 +33,7 @@ export async function apply(call: Call): Promise<void> {
   assertBaseRevision(call, plan);
   warnOf(call, plan.warnings);
   if (plan.changes.length === 0) {
-    const same = `unchanged: ${numberText(plan.base)} says the same`;
+    const same = `unchanged: the file matches ${numberText(plan.base)}`;
     return output.result(
       { changed: false, ...revisionDocument(plan.base), changes: [], warnings: plan.warnings },
       same,
@@ -50,7 +51,7 @@ export async function apply(call: Call): Promise<void> {
   );
 }
 
-/** A machine reads them in the document. */
+/** Prints the warnings for people; the JSON document contains them already. */
 function warnOf({ output }: Call, warnings: DocumentPlan["warnings"]): void {
   if (!output.isJson) for (const { pointer, detail } of warnings) output.warning(`${pointer} ${detail}`);
 }
@@ -67,6 +68,6 @@ function assertBaseRevision({ domain, actor, text }: Call, { base }: DocumentPla
   const { id } = domain.governance.named(actor.organizationId, reference);
   if (id === base.id) return;
   throw new DomainError("conflict", "governance.stale_revision", `${numberText(base)} is in force`, {
-    hint: `see what changed: quartermaster policy diff ${reference}`,
+    hint: `to see what changed: quartermaster policy diff ${reference}`,
   });
 }

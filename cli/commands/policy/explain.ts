@@ -1,4 +1,4 @@
-// `policy explain`: what one user has on one harness, and why.
+// `policy explain`: shows the settings and packages of one user on one harness, and where they come from.
 import type { Explanation } from "../../../src/domain/governance/service.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -42,7 +42,7 @@ function tablesOf({ values, packages }: Explanation, style: Parameters<typeof ta
   ];
   return [
     values.length === 0
-      ? "Nothing is enforced: every setting is the user's own."
+      ? "No settings are enforced; the user controls all of them."
       : tableText(values, settings, style),
     ...(packages.length === 0 ? [] : [tableText(packages, offered, style)]),
   ];

@@ -1,18 +1,18 @@
-// `quartermaster policy`: the tree of its verbs. What a verb does is in cli/commands/policy/, loaded when it is used.
+// Defines `quartermaster policy` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("policy")
-    .description("Shows, checks and publishes the policy that every workstation follows.")
+    .description("Shows, checks and publishes the policy for all workstations.")
     .examples("quartermaster policy show", "quartermaster policy apply policy.yaml --dry-run");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), explaining(noun, context), ...changingVerbs(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
@@ -21,34 +21,32 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("show")
-    .description("Shows a policy as a file that `policy apply` accepts; the one in force without a revision.")
+    .description("Shows the current policy, or another revision, in the format that `policy apply` accepts.")
     .examples("quartermaster policy show", "quartermaster policy show 41", "quartermaster policy show --json")
     .argument("[revision]", "number or id of a revision")
     .printsJson()
     .action(domainAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("history")
-    .description("Lists the newest revisions, the one in force first.")
+    .description("Lists the latest revisions, the current one first.")
     .examples("quartermaster policy history", "quartermaster policy history --json")
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).history)),
   noun
     .command("diff")
-    .description("Shows what changed between two revisions; without any, what the newest one changed.")
+    .description("Shows the changes between two revisions; by default those of the current revision.")
     .examples(
       "quartermaster policy diff",
       "quartermaster policy diff 41",
       "quartermaster policy diff 41 43 --json",
     )
-    .argument("[from]", "number or id; the one before the other when left out")
-    .argument("[to]", "number or id; the one in force when left out")
+    .argument("[from]", "number or id of a revision (default: the previous one)")
+    .argument("[to]", "number or id of a revision (default: the current one)")
     .printsJson()
     .action(domainAction(context, async () => (await import("./read.ts")).diff)),
   noun
     .command("check")
-    .description(
-      "Tells whether a file is a policy that could be published now, with everything that is wrong.",
-    )
+    .description("Checks whether a file can be published as the policy, and reports all problems at once.")
     .examples(
       "quartermaster policy check policy.yaml",
       "quartermaster policy check quartermaster.yaml --json",
@@ -61,12 +59,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const explaining = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("explain")
-    .description("Tells what one user has on one harness, and which line of `policy show` it comes from.")
+    .description(
+      "Shows the settings and packages of one user on one harness, with their lines in `policy show`.",
+    )
     .examples(
       "quartermaster policy explain --user ana@example.org --harness codex",
       "quartermaster policy explain --user ana@example.org --harness claude --installed 2.0.12 --json",
     )
-    .requiredOption("--user <user>", "address or id")
+    .requiredOption("--user <user>", "e-mail address or id")
     .requiredOption("--harness <harness>", "codex, claude, kimi or opencode")
     .option("--installed <version>", "installed version of the harness")
     .printsJson()
@@ -76,25 +76,27 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("apply")
-      .description("Publishes a file as the policy, whole: what it leaves out is gone. Audiences stay.")
+      .description(
+        "Publishes a file as the complete policy; whatever is not in the file is removed. Audiences stay.",
+      )
       .examples(
         "quartermaster policy apply policy.yaml --dry-run",
         "quartermaster policy apply policy.yaml --yes --comment 'new models'",
         "quartermaster policy apply policy.yaml --base 41 --yes",
       )
       .argument("<file>", "policy, or a file with a section governance, in YAML or JSON")
-      .option("--base <revision>", "only if this revision, by number or id, is still in force")
-      .option("--comment <text>", "why, for the history"),
+      .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
+      .option("--comment <text>", "reason, shown in the history"),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./apply.ts")).apply)),
   addConfirmOptions(
     noun
       .command("rollback")
-      .description("Publishes again what a former revision said, its audiences included.")
+      .description("Publishes an earlier revision again, including its audiences.")
       .examples("quartermaster policy rollback 41 --dry-run", "quartermaster policy rollback 41 --yes")
       .argument("<revision>", "number or id of a revision")
-      .option("--comment <text>", "why, for the history"),
+      .option("--comment <text>", "reason, shown in the history"),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./rollback.ts")).rollback)),

@@ -1,4 +1,4 @@
-// `policy show`, `history` and `diff`: reading revisions.
+// `policy show`, `history` and `diff`: reads revisions.
 
 import { type Revision, toAdminConfig } from "../../../src/domain/governance/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -15,7 +15,7 @@ export async function show({ domain, actor, output, args: [reference] }: Call): 
   const more = { in_force: revision.id === current.id, deployment_conflicts: conflicts };
   output.result({ ...revisionDocument(revision), ...more, package_audiences, document }, yaml.trimEnd());
   for (const path of conflicts) {
-    if (!output.isJson) output.warning(`the deployment file says otherwise at ${path}`);
+    if (!output.isJson) output.warning(`the deployment file has a different value at ${path}`);
   }
 }
 
@@ -24,7 +24,7 @@ export async function history({ domain, actor, output }: Call): Promise<void> {
   output.list(revisions, {
     columns: REVISION_COLUMNS,
     json: revisionDocument,
-    empty: "no policy was published",
+    empty: "no policy has been published",
   });
 }
 
@@ -33,7 +33,7 @@ export async function diff(call: Call): Promise<void> {
   const { from, to } = revisionsToCompare(call);
   const changes = domain.governance.diff(from, to);
   const lines = changeLines(changes);
-  const same = `${numberText(from)} and ${numberText(to)} say the same`;
+  const same = `${numberText(from)} and ${numberText(to)} are identical`;
   output.result(
     { from: revisionDocument(from), to: revisionDocument(to), changes },
     lines.length === 0 ? same : lines.join("\n"),
@@ -48,5 +48,5 @@ function revisionsToCompare({ domain, actor, args: [older, newer] }: Call): { fr
   if (older !== undefined) return { from: named(older), to };
   const former = governance.recent(organizationId, 2)[1];
   if (former) return { from: former, to };
-  throw new DomainError("not_found", "governance.no_former", "there is no revision before the one in force");
+  throw new DomainError("not_found", "governance.no_former", "there is no revision before the current one");
 }

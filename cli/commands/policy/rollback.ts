@@ -1,4 +1,4 @@
-// `policy rollback`: what a former revision said, published again. What changed since is shown first.
+// `policy rollback`: publishes an earlier revision again, after showing the changes.
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { changeLines, numberText, revisionDocument } from "./view.ts";
@@ -12,7 +12,7 @@ export async function rollback(call: Call): Promise<void> {
   const base = governance.inForce(organizationId);
   const changes = governance.diff(base, target);
   if (target.id !== base.id) {
-    const plan = { action: `publish again what ${numberText(target)} said`, details: changeLines(changes) };
+    const plan = { action: `publish ${numberText(target)} again`, details: changeLines(changes) };
     if (!(await isConfirmed(context, command, plan))) return;
   }
   const comment = text("comment") ?? `rollback to ${numberText(target)}`;
@@ -21,7 +21,7 @@ export async function rollback(call: Call): Promise<void> {
   const isChanged = revision.id !== base.id;
   const done = isChanged
     ? `published ${numberText(revision)}`
-    : `unchanged: ${numberText(base)} says the same`;
+    : `unchanged: it is identical to ${numberText(base)}`;
   const document = { changed: isChanged, ...revisionDocument(revision), changes: isChanged ? changes : [] };
   output.result(document, isChanged ? [...changeLines(changes), done].join("\n") : done);
 }

@@ -1,10 +1,10 @@
-// Revisions and what differs between them, as the terminal shows them.
+// Formats revisions and the differences between them.
 import type { Change, Revision, RevisionSummary } from "../../../src/domain/governance/service.ts";
 import { timeOf } from "../../output/details.ts";
 import { printable } from "../../output/printable.ts";
 import type { Column } from "../../output/table.ts";
 
-/** longer values are cut; `--json` has them whole */
+/** Longer values are cut; `--json` prints them in full. */
 const VALUE_CHARACTERS_MAX = 100;
 
 export const REVISION_COLUMNS: readonly Column<RevisionSummary>[] = [
@@ -25,7 +25,7 @@ export const revisionDocument = (revision: RevisionSummary) => ({
   comment: revision.comment,
 });
 
-/** @returns one line for each place: added (`+`), changed (`~`) or removed (`-`) */
+/** @returns one line per path: added (`+`), changed (`~`) or removed (`-`) */
 export const changeLines = (changes: readonly Change[]): string[] =>
   changes.map((change) => {
     const { path, before, after } = change;
@@ -34,10 +34,10 @@ export const changeLines = (changes: readonly Change[]): string[] =>
     return `~ ${path}: ${valueText(before)} -> ${valueText(after)}`;
   });
 
-/** @returns `revision 4`, for sentences */
+/** @returns `revision 4` */
 export const numberText = ({ sequence }: Pick<Revision, "sequence">): string => `revision ${sequence}`;
 
-/** @returns the value as JSON on one line, not too long */
+/** @returns the value as JSON on one line, cut after VALUE_CHARACTERS_MAX */
 export function valueText(value: unknown): string {
   const text = printable(JSON.stringify(value));
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;

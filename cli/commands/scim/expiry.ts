@@ -1,4 +1,4 @@
-// Times to come, as an operator writes them. How far they may lie ahead is for the domain.
+// Parses `--expires`. The domain limits how far in the future the time may be.
 
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -8,7 +8,7 @@ const DAYS = /^(\d{1,6})d$/;
 
 /**
  * @param text `90d`, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
- * @returns UTC milliseconds, undefined for nothing
+ * @returns UTC milliseconds; undefined for undefined
  * @throws DomainError `usage.not_a_time`
  */
 export function parseExpiry(text: string | undefined, nowMs: number): number | undefined {

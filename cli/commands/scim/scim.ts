@@ -1,4 +1,4 @@
-// `quartermaster scim`: the tree of its verbs. What a verb does is in cli/commands/scim/, loaded when it is used.
+// Defines `quartermaster scim` and its verbs. The code of a verb is loaded when it runs.
 import { Option } from "commander";
 import { SCIM_PROFILES } from "../../../src/domain/scim/model.ts";
 import type { CliCommand } from "../../command.ts";
@@ -7,18 +7,18 @@ import { domainAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("scim")
-    .description("Shows how provisioning by an identity provider (SCIM) stands, and manages its tokens.")
+    .description("Shows the state of provisioning by an identity provider (SCIM), and manages its tokens.")
     .examples("quartermaster scim status", "quartermaster scim tokens create entra --expires 180d");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const status = noun
     .command("status")
-    .description("Shows what is provisioned, who asked last, and what in the settings leads nowhere.")
+    .description("Shows provisioned users and groups, recent requests, and settings that have no effect.")
     .examples(
       "quartermaster scim status --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster scim status --json",
@@ -29,7 +29,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   addTokenVerbs(
     noun
       .command("tokens")
-      .description("Makes, lists and revokes the tokens that identity providers present.")
+      .description("Creates, lists and revokes the tokens of identity providers.")
       .examples("quartermaster scim tokens list", "quartermaster scim tokens revoke entra"),
     context,
   );
@@ -43,19 +43,19 @@ function addTokenVerbs(noun: CliCommand, context: Context): void {
 const creating = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("create")
-    .description("Makes a token and shows it once; it works at once, beside all others.")
+    .description("Creates a token and shows it once; it is valid at once, and other tokens stay valid.")
     .examples(
       "quartermaster scim tokens create okta",
       "quartermaster scim tokens create entra-2027 --profile entra --expires 180d",
       "quartermaster scim tokens create entra --expires 2027-06-30 --json",
     )
-    .argument("<label>", "names the token in lists, logs and the audit log")
+    .argument("<label>", "name of the token in lists, logs and the audit log")
     .addOption(
-      new Option("--profile <profile>", "tolerances for one identity provider")
+      new Option("--profile <profile>", "compatibility profile for an identity provider")
         .choices(SCIM_PROFILES)
         .default("standard"),
     )
-    .option("--expires <when>", "days from now (90d), a date or an RFC 3339 time; without it never")
+    .option("--expires <when>", "days from now (90d), a date or an RFC 3339 time (default: never)")
     .printsJson()
     .action(domainAction(context, async () => (await import("./tokens.ts")).create));
 
@@ -63,14 +63,14 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("list")
     .description(
-      "Lists tokens, newest first, that of the configuration before all; without --all no revoked ones.",
+      "Lists tokens, newest first, after the token of the configuration; --all includes revoked ones.",
     )
     .examples(
       "quartermaster scim tokens list --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster scim tokens list --all --wide",
       "quartermaster scim tokens list --json",
     )
-    .option("--all", "with those that were revoked")
+    .option("--all", "include revoked tokens")
     .printsTable()
     .action(domainAction(context, async () => (await import("./tokens.ts")).list));
 
@@ -78,7 +78,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
     noun
       .command("revoke")
-      .description("Makes a token unusable; the next request that presents it is refused.")
+      .description("Revokes a token; the next request with it is refused.")
       .examples(
         "quartermaster scim tokens revoke entra --dry-run",
         "quartermaster scim tokens revoke entra --yes",

@@ -1,5 +1,5 @@
-// `scim status`: one screen, with the newest of the refused requests; `--json` has all that are kept. Warnings are on
-// stderr, or in the document under `--json`.
+// `scim status`: one screen with the latest refused requests; `--json` has all that are stored. Warnings go to stderr, or into the
+// document under `--json`.
 import type { Refusal } from "../../../src/domain/scim/status/refusals.ts";
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -7,7 +7,7 @@ import { dateOf, detailsText, type Fact, timeOf } from "../../output/details.ts"
 import { type Column, tableText } from "../../output/table.ts";
 import { tokenDocument } from "./view.ts";
 
-/** of the refused requests, on the screen */
+/** Refused requests shown on the screen. */
 const SHOWN_MAX = 10;
 
 const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [

@@ -1,4 +1,4 @@
-// `scim tokens create`, `list` and `revoke`. A token is shown once, alone on stdout.
+// `scim tokens create`, `list` and `revoke`. A new token is printed once, with nothing else on stdout.
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -21,7 +21,7 @@ export async function create({
     profile: text("profile") ?? "",
   });
   const until = expiresAtMs === undefined ? "until it is revoked" : `until ${toRfc3339(expiresAtMs)}`;
-  const warning = `this is the SCIM token ${view.label}, shown this once: whoever has it can change users and groups ${until}`;
+  const warning = `this is the SCIM token ${view.label}; it is shown only once, and grants changes to users and groups ${until}`;
   output.secret(token, { name: "token", warning, more: { scim_token: tokenDocument(view) } });
 }
 
@@ -51,8 +51,9 @@ export async function revoke(call: Call): Promise<void> {
 }
 
 const UNSET =
-  "a service uses, or used, the token of its configuration; with --config of that service this tells which";
-const REFUSED_NEXT = "The next request that presents it is refused; what it provisioned stays.";
+  "a service uses or used a token from its configuration; pass that configuration file with --config to show it";
+const REFUSED_NEXT =
+  "The next request with this token is refused. Users and groups that it provisioned stay.";
 
 const useOf = ({ lastUsedAtMs }: ScimTokenView): string =>
-  lastUsedAtMs === null ? "It was never used." : `It was last used at ${toRfc3339(lastUsedAtMs)}.`;
+  lastUsedAtMs === null ? "It has never been used." : `It was last used at ${toRfc3339(lastUsedAtMs)}.`;

@@ -1,4 +1,4 @@
-// SCIM tokens as the terminal shows them. None of it lets anybody in.
+// Formats SCIM tokens as table columns and JSON, without the secret.
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
 import { dateOf, timeOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";

@@ -1,4 +1,4 @@
-// `sealing-keys list` and `sealing-keys rotate`. The bytes of a key are shown to nobody; they are in its file.
+// `sealing-keys list` and `sealing-keys rotate`. They never print the bytes of a key, which are in its file.
 import { basename } from "node:path";
 import type { SealingKeyState } from "../../../src/domain/system/sealing-keys.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -19,31 +19,33 @@ export async function list({ domain, output }: Call): Promise<void> {
   const keys = domain.sealingKeys.list();
   output.list(keys, { columns: COLUMNS, json: keyDocument, empty: "no sealing keys" });
   for (const { id, state, path, total } of keys) {
-    if (state === "missing") output.warning(`${id} is not at hand: ${MISSING}`);
+    if (state === "missing") output.warning(`${id} is missing: ${MISSING}`);
     if (state === "old" && total === 0)
-      output.note(`nothing lies under ${id}: ${path} may go once no older copy of the database is wanted`);
+      output.note(
+        `no secret uses ${id}: remove ${path} when you no longer need older copies of the database`,
+      );
   }
 }
 
 export async function rotate(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const path = domain.sealingKeys.checkRotate();
-  const plan = { action: `make a new sealing key, ${path}`, details: DETAILS };
+  const plan = { action: `create a new sealing key, ${path}`, details: DETAILS };
   if (!(await isConfirmed(context, command, plan))) return;
   const key = await domain.sealingKeys.rotate(actor);
-  output.result(keyDocument(key), `new secrets are sealed under ${key.id}, ${key.path}`);
+  output.result(keyDocument(key), `new secrets are sealed with ${key.id}, ${key.path}`);
   if (!isServiceRunning(call)) output.warning(NO_SERVICE);
 }
 
 const MISSING =
-  "name the configuration of the service with --config, or put its file back; what lies under it cannot be read";
+  "secrets sealed with it cannot be read; restore its file, or pass the configuration file of the service with --config";
 const DETAILS = [
-  "The service seals anew under it, in the background, what lies under older keys.",
-  "Older key files stay: copies of the database made so far need them.",
-  "Keep a copy of the new file apart from the database: without it nothing that is sealed can be read.",
+  "The service reseals secrets that use older keys in the background.",
+  "Keep the older key files: existing copies of the database need them.",
+  "Keep a copy of the new file apart from the database: without it, sealed secrets cannot be read.",
 ];
 const NO_SERVICE =
-  "no service runs on this data directory; what lies under older keys is sealed anew when one does";
+  "no service runs on this data directory; secrets that use older keys are resealed when a service runs";
 
 const amountsText = (secrets: SealingKeyState["secrets"]): string =>
   Object.entries(secrets)

@@ -35,8 +35,8 @@ export async function rotate({ domain, actor, context, command, output, has }: C
   const signs = has("inference") ? "inference_tokens" : "access_tokens";
   const ring = has("inference") ? domain.inference.signingKeys : domain.access.keys;
   if (!ring) throw gatewayOff();
-  const action = `make a new key for ${signs.replace("_", " ")} and retire the one in use`;
-  const details = ["Tokens signed so far stay valid until they expire; nobody is logged out."];
+  const action = `create a new key for ${signs.replace("_", " ")} and retire the current one`;
+  const details = ["Existing tokens stay valid until they expire; no login ends."];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const key = await ring.rotate(actor);
   output.result(keyDocument({ ...key, signs }), `new ${signs.replace("_", " ")} are signed with ${key.kid}`);

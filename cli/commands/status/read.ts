@@ -1,5 +1,5 @@
-// Gathers what `status` shows: facts of the machine, which need no database, what is in the database, and whether outside
-// services answer. A database of another schema is told and left as it is.
+// Collects the facts for `status`: the state of the machine, the contents of the database, and the reachability of external
+// services. A database with another schema version is reported but not read.
 
 import { readHarnessFacts } from "../../../src/app/files/harness-facts-file.ts";
 import { existingDirectory } from "../../../src/app/installation/installation.ts";
@@ -26,13 +26,13 @@ import { loadSettings } from "../../input/setting-options.ts";
 
 export interface Machine {
   path: string;
-  /** of the database, and of this program */
+  /** schema version of the database and of this program */
   schema: { database: number; program: number };
   server: ServerHolder | "unknown" | undefined;
   databaseBytes: number;
   walBytes: number;
   room: DiskSpace;
-  /** undefined where the settings say that nothing replicates the database */
+  /** undefined if the settings do not enable replication */
   replication: Replication | undefined;
 }
 
@@ -41,18 +41,18 @@ export type Content = Awaited<ReturnType<typeof contentOf>>;
 export interface Status {
   nowMs: number;
   machine: Machine;
-  /** undefined where the schema is older than the program's */
+  /** undefined if the schema of the database is older than that of the program */
   content: Content | undefined;
   outside: readonly ExternalService[];
   harnesses: HarnessState;
 }
 
-/** The configured harness file. */
+/** State of the configured harness file. */
 export interface HarnessState {
-  /** undefined where none is configured */
+  /** undefined if none is configured */
   file: string | undefined;
   signer: string | undefined;
-  /** why the file may not be used */
+  /** why the file cannot be used */
   problem: string | undefined;
 }
 

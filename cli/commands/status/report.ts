@@ -1,4 +1,4 @@
-// Prints the screen of `status`; the exit code is 6 while no service runs. What is on it is read.ts's, its form view.ts's.
+// Prints the screen of `status`; the exit code is 6 if no service is running. read.ts collects the facts, view.ts formats them.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { assertServiceRunning } from "../../data-directory/service-down.ts";

@@ -1,16 +1,16 @@
-// `quartermaster status`: one screen about the installation, whether the service runs or not (operator-experience.md OBS-5).
-// What is on it is read in cli/commands/status/.
+// `quartermaster status`: one screen about the installation, whether the service runs or not (requirement OBS-5).
+// read.ts collects the facts.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the command to the tree. */
+/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("status")
     .description(
-      "Shows version, service, policy, clients, gateway keys, jobs, backup and outside services on one screen.",
+      "Shows version, service, policy, clients, gateway keys, jobs, backup and external services on one screen.",
     )
     .examples(
       "quartermaster status --data-dir /var/lib/quartermaster",
@@ -23,6 +23,6 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       await status(context, self);
     });
 
-/** Adds its options. */
+/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addOfflineOption(addOptionsOf(command, ["data_dir", "keys.sealing_key"]));

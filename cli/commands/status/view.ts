@@ -1,4 +1,4 @@
-// The one screen of `status`, as text and as JSON. What is not as it should be has a line of its own below what it belongs to.
+// Formats the screen of `status` as text and JSON. Problems are printed under the item they concern.
 
 import type { ExternalService } from "../../../src/app/installation/outside-services.ts";
 import { isOverdue, type JobView } from "../../../src/domain/system/jobs.ts";
@@ -16,7 +16,7 @@ import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
 
-/** @returns the text, a line for each fact */
+/** @returns the text, one fact per line */
 export function statusText({ nowMs, machine, content, outside, harnesses }: Status): string {
   return detailsText([
     ["service", serviceText(machine, nowMs)],
@@ -42,7 +42,7 @@ function serviceText({ server }: Machine, nowMs: number): string {
 const schemaText = ({ schema: { database, program } }: Machine): string =>
   database === program
     ? String(program)
-    : `${database}; the next start brings it to ${program}, and nothing of it is shown before`;
+    : `${database}; the next start upgrades it to ${program}. Its contents are not shown until then`;
 
 function diskText({ room: { availableBytes, sizeBytes } }: Machine): string {
   const share = Math.floor((100 * availableBytes) / Math.max(sizeBytes, 1));
@@ -54,7 +54,7 @@ function replicationFacts(machine: Machine, nowMs: number): Fact[] {
   const { lastProgressMs } = machine.replication;
   const text =
     lastProgressMs === undefined
-      ? "Litestream has copied nothing here"
+      ? "Litestream has not copied anything yet"
       : `last progress ${whenText(lastProgressMs, { nowMs, machine })}`;
   return [["replication", text]];
 }
@@ -105,8 +105,8 @@ function gatewayFacts({ isOn, problems, problemCodes, revocationsPending }: Cont
   const codes = problemCodes.map(({ code, total }) => `${total} ${code}`).join(", ");
   return [
     ...(problems > 0 ? [fact(`with a problem: ${codes}; see keys list --problems`)] : []),
-    ...(revocationsPending > 0 ? [fact(`${revocationsPending} yet to be revoked at the gateway`)] : []),
-    ...(isOn ? [] : [fact("gateway mode is off in the settings that this command was given")]),
+    ...(revocationsPending > 0 ? [fact(`${revocationsPending} still to be revoked at the gateway`)] : []),
+    ...(isOn ? [] : [fact("gateway mode is off in the settings of this command")]),
   ];
 }
 
@@ -133,15 +133,15 @@ const harnessFacts = ({ file, signer, problem }: HarnessState): Fact[] =>
     ? []
     : [
         ["harness file", signer === undefined ? file : `${file}, signed by ${signer}`],
-        ...(problem === undefined ? [] : [fact(`not usable: ${problem}`)]),
+        ...(problem === undefined ? [] : [fact(`cannot be used: ${problem}`)]),
       ];
 
 const outsideFacts = ({ name, origin, state, reason, affects }: ExternalService): Fact[] => [
   [name, `${origin} ${state === "not_asked" ? "may be reached" : `is ${state}`}`],
-  ...(reason === null ? [] : [fact(reason), fact(`what waits: ${affects}`)]),
+  ...(reason === null ? [] : [fact(reason), fact(`affects: ${affects}`)]),
 ];
 
-/** @returns the document; what is in the database is null where its schema is older than the program's */
+/** @returns the JSON document; facts from the database are null if its schema is older than that of the program */
 export function statusDocument({ nowMs, machine, content, outside, harnesses }: Status): object {
   return {
     service: serviceDocument(machine, nowMs),

@@ -1,21 +1,21 @@
-// `quartermaster unit`: prints the systemd unit that runs this executable. What stands in it is for cli/commands/unit/text.ts.
+// `quartermaster unit`: prints the systemd unit that runs this executable. text.ts generates it.
 import { resolve } from "node:path";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { outputFor } from "../../output/output.ts";
 
-/** Adds the command to the tree (operator-experience.md SVC-1). */
+/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .command("unit")
-    .description("Prints the hardened systemd unit of the service, and the user it runs as.")
+    .description("Prints a hardened systemd unit for the service, or the user that it runs as.")
     .examples(
       "quartermaster unit --sysusers | install -D -m 644 /dev/stdin /etc/sysusers.d/quartermaster.conf",
       "quartermaster unit > /etc/systemd/system/quartermaster.service",
       "quartermaster help service",
     )
     .option("--executable <path>", "executable that the unit starts (default: this one)")
-    .option("--sysusers", "print the line of sysusers.d that makes the user instead")
+    .option("--sysusers", "print the sysusers.d line that creates the user instead")
     .printsJson()
     .action((options: Options, command: CliCommand) => print(context, command, options));
 }
@@ -25,9 +25,9 @@ interface Options {
   sysusers?: boolean;
 }
 
-/** Where an executable belongs, which running from source cannot tell. */
+/** Default path of the executable when running from source. */
 const USUAL_PLACE = "/usr/local/bin/quartermaster";
-/** What the unit hides from the service. */
+/** Folders that the unit hides from the service. */
 const HIDDEN = /^\/(?:home|root|run\/user|tmp|var\/tmp)\//;
 
 async function print(context: Context, command: CliCommand, options: Options): Promise<void> {
@@ -41,7 +41,7 @@ async function print(context: Context, command: CliCommand, options: Options): P
   const executable = options.executable === undefined ? own : resolve(context.cwd, options.executable);
   if (HIDDEN.test(executable)) {
     output.warning(
-      `the unit hides ${executable} from the service; install it as ${USUAL_PLACE}, for example`,
+      `the unit hides ${executable} from the service; install it elsewhere, such as ${USUAL_PLACE}`,
     );
   }
   const text = unitText(executable);

@@ -1,5 +1,5 @@
-// What the operator does to a user who is there. Every change ends the user's logins, so all but resuming ask first; what
-// the domain would refuse is refused before the question, so that a dry run promises nothing it could not keep.
+// The verbs that change an existing user. Changes that end the user's logins ask for confirmation. The checks of the domain run
+// before the question, so that a dry run fails like the real command.
 import { type ChangedUser, toAdminUser, type User } from "../../../src/domain/identity/model.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -26,7 +26,7 @@ export async function suspend(call: Call): Promise<void> {
   if (user.status === "suspended") return unchanged(call, user, "is suspended");
   const { users } = call.domain.identity;
   users.checkUpdate(call.actor, user.id, { status: "suspended" });
-  const wayBack = "`users resume` lets the user in again, with the old password.";
+  const wayBack = "`users resume` restores access with the old password.";
   await change(call, {
     action: `suspend ${user.email}`,
     details: [LOGINS_END, ...invitationsEnd(countSentInvitations(call, user)), wayBack],
@@ -35,7 +35,7 @@ export async function suspend(call: Call): Promise<void> {
   });
 }
 
-/** Gives back what was there before, so it does not ask. */
+/** Needs no confirmation: it restores access and ends no login. */
 export async function resume(call: Call): Promise<void> {
   const user = find(call, call.args[0]);
   if (user.status === "active") return unchanged(call, user, "is active");
@@ -43,12 +43,12 @@ export async function resume(call: Call): Promise<void> {
   changed(call, after, "is active");
 }
 
-/** Takes nothing away, so it does not ask. */
+/** Needs no confirmation: it takes nothing away. */
 export async function unlock(call: Call): Promise<void> {
   const user = find(call, call.args[0]);
   const isChange = await call.domain.identity.users.unlock(call.actor, user.id);
   if (isChange) changed(call, { ...user, canceledInvitations: 0 }, "can sign in again");
-  else unchanged(call, user, "has no wrong passwords counted");
+  else unchanged(call, user, "has no failed sign-ins");
 }
 
 export async function remove(call: Call): Promise<void> {
@@ -62,7 +62,7 @@ export async function remove(call: Call): Promise<void> {
     details: [
       LOGINS_END,
       ...invitationsEnd(canceledInvitations),
-      "The password is forgotten; the record and its history stay.",
+      "The password is deleted; the user record and its history stay.",
     ],
     done: "is removed",
     apply: async () => {
@@ -75,7 +75,7 @@ export async function remove(call: Call): Promise<void> {
 const countSentInvitations = ({ domain, actor }: Call, { id }: User): number =>
   domain.identity.users.countSentInvitations(actor.organizationId, id);
 
-/** Says in the plan how many invitations go with the role. */
+/** @returns the line of the plan about invitations that will be canceled */
 const invitationsEnd = (count: number): string[] =>
   count === 0 ? [] : [`${invitationsText(count)} from this user will be canceled.`];
 
@@ -88,7 +88,7 @@ const find = ({ domain, actor }: Call, reference = ""): User =>
 interface Change {
   action: string;
   details: readonly string[];
-  /** what follows the address in the sentence of the result */
+  /** end of the result sentence, after the e-mail address */
   done: string;
   apply(): Promise<ChangedUser>;
 }

@@ -1,4 +1,4 @@
-// `users erase`: says what would go, wants the address typed, and erases it. What belongs to a person is domain/erasure's.
+// `users erase`: shows what would be erased, asks for the e-mail address, and erases. src/domain/erasure finds the data of a person.
 import type { Erased, Walk, Wanted } from "../../../src/domain/erasure/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isNameConfirmed } from "../../input/prompt.ts";
@@ -33,10 +33,10 @@ function detailsOf({ user }: Wanted, { pseudonym, rows, auditEntries }: Erased):
   const counts = Object.entries(rows).filter(([, count]) => count > 0);
   return [
     ...(user && user.status !== "removed" ? ["The user is removed first: all logins end at once."] : []),
-    ...(user ? [] : ["No user has, or had, this address."]),
+    ...(user ? [] : ["No user has or had this address."]),
     ...counts.map(([name, count]) => `${name.replaceAll("_", " ")}: ${count}`),
     `${entriesText(auditEntries)} of the audit log will name ${pseudonym} instead.`,
-    "There is no way back. Backups made before still hold the data: see `help personal-data`.",
+    "This cannot be undone. Older backups still contain the data: see `help personal-data`.",
   ];
 }
 
@@ -44,10 +44,10 @@ const entriesText = (count: number): string => (count === 1 ? "1 entry" : `${cou
 
 function notesOf({ rows }: Erased): string[] {
   const waiting = rows.waiting_gateway_revocations ?? 0;
-  const notes = ["backups made before still hold the data: quartermaster help personal-data"];
+  const notes = ["older backups still contain the data: see quartermaster help personal-data"];
   if (waiting > 0)
     notes.push(
-      "a gateway key waits to be revoked; its row keeps the address until the gateway confirms that",
+      "a gateway key is still to be revoked; its row keeps the address until the gateway confirms the revocation",
     );
   return notes;
 }

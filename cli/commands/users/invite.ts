@@ -1,4 +1,4 @@
-// Invitations from the terminal: making, listing, renewing and canceling them. A link is shown once, alone on stdout.
+// `users invite` and the verbs of `invitations`. A link is printed once, with nothing else on stdout.
 
 import { originForLinks } from "../../../src/app/installation/origin.ts";
 import type { InvitationWithToken } from "../../../src/domain/identity/invitations/invitation-form.ts";
@@ -53,7 +53,7 @@ export async function cancel(call: Call): Promise<void> {
 export async function resend(call: Call): Promise<void> {
   const invitation = await call.domain.identity.invitations.resend(call.actor, find(call).id);
   const { email, expiresAtMs } = invitation;
-  const text = `renewed the invitation of ${email} until ${toRfc3339(expiresAtMs)}; its link stays`;
+  const text = `renewed the invitation of ${email} until ${toRfc3339(expiresAtMs)}; the link is the same`;
   call.output.result({ changed: true, invitation: documentOf(call, invitation) }, text);
 }
 
@@ -64,19 +64,19 @@ export async function regenerate(call: Call): Promise<void> {
     action: `give the invitation of ${email} a new link`,
     details: ["The old link stops working."],
   };
-  // What is closed the domain refuses, and there is nothing to ask.
+  // Does not ask about a closed invitation, because the domain refuses to renew it.
   if (status === "pending" && !(await isConfirmed(call.context, call.command, plan))) return;
   showLink(call, await call.domain.identity.invitations.regenerate(call.actor, id), origin);
 }
 
 function showLink(call: Call, { invitation, token }: InvitationWithToken, origin: string): void {
   const { email, expiresAtMs } = invitation;
-  const warning = `whoever has this link becomes ${email}; it is shown this once and works until ${toRfc3339(expiresAtMs)}`;
+  const warning = `anyone with this link can sign up as ${email}; it is shown only once and works until ${toRfc3339(expiresAtMs)}`;
   const more = { invitation: documentOf(call, invitation) };
   call.output.secret(invitationUrl(origin, token), { name: "invitation_url", warning, more });
 }
 
-/** Asked for before anything is made: a link without it would be lost. */
+/** Called before the invitation is created, because a link without an origin would be lost. */
 function originFor({ config }: Call): string {
   const origin = originForLinks(config);
   if (origin !== undefined) return origin;
@@ -85,7 +85,7 @@ function originFor({ config }: Call): string {
     "config.public_url_missing",
     "the link needs the origin of the service: no service runs on this data directory, and server.public_url is not set",
     {
-      hint: "start the service, add --server-public-url https://…, or name its configuration file with --config",
+      hint: "start the service, add --server-public-url https://…, or pass its configuration file with --config",
     },
   );
 }

@@ -1,4 +1,4 @@
-// `users create` and `users reset-password`: a password is read from a file or stdin, or generated and shown once.
+// `users create` and `users reset-password`: the password is read from a file or stdin, or generated and shown once.
 import { toAdminUser } from "../../../src/domain/identity/model.ts";
 import type { NewUserResult } from "../../../src/domain/identity/users/users.ts";
 import type { Secret } from "../../../src/platform/secret.ts";
@@ -38,6 +38,6 @@ function show({ output }: Call, { user, generatedPassword }: NewUserResult, done
     return;
   }
   output.note(done);
-  const warning = `this is the password of ${user.email}, shown this once: hand it over safely`;
+  const warning = `this is the password of ${user.email}, shown only once: send it over a secure channel`;
   output.secret(generatedPassword, { name: "password", warning, more: document });
 }

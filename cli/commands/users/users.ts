@@ -1,4 +1,4 @@
-// `quartermaster users`: the tree of its verbs. What a verb does is in cli/commands/users/, loaded when it is used.
+// Defines `quartermaster users` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
@@ -10,14 +10,14 @@ import { addPageOptions } from "../../output/list-pages.ts";
 const USER = ["<user>", "e-mail address or id"] as const;
 const ROLE = ["--role <role>", "admin or member"] as const;
 
-/** Adds the noun to the tree (operator-experience.md section 1.2). */
+/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("users")
-    .description("Shows, lets in and shuts out users.")
+    .description("Shows, creates, changes and removes users.")
     .examples("quartermaster users list", "quartermaster users suspend ana@example.org");
 
-/** Adds its verbs. */
+/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),
@@ -32,7 +32,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addPageOptions(
     noun
       .command("list")
-      .description("Lists users by address, removed ones included.")
+      .description("Lists users by e-mail address, including removed ones.")
       .examples(
         "quartermaster users list --role admin",
         "quartermaster users list --source scim --status suspended --json",
@@ -40,7 +40,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       )
       .option(...ROLE)
       .option("--status <status>", "active, suspended or removed")
-      .option("--source <source>", "local, or scim for those of an identity provider"),
+      .option("--source <source>", "local, or scim for users of an identity provider"),
   )
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
@@ -57,12 +57,12 @@ const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addSecretOptions(
     noun
       .command("create")
-      .description("Makes a user; without a given password one is generated and shown once.")
+      .description("Creates a user; a password is generated and shown once unless you provide one.")
       .examples(
         "quartermaster users create ana@example.org --role member",
         "quartermaster users create ana@example.org --role admin --password-file password.txt",
       )
-      .argument("<email>", "address of the user")
+      .argument("<email>", "e-mail address of the user")
       .requiredOption(...ROLE),
     "password",
   )
@@ -88,12 +88,12 @@ const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const inviting = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("invite")
-    .description("Invites an address for 24 hours and shows the link once.")
+    .description("Creates an invitation for 24 hours and shows its link once.")
     .examples(
       "quartermaster users invite ana@example.org --role member",
       "quartermaster users invite ana@example.org --role admin --config /etc/quartermaster/quartermaster.yaml",
     )
-    .argument("<email>", "address of the person to invite")
+    .argument("<email>", "e-mail address of the person to invite")
     .requiredOption(...ROLE)
     .printsJson()
     .action(domainAction(context, async () => (await import("./invite.ts")).invite));
@@ -115,7 +115,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("suspend")
-      .description("Shuts a user out until resumed, and ends the user's logins.")
+      .description("Blocks a user until resumed, and ends the user's logins.")
       .examples(
         "quartermaster users suspend ana@example.org",
         "quartermaster users suspend ana@example.org --dry-run",
@@ -126,7 +126,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./change.ts")).suspend)),
   noun
     .command("resume")
-    .description("Lets a suspended user in again, with the old password.")
+    .description("Restores the access of a suspended user, with the old password.")
     .examples(
       "quartermaster users resume ana@example.org",
       "quartermaster users resume ana@example.org --json",
@@ -136,7 +136,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./change.ts")).resume)),
   noun
     .command("unlock")
-    .description("Forgets the wrong passwords tried for a user, so that sign-in works again at once.")
+    .description("Clears the failed sign-ins of a user, so that the user can sign in again at once.")
     .examples(
       "quartermaster users unlock ana@example.org",
       "quartermaster users unlock ana@example.org --json",
@@ -147,7 +147,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("remove")
-      .description("Takes a user's access away for good; the record and its history stay.")
+      .description("Removes a user's access for good; the record and its history stay.")
       .examples(
         "quartermaster users remove ana@example.org",
         "quartermaster users remove ana@example.org --dry-run",
@@ -159,7 +159,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addSevereConfirmOptions(
     noun
       .command("erase")
-      .description("Erases everything about a person; the audit log names a pseudonym instead.")
+      .description("Erases all data about a person; the audit log shows a pseudonym instead.")
       .examples(
         "quartermaster users erase ana@example.org --dry-run",
         "quartermaster users erase ana@example.org --confirm ana@example.org",

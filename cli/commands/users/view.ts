@@ -1,4 +1,4 @@
-// Users and invitations as the terminal shows them: columns, facts, and what a change is called.
+// Formats users and invitations as table columns and text.
 import {
   type Invitation,
   toAdminInvitation,
@@ -20,10 +20,10 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   { header: "UPDATED", value: ({ updatedAtMs }) => new Date(updatedAtMs), isWide: true },
 ];
 
-/** @returns every fact about a user, one to a line */
+/** @returns every fact about a user, one per line */
 export const userText = (user: User): string => factsText(toAdminUser(user));
 
-/** @param nowMs decides whether a pending invitation shows as expired */
+/** @param nowMs UTC milliseconds; decides whether a pending invitation shows as expired */
 export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] => [
   { header: "EMAIL", value: ({ email }) => email },
   { header: "ROLE", value: ({ role }) => role },
@@ -34,7 +34,7 @@ export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] 
   { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
 ];
 
-/** @returns every fact about an invitation, one to a line */
+/** @returns every fact about an invitation, one per line */
 export const invitationText = (invitation: Invitation, nowMs: number): string =>
   factsText(toAdminInvitation(invitation, nowMs));
 

@@ -174,7 +174,7 @@ describe("a restore", () => {
   test("DAT-6 of the copy from before an upgrade says that it is upgraded again, and how to go back", async () => {
     makeOlder(bench.data, bench.clock);
     const { copy } = await bench.json("migrate up");
-    const way = `schema ${OLDER_SCHEMA} becomes ${programSchema()}, which version development cannot open. To go back to version development, put its executable in place, and run that: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
+    const way = `schema ${OLDER_SCHEMA} will be upgraded to ${programSchema()}, which version development cannot open. To go back to version development, install its executable and run: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
     const { details } = await bench.json(`backup restore ${copy} --dry-run`);
     expect(details).toContainEqual(`Its ${way}`);
     const { stdout, stderr } = await bench.run(`backup restore ${copy} ${restore} --json`);
@@ -188,7 +188,7 @@ describe("a restore", () => {
     const run = (more: string) =>
       runHere(`${line} ${more}`.trim().split(" "), { cwd: bench.folder, clock: bench.clock, ids: bench.ids });
     const plan = JSON.parse((await run("--dry-run")).stdout);
-    expect(plan.action).toStartWith(`make the data directory ${elsewhere}, and put into it the backup`);
+    expect(plan.action).toStartWith(`create the data directory ${elsewhere}, and restore into it the backup`);
     expect((await run("")).exitCode).toBe(2);
     expect((await run("--confirm other")).exitCode).toBe(2);
     expect(existsSync(elsewhere)).toBe(false);
@@ -198,7 +198,7 @@ describe("a restore", () => {
 
   test("DAT-6 an upgrade by whichever command comes first is told, with the copy that was made", async () => {
     makeOlder(bench.data, bench.clock);
-    const upgraded = `brought the database from schema ${OLDER_SCHEMA} to ${programSchema()}; a copy as it was: `;
+    const upgraded = `upgraded the database from schema ${OLDER_SCHEMA} to ${programSchema()}; copy before the upgrade: `;
     expect((await bench.run("users list")).stderr).toStartWith(upgraded);
     expect((await bench.run("users list")).stderr).toBe("");
   });
@@ -239,7 +239,7 @@ describe("a restore is refused", () => {
     const lock = lockForServer(placesIn(bench.data), bench.clock);
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("4 data_dir.in_use");
     const { details } = await bench.json(`backup restore ${backup} --dry-run`);
-    expect(details).toContain("A service runs on it now: stop that first.");
+    expect(details).toContain("A service is running on this directory. Stop it first.");
     lock.release();
   });
 
@@ -400,7 +400,7 @@ describe("DAT-3 keys", () => {
   test("come along in a second file, and what lies under them opens on another machine", async () => {
     rmSync(bench.data, { recursive: true });
     const plan = await bench.json("backup restore moved.qmb --dry-run");
-    expect(JSON.stringify(plan)).toContain("is not at hand");
+    expect(JSON.stringify(plan)).toContain("is missing");
     expect(existsSync(bench.data)).toBe(false);
     expect(await outcomeOf(`backup restore moved.qmb ${withKeys}`)).toBe("2 confirmation.no_terminal");
     expect(existsSync(bench.data)).toBe(false);
@@ -416,7 +416,7 @@ describe("DAT-3 keys", () => {
     rmSync(bench.data, { recursive: true });
     mkdirSync(bench.data, { mode: 0o700 });
     const { stderr, exitCode } = await bench.run("backup restore moved.qmb");
-    expect(stderr).toMatch(/^warning: The sealing key \w{12} is not at hand/);
+    expect(stderr).toMatch(/^warning: The sealing key \w{12} is missing/);
     expect(exitCode).toBe(0);
   });
 

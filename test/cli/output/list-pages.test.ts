@@ -44,7 +44,7 @@ test.each([0, 1, PAGE_ROWS_MAX - 1, PAGE_ROWS_MAX, PAGE_ROWS_MAX + 1, LISTED_MAX
 test("of more rows the first ones are read, and the rest is mentioned", () => {
   const { items, total, warnings } = read(LISTED_MAX + 1);
   expect([items.length, total]).toEqual([LISTED_MAX, LISTED_MAX + 1]);
-  expect(warnings).toEqual(["these are the first 10000 of 10001; narrow the list or use --page"]);
+  expect(warnings).toEqual(["showing the first 10000 of 10001; narrow the list or use --page"]);
 });
 
 test("a page is read alone, whichever of its two options is given", () => {

@@ -284,7 +284,7 @@ test("the scripts are printed as they are, and another shell is refused", async 
 
 test("the answer has only what begins as the word does, with what it is", async () => {
   expect(await runCli(["__complete", "--", "jobs", "ru"])).toEqual({
-    stdout: "run\tMakes a job due now; the running service takes it within a second or two.\n",
+    stdout: "run\tMakes a job due now; the running service starts it within two seconds.\n",
     stderr: "",
     exitCode: 0,
   });

@@ -116,7 +116,9 @@ test("both end with 6 where no service runs, with 0 where that is meant, and a f
     return Promise.all(lines.map(async (line) => (await bench.run(line)).exitCode));
   };
   expect(await codes()).toEqual([6, 0, 6, 0]);
-  expect((await bench.run("status")).stderr).toContain("hint:  start it: systemctl start quartermaster");
+  expect((await bench.run("status")).stderr).toContain(
+    "hint:  start it with `systemctl start quartermaster`",
+  );
   chmodSync(join(bench.data, "quartermaster.db"), 0o640);
   expect(await codes()).toEqual([6, 0, 7, 7]);
 });

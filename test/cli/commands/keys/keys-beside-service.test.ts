@@ -181,7 +181,7 @@ test("without a running service it is said who will do what was asked for", asyn
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");
-  expect((await run(`keys revoke ${ADMIN} --yes`)).stderr).toContain("carried out when the service runs");
+  expect((await run(`keys revoke ${ADMIN} --yes`)).stderr).toContain("carried out when a service runs");
   expect(keysOf(ADMIN)).not.toEqual([]);
   await command("keys reconcile");
   expect(keysOf(ADMIN)).toEqual([]);

@@ -47,7 +47,7 @@ test("a path that systemd does not take is refused", async () => {
   const { stderr, exitCode } = await runHere(["unit", "--executable", '/opt/"mine"/quartermaster'], {
     cwd: "/",
   });
-  expect(stderr).toStartWith("error: systemd starts no executable whose path has quotes");
+  expect(stderr).toStartWith("error: systemd cannot start an executable whose path contains quotes");
   expect(exitCode).toBe(2);
 });
 
