@@ -1,5 +1,5 @@
-// The browser behind a page request: who is signed in, and whether a form was sent by a page of ours. Pages find the
-// caller themselves instead of leaving it to the guard, because a stranger is led to the sign-in page, not refused.
+// Identifies the browser behind a page request: who is signed in, and whether one of our pages sent a form. Pages look up the
+// caller themselves instead of using the guard, because they redirect signed-out visitors to the sign-in page.
 import type { Principal } from "../../domain/access/service.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../platform/ids.ts";
@@ -20,19 +20,19 @@ import {
 export interface Visitor {
   principal: Principal;
   sessionId: string;
-  /** the secret in the cookie */
+  /** secret in the session cookie */
   sessionToken: string;
-  /** token for the forms of this visitor */
+  /** CSRF token for this visitor's forms */
   csrf: string;
 }
 
 export type Browser = ReturnType<typeof createBrowser>;
 
-/** @returns what pages and session routes ask about the browser in front of them */
+/** @returns functions that pages and session routes use to identify the browser */
 export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
   const { authenticator, sessions, settings } = domain.access;
 
-  /** @returns the Set-Cookie values that give a browser the token of its session, and its device cookie */
+  /** @returns the Set-Cookie values for the session cookie and the device cookie */
   const cookiesOf = (given: { sessionToken: string; deviceCookie: string }) => ({
     cookie: sessionCookie(given.sessionToken, {
       baseUrl: baseUrl(),
@@ -42,13 +42,13 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
   });
 
   return {
-    /** @returns how pages introduce the organization */
+    /** @returns the organization's branding for pages */
     branding(): Branding {
       const { name: organizationName = "Quartermaster" } = domain.identity.organization() ?? {};
       return { organizationName, logoUrl: domain.branding.current().logoUrl };
     },
 
-    /** @returns who is signed in, also for `principalOf` and `actorOf` */
+    /** @returns the signed-in visitor; also works as input of `principalOf` and `actorOf` */
     visitor(request: Request): Visitor | undefined {
       const sessionToken = sessionTokenOf(request, baseUrl());
       if (sessionToken === undefined) return undefined;
@@ -65,9 +65,9 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
     },
 
     /**
-     * Opens a login session for the browser that asks.
-     * @returns the session with its user, and the Set-Cookie values for the browser: the session cookie, and the device
-     *   cookie, which the JSON sign-in leaves out because its contract has one cookie
+     * Signs the browser in.
+     * @returns the session with its user, and the Set-Cookie values for the session cookie and the device cookie. The JSON
+     *   sign-in omits the device cookie because its contract has one cookie.
      * @throws DomainError as LoginSessions.signIn
      */
     async signIn(request: Request, credential: { email: string; password: Secret }) {
@@ -85,7 +85,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
 
     cookiesOf,
 
-    /** @returns the token for a form of somebody who is not signed in, and the cookie that must come back with it */
+    /** @returns a CSRF token for a form of a signed-out visitor, and the cookie that the form post must carry */
     anonymousForm(request: Request): { csrf: string; cookies: string[] } {
       const known = formSecretOf(request, baseUrl());
       const secret = known ?? randomToken(ids);
@@ -93,13 +93,13 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       return { csrf: formTokenOf(secret), cookies };
     },
 
-    /** @throws DomainError `access.foreign_origin`, `form.stale` unless a page of ours made the form for this visitor */
+    /** @throws DomainError `access.foreign_origin`, `form.stale` unless one of our pages made the form for this visitor */
     checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
       refuseForeignForm(request, baseUrl());
       if (csrf === undefined || !equalInConstantTime(csrf, visitor.csrf)) throw formStale();
     },
 
-    /** The same for a form of anonymousForm. */
+    /** Checks a form made by anonymousForm. @throws as checkForm */
     checkAnonymousForm(request: Request, csrf: string | undefined): void {
       refuseForeignForm(request, baseUrl());
       const secret = formSecretOf(request, baseUrl());
@@ -108,12 +108,12 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
   };
 }
 
-/** The page shows the token, so it must not be the secret itself, nor lead back to it. */
+/** The page contains the form token, so the token must not reveal the session secret. */
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);
 
 /**
- * Our pages forbid the Referer, and browsers then call even our own origin `null`: that says nothing, and the token
- * decides. An origin that has a name, or the browser's word that the form came from elsewhere, is believed.
+ * Our pages set `Referrer-Policy: no-referrer`, so browsers send `Origin: null` even for our own forms; in that case only the
+ * CSRF token decides. A named origin or `Sec-Fetch-Site: cross-site` is believed.
  */
 function refuseForeignForm(request: Request, baseUrl: string): void {
   const origin = request.headers.get("origin");

@@ -1,6 +1,6 @@
-// Our cookies. The session cookie's name and attributes are the contract's (client-and-auth.md section 4.5); the form cookie
-// ties a form that a stranger may send to the browser that was shown it; the device cookie says that a browser has signed in
-// before (sign-in/device-cookie.ts); the code cookie says which typed user code a browser is about to confirm.
+// Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
+// visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
+// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm.
 
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { DAY_MS, SECOND_MS } from "../../platform/clock.ts";
@@ -8,13 +8,13 @@ import { DAY_MS, SECOND_MS } from "../../platform/clock.ts";
 const FORM_COOKIE = "quartermaster_form";
 const DEVICE_COOKIE = "quartermaster_device";
 const USER_CODE_COOKIE = "quartermaster_user_code";
-/** Browsers keep no cookie for longer (RFC 6265bis section 5.5). */
+/** Browsers cap cookie lifetimes at 400 days (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 
-/** On https the name carries the prefix that makes browsers insist on Secure. */
+/** On https the name has the prefix that makes browsers require Secure. */
 export const sessionCookieName = (baseUrl: string): string =>
   isSecure(baseUrl) ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 
@@ -24,9 +24,9 @@ const cookieOf = (request: Request, name: string): string | undefined => {
 };
 
 /**
- * Reads only the name that `baseUrl` calls for. On https, anyone who can answer for the host over plain http can set the
- * unprefixed name, so that cookie is ignored.
- * @returns the session token that a request carries
+ * Reads only the cookie name that matches `baseUrl`. On https, an attacker who can answer for the host over plain http can
+ * set the unprefixed name, so that cookie is ignored.
+ * @returns the session token in the request
  */
 export const sessionTokenOf = (request: Request, baseUrl: string): string | undefined =>
   cookieOf(request, sessionCookieName(baseUrl));
@@ -51,7 +51,7 @@ export function sessionCookie(token: string, options: SessionCookieOptions): str
 export const expiredSessionCookie = (baseUrl: string): string =>
   sessionCookie("", { baseUrl, maxAgeSeconds: 0 });
 
-/** Gives the browser its cookie again, with its full age, unless the answer itself signs in or out. */
+/** Sends the session cookie again with its full lifetime, unless the answer already sets it. */
 export function renewSessionCookie(
   request: Request,
   response: Response,
@@ -63,15 +63,15 @@ export function renewSessionCookie(
   if (token !== undefined && !isSet) response.headers.append("set-cookie", sessionCookie(token, options));
 }
 
-/** On https no other host can set a cookie of that prefix: a neighbour cannot choose our secret. */
+/** With the https prefix no other host can set the cookie, so a neighboring subdomain cannot choose our secret. */
 const ownCookieName = (name: string, baseUrl: string): string =>
   isSecure(baseUrl) ? `__Host-${name}` : name;
 
-/** @returns the device cookie that a request carries, whoever made it */
+/** @returns the device cookie in the request, not verified */
 export const deviceCookieOf = (request: Request, baseUrl: string): string | undefined =>
   cookieOf(request, ownCookieName(DEVICE_COOKIE, baseUrl));
 
-/** @returns the Set-Cookie value that marks a browser as one that has signed in */
+/** @returns the Set-Cookie value that marks a browser as having signed in */
 export const deviceCookie = (value: string, baseUrl: string): string =>
   new Bun.Cookie(ownCookieName(DEVICE_COOKIE, baseUrl), value, {
     httpOnly: true,
@@ -81,13 +81,13 @@ export const deviceCookie = (value: string, baseUrl: string): string =>
     maxAge: DEVICE_COOKIE_MAX_AGE_SECONDS,
   }).serialize();
 
-/** @returns the secret of the form cookie, unless there is none or it cannot be ours */
+/** @returns the secret of the form cookie; undefined if it is missing or malformed */
 export function formSecretOf(request: Request, baseUrl: string): string | undefined {
   const secret = cookieOf(request, ownCookieName(FORM_COOKIE, baseUrl));
   return secret && FORM_SECRET.test(secret) ? secret : undefined;
 }
 
-/** @returns the Set-Cookie value of a form cookie, for as long as the browser is open */
+/** @returns the Set-Cookie value of a form cookie, which lasts for the browser session */
 export const formCookie = (secret: string, baseUrl: string): string =>
   new Bun.Cookie(ownCookieName(FORM_COOKIE, baseUrl), secret, {
     httpOnly: true,
@@ -96,13 +96,13 @@ export const formCookie = (secret: string, baseUrl: string): string =>
     secure: isSecure(baseUrl),
   }).serialize();
 
-/** @returns the typed user code that a request carries, whoever put it there */
+/** @returns the user code in the code cookie, not verified */
 export const typedCodeOf = (request: Request, baseUrl: string): string | undefined =>
   cookieOf(request, ownCookieName(USER_CODE_COOKIE, baseUrl));
 
 /**
- * Needs no signature: the code opens nothing but a device login that its user has bound by typing it.
- * @returns the Set-Cookie value that leads this browser to the device login of a typed code
+ * Needs no signature: the code only opens a device login that its user has claimed by typing the code.
+ * @returns the Set-Cookie value that stores a typed user code
  */
 export const typedCodeCookie = (userCode: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
   new Bun.Cookie(ownCookieName(USER_CODE_COOKIE, baseUrl), userCode, {

@@ -1,5 +1,5 @@
-// Who may call a route. Every route says `requires`; the check runs before a body, a query or a path is looked at.
-// Authentication itself is the access area's: this file finds the credential and compares it with what the route needs.
+// Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
+// access area authenticates; this file finds the credential and compares it with the requirement.
 import { bearer } from "@elysiajs/bearer";
 import { Elysia, status } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
@@ -11,11 +11,11 @@ import { sessionTokenOf } from "./cookies.ts";
 import type { TokenVerificationLimit } from "./token-verification-limit.ts";
 
 /**
- * `nobody`: no credential is looked at. `anyone`: any valid credential. `administrator`: the role, and for a bearer
- * token the scope governance:read. A scope: a credential that holds it; a browser session holds all of them.
- * `session`: a person at a browser; no token of a workstation. `workstation`: a token that holds governance:read; no
- * browser. `metrics`: whom metrics-access.ts lets in, or an administrator. `scim`: a token of an identity
- * provider, `proxy`: the token of the inference proxy; these open nothing else.
+ * `nobody`: no credential is checked. `anyone`: any valid credential. `administrator`: the admin role, and for a bearer token
+ * also the scope governance:read. A scope name: a credential with that scope; a browser session has all scopes. `session`: a
+ * browser session, no workstation token. `workstation`: a token with governance:read, no browser session. `metrics`: a caller
+ * that metrics-access.ts admits, or an administrator. `scim`: a token of an identity provider. `proxy`: the token of the
+ * inference proxy. The last two open nothing else.
  */
 export type Requirement =
   | "nobody"
@@ -31,16 +31,16 @@ export type Requirement =
 export interface GuardOptions {
   authenticator: Authenticator;
   verificationLimit: TokenVerificationLimit;
-  /** origin of our own pages: cookies of a request that another site started do not count */
+  /** origin of our own pages; session cookies are ignored on requests that another site started */
   baseUrl(): string;
   canReadMetrics(request: Request, exchange: Exchange): boolean;
-  /** names the identity provider behind a request in its exchange, or throws the refusal; never waits */
+  /** stores the calling identity provider in the exchange, or throws the refusal; synchronous */
   admitProvider(request: Request): void;
-  /** throws the refusal of whoever is not the inference proxy */
+  /** throws unless the caller is the inference proxy */
   admitProxy(request: Request): void;
 }
 
-/** The scope without which a token does nothing for an administrator either (control-api.md section 20.1.1). */
+/** An administrator's token also needs this scope. */
 const ADMINISTRATOR_SCOPE: Scope = "governance:read";
 const WORKSTATION_SCOPE: Scope = "governance:read";
 
@@ -61,7 +61,7 @@ export function createGuard(options: GuardOptions) {
   });
 }
 
-/** The framework reads this function's text: members must be named here, or they may be missing. */
+/** The framework reads this function's source text: it only provides context members that are destructured here. */
 function nameRoute({ request, route }: { request: Request; route: string }): void {
   exchangeOf(request).route = route;
 }
@@ -70,21 +70,21 @@ interface Address {
   check: ReturnType<typeof createAddressCheck>;
 }
 
-/** Bound, as admit is, and behind it. */
+/** Used with bind for the same reason as `admit`, and runs after it. */
 function checkAddress(address: Address, context: Parameters<Address["check"]>[0]): void {
   address.check(context);
 }
 
 const SCHEME = "Bearer ";
 
-/** Ends a pass through a route whose caller is not known yet; nobody gets to see it. */
+/** Ends the first pass of a request whose token still has to be verified. Callers never see this answer. */
 const UNDECIDED = status(401);
 
 /**
- * A route whose hooks may wait answers with a promise, even where there is nothing to wait for, and that costs more
- * than the check. So the guard never waits: where a token has to wait its turn to be verified, it ends the pass, and the route is
- * asked again afterwards.
- * @param ask gives the answer of the routes to the request of this exchange
+ * Runs the route a second time after a queued token verification. A route with async hooks always answers with a promise,
+ * which costs more than the check itself. The guard therefore stays synchronous: when a verification has to wait, it ends the
+ * pass with UNDECIDED and the route runs again afterwards.
+ * @param ask runs the route for the request of this exchange
  */
 export function answerAfterVerification(
   exchange: Exchange,
@@ -103,28 +103,28 @@ function gate(options: GuardOptions, requirement: Requirement): Hook {
   return admit.bind(undefined, { ...options, requirement });
 }
 
-/** What a principal of ours may be asked for. */
+/** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
 interface Gate extends GuardOptions {
   requirement: Wanted;
 }
 
-/** Bound, as admit is. Users' tokens and cookies are not looked at (scim.md SCIM-1). */
+/** Used with bind for the same reason as `admit`. User tokens and cookies are ignored here. */
 function admitProvider(options: GuardOptions, { request }: { request: Request }): void {
   options.admitProvider(request);
   exchangeOf(request).isAdmitted = true;
 }
 
-/** Bound, as admit is. */
+/** Used with bind for the same reason as `admit`. */
 function admitProxy(options: GuardOptions, { request }: { request: Request }): void {
   options.admitProxy(request);
   exchangeOf(request).isAdmitted = true;
 }
 
 /**
- * Bound by its caller, so that it has no text: the framework would take it for a hook that may wait.
- * @returns UNDECIDED, or nothing for a caller who may go on
+ * Callers use it with bind to hide the source text, because the framework would otherwise treat it as an async hook.
+ * @returns UNDECIDED while the token is being verified; undefined to continue
  */
 function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED | undefined {
   const exchange = exchangeOf(request);
@@ -134,15 +134,15 @@ function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED 
     exchange.verification = verify(gate, { request, exchange });
     return UNDECIDED;
   }
-  exchange.principal = principal; // the log names whoever is refused below
+  exchange.principal = principal; // set before the checks below so that the log names a refused caller
   refuseUnfit(principal, gate.requirement);
   exchange.isAdmitted = true;
   return undefined;
 }
 
 /**
- * Asks the plugin for the token of a header. It gets no more of the request: it would also read `?access_token=`, which
- * is no credential here (RFC 9700 section 4.3.2).
+ * Reads the bearer token with the plugin. It passes only the Authorization header, because the plugin would also accept
+ * `?access_token=`, which RFC 9700 section 4.3.2 forbids.
  */
 const tokenReader = new Elysia().use(bearer()).get("/", ({ bearer }) => bearer ?? "");
 
@@ -152,7 +152,7 @@ async function readToken(request: Request): Promise<string> {
   return await answer.text();
 }
 
-/** What came of it, a refusal too, is for the next pass, so that the route answers it. */
+/** Stores the result, including a refusal, for the second pass, so that the route answers it. */
 async function verify(
   { authenticator, verificationLimit }: GuardOptions,
   { request, exchange }: { request: Request; exchange: Exchange },
@@ -195,21 +195,21 @@ function requireScope(principal: Principal, scope: Scope): void {
 }
 
 /**
- * A bearer token, even a bad one, decides alone: it never falls back to the cookie (client-and-auth.md section 2.7).
- * @returns undefined for a token that has to wait
+ * A request with a bearer token never falls back to the cookie, even if the token is invalid.
+ * @returns undefined for a token whose verification has to wait
  */
 function identify(
   gate: Gate,
   { request, exchange }: { request: Request; exchange: Exchange },
 ): Principal | undefined {
   const authorization = request.headers.get("authorization");
-  // The plugin also reads `Bearerabc`, which is no credential.
+  // The plugin also accepts `Bearerabc`, which is not a valid credential.
   if (authorization?.startsWith(SCHEME)) {
     const { authenticator, verificationLimit } = gate;
     const token = authorization.slice(SCHEME.length);
     return (
       authenticator.known(token) ??
-      verificationLimit.readConsistently(exchange.address, () => authenticator.bearer(token))
+      verificationLimit.verifyNow(exchange.address, () => authenticator.bearer(token))
     );
   }
   const token = sessionTokenOf(request, gate.baseUrl());
@@ -230,7 +230,7 @@ const noCredential = (requirement: Wanted) =>
 const noSession = () =>
   new DomainError("unauthenticated", "access.session_missing", "this needs a signed-in browser, not a token");
 
-/** What a caller is told without the token of a workstation where one is needed. */
+/** @returns the error for a missing workstation token */
 export const noToken = () =>
   new DomainError(
     "unauthenticated",
@@ -241,8 +241,8 @@ export const noToken = () =>
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
- * A browser sends the cookie with a request that another site started; that request changes nothing.
- * An absent Origin is no sign of a browser and is let through (client-and-auth.md section 4.4).
+ * Rejects state changes that another site's page started, because browsers attach the cookie to them. A request without an
+ * Origin header is allowed: browsers always send one with cross-site changes.
  * @throws DomainError `access.foreign_origin`
  */
 export function refuseForeignOrigin(request: Request, baseUrl: string): void {
@@ -250,7 +250,7 @@ export function refuseForeignOrigin(request: Request, baseUrl: string): void {
 }
 
 /**
- * The same whatever the method, for the few GET requests of the contract that change something.
+ * Applies the same check to every method, for the few GET operations of the contract that change state.
  * @throws DomainError `access.foreign_origin`
  */
 export function refuseForeignPage(request: Request, baseUrl: string): void {
@@ -261,8 +261,8 @@ export function refuseForeignPage(request: Request, baseUrl: string): void {
 }
 
 /**
- * Not part of the route's `detail`: the framework appends the lists of a macro to each other, once for each time it is used.
- * @returns what the OpenAPI document says about the caller
+ * Not part of the route's `detail`, because the framework concatenates the lists of a macro each time it is applied.
+ * @returns the OpenAPI security requirement
  */
 export function securityOf(requirement: Requirement): object[] {
   if (requirement === "nobody") return [];

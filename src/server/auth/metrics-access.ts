@@ -1,5 +1,5 @@
-// Who may read the metrics: the holder of the metrics token, or somebody on this machine while nobody else is served
-// (operator-experience.md OBS-2). Administrators are let in by guard.ts.
+// Decides who may read the metrics: a caller with the metrics token, or a local process while the service is reachable only
+// from this machine. guard.ts admits administrators.
 import { BlockList, isIP, isIPv6 } from "node:net";
 import type { Secret } from "../../platform/secret.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -9,12 +9,12 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** A proxy on this machine makes every stranger look local, and tells of it in these at best. */
+/** Behind a reverse proxy on this machine every caller looks local. These headers reveal such a proxy, if it sends any. */
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 export interface MetricsAccess {
   token: Secret | undefined;
-  /** under which callers reach us: one that other machines can reach too may be a proxy's */
+  /** our public origin; unless it is local, other machines may reach us through a proxy on this one */
   origin: string;
 }
 
@@ -31,7 +31,7 @@ export function canReadMetrics(
 
 const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/;
 
-/** A page of another site that has its name point to this machine (DNS rebinding) sends that name as the host. */
+/** Prevents DNS rebinding: a page whose host name resolves to this machine still sends that name as the host. */
 function isForLocal(request: Request): boolean {
   const [, bracketed, bare] = HOST_AND_PORT.exec(request.headers.get("host") ?? "") ?? [];
   const host = bracketed ?? bare;

@@ -1,19 +1,19 @@
-// Where a browser may be sent after signing in: paths of ours, and nothing that a browser would read as another site.
+// Validates the path to redirect to after sign-in: only paths of this service, nothing that a browser reads as another site.
 
-/** Longer ones are no path of ours. */
+/** Longer paths are rejected. */
 export const OWN_PATH_LENGTH_MAX = 2048;
-/** Stands for our own, so that every absolute address differs from it. */
+/** Placeholder origin: every absolute URL resolves to a different one. */
 const BASE = "http://own.invalid";
 
 /**
- * Reads a path that came from outside.
- * @returns the path as the URL parser of a browser understands it, without a fragment; nothing for another site in any
- *   spelling (`https:…`, `//host`, `/\host`, with tabs between, `/.//host`)
+ * Parses an untrusted redirect path.
+ * @returns the path as a browser's URL parser reads it, without a fragment; undefined for another site in any spelling
+ *   (`https:…`, `//host`, `/\host`, with tabs in between, `/.//host`)
  */
 export function readOwnPath(text: string | undefined): string | undefined {
   if (!text?.startsWith("/") || text.length > OWN_PATH_LENGTH_MAX) return undefined;
   const url = URL.parse(text, BASE);
-  // A path that begins with two slashes is a host again once it stands alone.
+  // A path that begins with two slashes is read as a host when used alone.
   if (url?.origin !== BASE || url.pathname.startsWith("//")) return undefined;
   return url.pathname + url.search;
 }

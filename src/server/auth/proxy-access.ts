@@ -1,4 +1,4 @@
-// Who may ask for users' gateway keys: the holder of the inference proxy's token, and nobody while there is none.
+// Admits the inference proxy to the operations on users' gateway keys: the caller must have the configured proxy token.
 import { DomainError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { unrouted } from "../http/problems/refusal.ts";

@@ -1,47 +1,50 @@
-// How much of the processor goes into access tokens that come for the first time. Verifying one takes longer than the rest
-// of a small request, and anybody may send any number of them: after a restart the whole fleet does, and an attacker may do
-// so with tokens that were never ours. So a turn of the event loop verifies for a bounded time, bad tokens get a bounded share
-// of the processor, and an address that sends many is soon not listened to. Tokens seen before need none of this.
+// Limits the processor time spent on access tokens that are seen for the first time. Verifying a token takes longer than the
+// rest of a small request, and anyone can send any number: the whole fleet does after a restart, and an attacker may send
+// forged ones. Three limits apply: verification time per turn of the event loop, the processor share of refused tokens, and
+// refused tokens per address. Tokens verified before bypass this.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { createRates } from "../http/rate-limit.ts";
 import type { Verdict } from "../metrics/token-metrics.ts";
 
-/** Of verification in one turn: about a hundred and fifty tokens. Nobody else is answered meanwhile. */
+/** Verification time in one turn of the event loop, about 150 tokens. All other requests wait during it. */
 export const TURN_MS = 10;
-/** Of a core, for tokens that are refused. While it is used up every new token waits: no verification tells beforehand. */
+/**
+ * Share of one core for refused tokens. While it is used up all new tokens wait, because only verification tells good from
+ * bad.
+ */
 export const REFUSAL_SHARE = 0.25;
-/** The same after a rest. */
+/** Refusal budget that accumulates while idle. */
 export const REFUSAL_BURST_MS = 50;
 const PACE_MS = 4;
-/** Callers that wait for their turn, for a second or two at most; whoever comes then is asked to come again. */
+/** Callers waiting for verification, for one or two seconds at most. Further callers get 503 with Retry-After. */
 export const WAITING_MAX = 10_000;
-/** Refused tokens of one address: a hundredth of a core. A site behind one address has some expired ones. */
+/** Refused tokens per address, about 1 % of a core. A site behind one address sends some expired tokens. */
 export const REFUSED_TOKENS = { perSecond: 200, burst: 2_000 };
 const RETRY_SECONDS = 2;
 
 export interface TokenVerificationLimitOptions {
   clock: Clock;
-  /** counts each verification */
+  /** counts verifications */
   observe?: (verdict: Verdict) => void;
-  /** milliseconds of a clock that nobody sets; the runtime's when left out */
+  /** milliseconds of a monotonic clock; defaults to `performance.now` */
   elapsedMs?: () => number;
 }
 
-/** Work on the token of somebody, with its turn. */
+/** A queued verification. */
 interface Waiting {
   run(): void;
 }
 
-/** The one gate that verifications go through; made once. */
+/** All token verifications go through one instance. */
 export class TokenVerificationLimit {
   readonly #refused;
   readonly #elapsedMs: () => number;
   readonly #observe: (verdict: Verdict) => void;
   readonly #waiting: Waiting[] = [];
   #isDraining = false;
-  /** when this turn has verified for long enough; undefined before its first verification */
+  /** when verification in this turn must stop; undefined before the first verification of the turn */
   #turnEndsMs: number | undefined;
   #refusalLeftMs = REFUSAL_BURST_MS;
   #refilledAtMs: number;
@@ -57,25 +60,27 @@ export class TokenVerificationLimit {
     this.#refilledAtMs = elapsedMs();
   }
 
-  /** @returns callers that wait */
+  /** @returns the number of waiting callers */
   get waiting(): number {
     return this.#waiting.length;
   }
 
   /**
-   * @param verify throws for a token that is refused
-   * @returns what it returns; undefined, without asking it, where the caller has to wait for a turn
-   * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad ones
+   * Verifies a token in this turn if there is time left.
+   * @param verify throws for a refused token
+   * @returns the result of `verify`; undefined, without calling it, if the caller has to wait
+   * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens
    */
-  readConsistently<T>(address: string | null, verify: () => T): T | undefined {
+  verifyNow<T>(address: string | null, verify: () => T): T | undefined {
     this.#refuseExhausted(address);
     if (this.#waiting.length > 0 || !this.#hasTime()) return undefined;
     return this.#verify(address, verify);
   }
 
   /**
-   * @returns what `verify` returns, when it is this caller's turn
-   * @throws as `readConsistently`; DomainError `access.verification_busy` where too many wait
+   * Queues a verification.
+   * @returns the result of `verify`
+   * @throws as `verifyNow`; DomainError `access.verification_busy` if too many callers wait
    */
   async inTurn<T>(address: string | null, verify: () => T): Promise<T> {
     if (this.#waiting.length >= WAITING_MAX) throw busy();
@@ -93,7 +98,7 @@ export class TokenVerificationLimit {
     });
   }
 
-  /** In the next turn; later where refusals have used up their share. */
+  /** Runs in the next turn, or later if refusals have used up their share. */
   #drainSoon(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;

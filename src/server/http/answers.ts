@@ -1,6 +1,6 @@
-// The few shapes of a successful answer, and the headers that every answer carries.
+// Response helpers for successful answers, and the headers of every response.
 
-/** Headers of every answer that does not say otherwise. Pages bring their own policy. */
+/** Headers of every response that does not set its own. Pages set their own policy. */
 const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
   ["x-content-type-options", "nosniff"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
@@ -10,11 +10,11 @@ const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
 const MARK = "x-content-type-options";
 const HSTS = "max-age=31536000";
 
-/** @returns headers for an answer that is made once and sent often, the standing ones included */
+/** @returns headers for a response that is sent often, including the default ones */
 export const preparedHeaders = (headers: Readonly<Record<string, string>>): Headers =>
   new Headers({ ...Object.fromEntries(DEFAULT_HEADERS), ...headers });
 
-/** Completes an answer on its way out. */
+/** Adds the missing default headers to a response. */
 export function complete(
   response: Response,
   { requestId, secure }: { requestId: string; secure: boolean },
@@ -22,16 +22,16 @@ export function complete(
   const { headers } = response;
   headers.set("x-request-id", requestId);
   if (secure) headers.set("strict-transport-security", HSTS);
-  // A 304 stands for an answer that had these headers, and is sent without them (RFC 9110 section 15.4.5).
+  // A 304 refers to a response that had these headers and omits them (RFC 9110 section 15.4.5).
   if (response.status === 304 || headers.has(MARK)) return response;
   for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value);
   return response;
 }
 
-/** Copying headers costs a tenth of setting them one by one. */
+/** Copying a Headers object costs a tenth of setting the headers one by one. */
 const JSON_HEADERS = preparedHeaders({ "content-type": "application/json", "cache-control": "no-store" });
 
-/** @returns 200 with JSON that belongs to one caller or moment: nobody keeps it */
+/** @returns 200 with JSON and `Cache-Control: no-store` */
 export function json(
   body: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
@@ -41,7 +41,10 @@ export function json(
   return response;
 }
 
-/** @param bytes JSON @returns the same for a body that was written already */
+/**
+ * @param bytes serialized JSON
+ * @returns 200 with these bytes and `Cache-Control: no-store`
+ */
 export function jsonBytes(bytes: Uint8Array<ArrayBuffer>, { etag }: { etag?: string } = {}): Response {
   const response = new Response(bytes, { headers: JSON_HEADERS });
   if (etag !== undefined) response.headers.set("etag", etag);
@@ -54,7 +57,7 @@ const NO_STORE_HEADERS = preparedHeaders({
   pragma: "no-cache",
 });
 
-/** @returns the same for HTTP/1.0 caches too, as RFC 6749 section 5.1 wants it for tokens and codes */
+/** @returns `json` plus `Pragma: no-cache` for HTTP/1.0 caches, as RFC 6749 section 5.1 requires for tokens and codes */
 export const noStore = (body: unknown): Response =>
   new Response(JSON.stringify(body), { headers: NO_STORE_HEADERS });
 

@@ -1,9 +1,9 @@
-// How a refusal says which budget is used up. The draft that names these headers changes; only this file knows them.
+// RateLimit headers of a refusal. The draft that defines them still changes, so only this file knows their names.
 import type { SpentBudget } from "../../platform/errors.ts";
 
 /**
- * @param retryAfterSeconds until there is room again
- * @source draft-ietf-httpapi-ratelimit-headers-10 sections 3 and 4; operator-experience.md API-3
+ * @param retryAfterSeconds until the budget has room again
+ * @source draft-ietf-httpapi-ratelimit-headers-10 sections 3 and 4
  */
 export const budgetHeaders = (
   { name, limit, windowSeconds }: SpentBudget,

@@ -1,15 +1,15 @@
-// Conditional requests (RFC 9110 section 13): bytes made once per revision, answered with 304 where the caller has them.
+// Conditional requests (RFC 9110 section 13): bytes prepared once per revision, and 304 for callers that have them.
 import type { Expectation } from "../../domain/shared/expectation.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { json, preparedHeaders } from "./answers.ts";
 import type { HeaderParameter } from "./header-parameters.ts";
 import { HttpError } from "./problems/problem.ts";
 
-/** An answer that many requests share. */
+/** A prepared answer that many requests share. */
 export interface PreparedAnswer {
-  /** a blob, because the runtime copies an array for each answer */
+  /** a Blob, because the runtime copies an array for each response */
   body: Blob;
-  /** strong entity tag, quotes included */
+  /** strong entity tag, including quotes */
   etag: string;
   headers: Headers;
   unchangedHeaders: Headers;
@@ -18,24 +18,26 @@ export interface PreparedAnswer {
 export interface PreparedHeaders {
   contentType: string;
   cacheControl: string;
-  /** without it, one is made from the bytes */
+  /** computed from the bytes if omitted */
   etag?: string;
-  /** sent with 200 and 304 alike */
+  /** headers of both 200 and 304 */
   others?: Readonly<Record<string, string>>;
 }
 
-/** @returns the strong entity tag of what an answer says, quotes included */
+/** @returns the strong entity tag of the content, including quotes */
 const etagOf = (content: string | Uint8Array): string => `"${wholeDigest(content)}"`;
 
-/** Characters of a tag for the whole answer, and for each member of a record: the latter only name what has changed. */
+/**
+ * Length of the digest of the whole record. The digests of members are shorter, because they only identify changed members.
+ */
 const WHOLE_CHARACTERS = 32;
 const MEMBER_CHARACTERS = 4;
 
 const wholeDigest = (content: string | Uint8Array): string => sha256Hex(content).slice(0, WHOLE_CHARACTERS);
 
 /**
- * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member, so that a
- *   refused If-Match tells which members have changed without keeping what the caller has read
+ * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member. A failed
+ *   If-Match can thus name the changed members although the server does not store what the caller has read.
  */
 export function recordTag(record: object): string {
   const members = Object.values(record).map((value) =>
@@ -44,7 +46,7 @@ export function recordTag(record: object): string {
   return `"${wholeDigest(JSON.stringify(record))}.${members.join("")}"`;
 }
 
-/** @returns JSON pointers to the members of the record that are not as they were under the first former tag of it */
+/** @returns JSON pointers to the members that differ from the record that the first former tag describes */
 function changedSince(formerTags: readonly string[], record: object): string[] {
   const members = memberDigests(formerTags.find((tag) => memberDigests(tag).length > 0) ?? "");
   const current = memberDigests(recordTag(record));
@@ -57,7 +59,7 @@ function changedSince(formerTags: readonly string[], record: object): string[] {
 const memberDigests = (tag: string): readonly string[] =>
   /^"[0-9a-f]{32}\.((?:[0-9a-f]{4})+)"$/.exec(tag)?.[1]?.match(/.{4}/g) ?? [];
 
-/** @param cacheControl for example `private, no-cache`: kept, but asked about each time */
+/** @param cacheControl for example `private, no-cache`: stored, but revalidated each time */
 export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
   const etag = options.etag ?? etagOf(bytes);
   const shared = sharedHeaders(etag, options);
@@ -69,7 +71,7 @@ export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedH
   };
 }
 
-/** @returns the headers of 304 for bytes that need not be there */
+/** @returns the headers of a 304; the bytes are not needed */
 export const unchangedHeaders = (etag: string, options: Omit<PreparedHeaders, "contentType">): Headers =>
   new Headers(sharedHeaders(etag, options));
 
@@ -79,7 +81,9 @@ const sharedHeaders = (etag: string, { cacheControl, others }: Omit<PreparedHead
   ...others,
 });
 
-/** @returns the answer of a text, made anew when the text is another one: what the clock changes has no revision */
+/**
+ * @returns a prepared answer that is rebuilt when the text changes; for content that depends on the clock and has no revision
+ */
 export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedAnswer {
   let prepared: { text: string; answer: PreparedAnswer } | undefined;
   return () => {
@@ -89,12 +93,12 @@ export function preparedText(current: () => string, headers: PreparedHeaders): (
   };
 }
 
-/** @returns 200 with the bytes, or 304 without them when If-None-Match names them */
+/** @returns 200 with the bytes, or 304 if If-None-Match matches */
 export function answerConditionally(request: Request, answer: PreparedAnswer): Response {
   return hasCurrent(request, answer.etag) ? answerUnchanged(answer) : answerWhole(answer);
 }
 
-/** @returns whether If-None-Match names the tag */
+/** @returns whether If-None-Match matches the tag */
 export function hasCurrent(request: Request, etag: string): boolean {
   const known = request.headers.get("if-none-match");
   return known !== null && namesTag(known, etag);
@@ -107,29 +111,29 @@ export const answerWhole = ({ body, headers }: PreparedAnswer): Response => new 
 export const answerUnchanged = ({ unchangedHeaders }: Pick<PreparedAnswer, "unchangedHeaders">): Response =>
   new Response(null, { status: 304, headers: unchangedHeaders });
 
-/** @returns 200 with JSON and its entity tag, or 304 when If-None-Match names it */
+/** @returns 200 with JSON and its entity tag, or 304 if If-None-Match matches */
 export function jsonConditionally(request: Request, value: unknown): Response {
   const etag = etagOf(JSON.stringify(value));
   return unchanged(request, etag) ?? json(value, { headers: { etag } });
 }
 
-/** @returns 304 when If-None-Match names the tag; nobody keeps the answer but who asked */
+/** @returns a private 304 if If-None-Match matches */
 export function unchanged(request: Request, etag: string): Response | undefined {
   const known = request.headers.get("if-none-match");
   if (known === null || !namesTag(known, etag)) return undefined;
   return new Response(null, { status: 304, headers: { etag, "cache-control": "no-store" } });
 }
 
-/** @returns 200 with one record and its entity tag, or 304 when If-None-Match names it */
+/** @returns 200 with one record and its entity tag, or 304 if If-None-Match matches */
 export function recordConditionally(request: Request, record: object): Response {
   const etag = recordTag(record);
   return unchanged(request, etag) ?? json(record, { headers: { etag } });
 }
 
 /**
- * @param shown what the caller reads of the record, as its entity tag was made from
- * @returns the check of If-Match for the transaction that changes the record; undefined where the header is missing
- * @throws (from the check) HttpError 412 `request.stale` with the current entity tag and the members that have changed
+ * @param shown the representation of the record that its entity tag is computed from
+ * @returns the If-Match check to run in the transaction that changes the record; undefined if the header is missing
+ * @throws (from the check) HttpError 412 `request.stale` with the current entity tag and the changed members
  */
 export function expectationOf<T>(
   request: Request,
@@ -144,7 +148,7 @@ export function expectationOf<T>(
   };
 }
 
-/** @returns the tags of If-Match, quotes included; undefined where the header is missing */
+/** @returns the tags of If-Match, including quotes; undefined if the header is missing */
 export const ifMatchOf = ({ headers }: Request): readonly string[] | undefined =>
   headers
     .get("if-match")
@@ -162,7 +166,7 @@ const stale = (etag: string, places: readonly string[]): HttpError =>
     },
   );
 
-/** For the API document: what reads take. */
+/** OpenAPI parameter of reads. */
 export const IF_NONE_MATCH: HeaderParameter = {
   name: "If-None-Match",
   description: "The ETag of an earlier answer; 304 without a body where nothing has changed since",
@@ -170,7 +174,7 @@ export const IF_NONE_MATCH: HeaderParameter = {
   answers: { 304: { description: "Unchanged since the ETag in If-None-Match" } },
 };
 
-/** For the API document: what changes take. */
+/** OpenAPI parameter of changes. */
 export const IF_MATCH: HeaderParameter = {
   name: "If-Match",
   description: "The ETag of what was read; 412 and no change where it is another one now",
@@ -183,7 +187,7 @@ export const IF_MATCH: HeaderParameter = {
   },
 };
 
-/** Weak comparison, as RFC 9110 section 13.1.2 wants it for If-None-Match. */
+/** Weak comparison, as RFC 9110 section 13.1.2 requires for If-None-Match. */
 export function namesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true;
   return ifNoneMatch.split(",").some((candidate) => {

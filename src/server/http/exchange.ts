@@ -1,4 +1,4 @@
-// What the server knows about one request while it is answered, kept beside the Request and never inside a service.
+// State of one request while it is answered. It is stored next to the Request; services never see it.
 import type { Principal } from "../../domain/access/authentication/authenticate.ts";
 import type { SignInName } from "../../domain/access/sign-in/login-sessions.ts";
 import type { ScimType } from "../../domain/scim/errors.ts";
@@ -6,11 +6,11 @@ import type { ScimCaller } from "../../domain/scim/model.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { invariant } from "../../platform/errors.ts";
 
-/** How long request bodies may take. */
+/** Time limits of request bodies. */
 export interface BodyTimes {
-  /** a caller without a valid credential has this long to send a body */
+  /** time for an unauthenticated caller to send a body */
   unauthenticatedMs: number;
-  /** an answer waits this long for the rest of an unread body, so that the connection can be kept */
+  /** time to wait for the rest of an unread body, so that the connection can be reused */
   graceMs: number;
 }
 
@@ -19,35 +19,35 @@ export interface Exchange {
   /** network address of the caller; null on a Unix socket */
   readonly address: string | null;
   readonly bodyTimes: BodyTimes;
-  /** set by the guard once it has accepted the caller's credential */
+  /** set by the guard after it accepted the credential */
   isAdmitted: boolean;
-  /** set by the guard: the route's template, for metrics and log */
+  /** set by the guard: the route template, for metrics and the log */
   route: string | undefined;
-  /** set by the guard on routes that need a caller */
+  /** set by the guard on routes that require a caller */
   principal: Principal | undefined;
-  /** set where a caller is refused: why, for the log; a form shows its page again instead of a problem */
+  /** set when a caller is refused: the reason for the log, because a form shows its page again instead of a problem */
   refusal?: Refusal | undefined;
-  /** set by the guard while a token that it did not know waits to be verified; never rejects */
+  /** set by the guard while the verification of a new token waits; never rejects */
   verification?: Promise<void> | undefined;
-  /** what came of the verification: gives the caller, or throws the refusal */
+  /** result of the verification: returns the caller or throws the refusal */
   verified?: (() => Principal) | undefined;
-  /** set by the guard on the routes of identity providers, before it knows which one calls */
+  /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;
 }
 
 /** Why a caller was refused. */
 export interface Refusal {
   reason: string;
-  /** who tried to sign in */
+  /** the name that was used to sign in */
   account?: SignInName;
 }
 
-/** What is known of a SCIM request, for its handler and its line in the log. */
+/** State of a SCIM request for its handler and its log line. */
 export interface ScimExchange {
   caller: (ScimCaller & { tokenId: string }) | undefined;
   resourceId: string | undefined;
   refusal: { scimType: ScimType | undefined; detail: string } | undefined;
-  /** attributes of its body that nobody knows */
+  /** number of unknown attributes in the body */
   ignored: number;
 }
 
@@ -57,7 +57,7 @@ export function openExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
 }
 
-/** @returns the exchange of a request that came in through the server */
+/** @returns the exchange of a request that the server received */
 export function exchangeOf(request: Request): Exchange {
   const exchange = exchanges.get(request);
   invariant(exchange, "every request has an exchange");
@@ -71,7 +71,7 @@ export function principalOf(request: Request): Principal {
   return principal;
 }
 
-/** @returns the caller as services and the audit log know it */
+/** @returns the caller as an actor for services and the audit log */
 export function actorOf(request: Request): Actor {
   const { requestId, address } = exchangeOf(request);
   const { userId: id, email: label, organizationId, grantId, sessionId } = principalOf(request);
@@ -82,7 +82,7 @@ export function actorOf(request: Request): Actor {
 const credentialOf = ({ grantId, sessionId }: Pick<Principal, "grantId" | "sessionId">): string =>
   grantId === null ? `login_session:${sessionId}` : `grant:${grantId}`;
 
-/** Keeps for the log why a caller was refused; what was known before stays. */
+/** Records why a caller was refused; existing details are kept. */
 export function noteRefusal(request: Request, refusal: Refusal): void {
   const exchange = exchangeOf(request);
   const { reason, account = exchange.refusal?.account } = refusal;

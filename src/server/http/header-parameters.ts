@@ -1,4 +1,4 @@
-// Request headers that operations read, as the API document names them.
+// Request headers in the API document.
 import type { TSchema } from "@sinclair/typebox";
 
 /** One successful answer of an operation. */
@@ -16,11 +16,11 @@ export interface HeaderParameter {
   name: string;
   description: string;
   schema: Readonly<Record<string, unknown>>;
-  /** what an operation also answers because of it */
+  /** additional answers of an operation that reads the header */
   answers: Answers;
 }
 
-/** @returns the text of an operation that also reads these headers, with the answers that they lead to */
+/** @returns the operation text with these headers and their answers added */
 export const withHeaders = <Operation extends { "x-answers": Answers }>(
   documented: Operation,
   ...headers: readonly HeaderParameter[]
@@ -30,7 +30,7 @@ export const withHeaders = <Operation extends { "x-answers": Answers }>(
   "x-answers": { ...documented["x-answers"], ...Object.assign({}, ...headers.map(({ answers }) => answers)) },
 });
 
-/** @returns the header in the form of the API document */
+/** @returns the header as an OpenAPI parameter */
 export const headerParameter = ({ answers: _, ...header }: HeaderParameter) => ({
   ...header,
   in: "header",

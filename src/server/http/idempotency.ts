@@ -1,14 +1,14 @@
-// The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): read here, judged in domain/idempotency.
+// Reads the Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header); domain/idempotency interprets it.
 import { KEY_CHARACTERS_MAX } from "../../domain/idempotency/service.ts";
 import type { HeaderParameter } from "./header-parameters.ts";
 
 const NAME = "Idempotency-Key";
 
-/** @returns the key of a request that may be a repetition; undefined where there is none */
+/** @returns the key; undefined if the header is missing */
 export const idempotencyKeyOf = (request: Request): string | undefined =>
   request.headers.get(NAME) ?? undefined;
 
-/** What the API document says about the header. */
+/** OpenAPI description of the header. */
 export const IDEMPOTENCY_KEY: HeaderParameter = {
   name: NAME,
   description:

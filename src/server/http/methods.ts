@@ -1,7 +1,7 @@
-// Which methods a path has, for the Allow header: the framework answers 404 where the method is wrong.
+// Finds the methods of a path for the Allow header, because the framework answers 404 to a wrong method.
 import type { DocumentedRoute } from "../openapi.ts";
 
-/** @returns a function that gives the methods of a path, empty for an unknown path */
+/** @returns a function that lists the methods of a path; empty for an unknown path */
 export function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {
   const templates = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
   return (path) => {

@@ -1,4 +1,4 @@
-// Query parameters that every list takes, and how a route documents what its service checks.
+// Query parameters of every list, and documentation of parameters that a service validates.
 import { type SchemaOptions, Type } from "@sinclair/typebox";
 import {
   type PageQuery,
@@ -8,7 +8,7 @@ import {
 } from "../../domain/shared/page.ts";
 
 /**
- * An optional query parameter whose values the service checks, so that one answer names everything that is wrong.
+ * An optional query parameter that the service validates, so that one answer names every problem.
  * @param schema JSON Schema for the API document
  */
 export const parameter = (schema: SchemaOptions) =>
@@ -31,13 +31,13 @@ interface PageValues {
   q?: string | undefined;
 }
 
-/** @returns the parameters as services take them; what is no number is not a number there, either */
+/** @returns the parameters in the form that services take; text that is not a number becomes NaN */
 export const toPageQuery = ({ page, per_page: perPage, q }: PageValues): PageQuery => ({
   page: toNumber(page),
   perPage: toNumber(perPage),
   q,
 });
 
-/** Digits only: `1e2` and ` 7` are no page numbers. */
+/** Accepts digits only; rejects `1e2` and ` 7`. */
 const toNumber = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(/^\d+$/.test(text) ? text : Number.NaN);

@@ -1,6 +1,6 @@
-// The names of query parameters as they stand in an address: what the framework hands over has the last of a repeated one.
+// Reads query parameter names from the raw URL, because the framework keeps only the last of a repeated parameter.
 
-/** @returns the names among these that the query of the URL has more than once */
+/** @returns which of these names the query repeats */
 export function repeatedIn(url: string, names: ReadonlySet<string>): string[] {
   const start = url.indexOf("?");
   if (start < 0 || !url.includes("&", start)) return [];

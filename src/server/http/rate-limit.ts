@@ -1,26 +1,26 @@
-// How often somebody may do something: a bucket of tokens for each of them, refilled with time. It lives in memory, so a
-// restart forgives; budgets that must survive one are the access area's.
+// Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a
+// restart.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 
 export interface RateLimit {
   perSecond: number;
-  /** at once, after a rest */
+  /** allowed at once after idle time */
   burst: number;
 }
 
 export interface Rates {
   /**
-   * Takes one from the key's bucket.
-   * @returns 0, or the whole seconds to wait where nothing was left to take
+   * Takes one token from the key's bucket.
+   * @returns 0, or the whole seconds to wait if the bucket is empty
    */
   take(key: string): number;
-  /** @returns what `take` would, without taking */
+  /** @returns the result of `take`, without taking a token */
   wait(key: string): number;
-  /** Takes more than there may be: the key waits until the debt is refilled. */
+  /** Takes tokens beyond zero; the key has to wait until the debt is refilled. */
   charge(key: string, count: number): void;
 }
 
-/** Keys that are remembered; the one that was idle for longest is forgotten, and starts with a full bucket again. */
+/** Number of keys kept. The least recently used key is evicted and starts again with a full bucket. */
 export const RATE_KEYS_MAX = 10_000;
 
 interface Bucket {
@@ -28,9 +28,9 @@ interface Bucket {
   atMs: number;
 }
 
-/** @returns rates that all keys start with a full bucket for */
+/** @returns a rate limiter in which every key starts with a full bucket */
 export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rates {
-  const buckets = new Map<string, Bucket>(); // in the order of their last use
+  const buckets = new Map<string, Bucket>(); // ordered by last use
 
   const refilled = (key: string): Bucket => {
     const nowMs = clock.nowMs();

@@ -1,26 +1,26 @@
-// Whom and what a request is for, before a route is looked for: refuses what names no proper host, and spells the rest as
-// the framework can read it. Whether there is such a path is for the routes.
+// Normalizes the request target before routing: rejects a request without a valid host, and rewrites URLs that the framework
+// would misread. Whether the path exists is decided by the routes.
 import { HttpError } from "./problems/problem.ts";
 
 /**
- * The framework finds no route for HEAD, nor behind a host shorter than four characters: both are asked as it can.
- * The length of the longest origin it misreads is that of `http://abc`.
+ * The framework does not route HEAD, nor origins with a host shorter than four characters; both are rewritten. The longest
+ * misread origin is as long as `http://abc`.
  */
 const MISREAD_ORIGIN_LENGTH = 10;
 const SOME_ORIGIN = "http://localhost";
 
-/** The origin that was read last, with the slash behind it: nearly every request is for it, and no path makes it worse. */
+/** The last origin read, with a trailing slash. Nearly every request has the same one, so this saves parsing. */
 let readableOrigin = "http://localhost/";
 
 /**
- * @returns a request that the framework reads right, or undefined for one whose host is no host, or more than one
+ * @returns a request that the framework can route; undefined if the host is invalid or repeated
  * @source RFC 9112 section 3.2
  */
 export function routable(request: Request): Request | undefined {
   const { url } = request;
   const host = request.headers.get("host") ?? "";
-  if (host.includes(",")) return undefined; // the runtime takes the first of several
-  // Without a host, as before HTTP/1.1, and with one it cannot read, the runtime gives the path alone.
+  if (host.includes(",")) return undefined; // the runtime uses the first of several hosts
+  // Without a host (before HTTP/1.1) or with an unreadable one, the runtime's URL is only a path.
   const isPathOnly = url.startsWith("/");
   if (isPathOnly ? host !== "" : !isReadable(url)) return undefined;
   const pathStart = isPathOnly ? 0 : url.indexOf("/", "https://".length);
@@ -34,10 +34,10 @@ function isReadable(url: string): boolean {
   if (url.startsWith(readableOrigin)) return true;
   if (!URL.canParse(url)) return false;
   const pathStart = url.indexOf("/", "https://".length);
-  if (pathStart > 0) readableOrigin = url.slice(0, pathStart + 1); // else every URL would begin so
+  if (pathStart > 0) readableOrigin = url.slice(0, pathStart + 1); // an empty prefix would match every URL
   return true;
 }
 
-/** @returns the refusal of a request that `routable` does not know where to take */
+/** @returns the error for a request that `routable` rejected */
 export const unreadableHost = (): HttpError =>
   new HttpError(400, "request.host", "the Host header must name one host, with or without a port");

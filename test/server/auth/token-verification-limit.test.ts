@@ -58,27 +58,27 @@ describe("the share of the processor", () => {
     "with work %s the time of a turn, the next token is verified at once or not looked at",
     (_, more, next) => {
       const { sights, work } = gate();
-      expect(sights.readConsistently(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
+      expect(sights.verifyNow(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
       let asked = 0;
       const count = () => {
         asked += 1;
         return "next";
       };
-      expect<string | undefined>(sights.readConsistently(ADDRESS, count)).toBe(next);
+      expect<string | undefined>(sights.verifyNow(ADDRESS, count)).toBe(next);
       expect(asked).toBe(next === undefined ? 0 : 1);
     },
   );
 
   test("the next turn has its own time", async () => {
     const { sights, work } = gate();
-    sights.readConsistently(ADDRESS, work(TURN_MS, "long"));
+    sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
     await nextTurn();
-    expect(sights.readConsistently(ADDRESS, () => "next")).toBe("next");
+    expect(sights.verifyNow(ADDRESS, () => "next")).toBe("next");
   });
 
   test("whoever waits is answered in the order of coming, and nobody overtakes", async () => {
     const { sights, work } = gate();
-    sights.readConsistently(ADDRESS, work(TURN_MS, "long"));
+    sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
     const waiting = ["one", "two", "three"].map((name) =>
       sights.inTurn(ADDRESS, () => {
@@ -86,7 +86,7 @@ describe("the share of the processor", () => {
         return name;
       }),
     );
-    expect(sights.readConsistently(ADDRESS, () => "overtakes")).toBeUndefined();
+    expect(sights.verifyNow(ADDRESS, () => "overtakes")).toBeUndefined();
     expect(await Promise.all(waiting)).toEqual(["one", "two", "three"]);
     expect(order).toEqual(["one", "two", "three"]);
     expect(sights.waiting).toBe(0);
@@ -98,11 +98,11 @@ describe("the share of the processor", () => {
       work(2 * REFUSAL_BURST_MS, "")();
       return refuse();
     };
-    reasonOf(() => sights.readConsistently(ADDRESS, slowRefusal));
+    reasonOf(() => sights.verifyNow(ADDRESS, slowRefusal));
     await nextTurn();
-    expect(sights.readConsistently("198.51.100.1", () => "let in")).toBeUndefined();
+    expect(sights.verifyNow("198.51.100.1", () => "let in")).toBeUndefined();
     rest(REFUSAL_BURST_MS / REFUSAL_SHARE);
-    expect(sights.readConsistently("198.51.100.1", () => "let in")).toBe("let in");
+    expect(sights.verifyNow("198.51.100.1", () => "let in")).toBe("let in");
   });
 
   test("a refusal reaches the one who waited for it", async () => {
@@ -132,22 +132,22 @@ describe("an address whose tokens are refused", () => {
   ])("is listened to or not, %s the limit", (_where, more, expected) => {
     const { sights } = gate();
     for (let sent = 0; sent < REFUSED_TOKENS.burst + more; sent += 1)
-      reasonOf(() => sights.readConsistently(ADDRESS, refuse));
-    expect(reasonOf(() => sights.readConsistently(ADDRESS, () => "let in"))).toBe(expected);
-    expect(reasonOf(() => sights.readConsistently("198.51.100.1", () => "let in"))).toBe("let in");
+      reasonOf(() => sights.verifyNow(ADDRESS, refuse));
+    expect(reasonOf(() => sights.verifyNow(ADDRESS, () => "let in"))).toBe(expected);
+    expect(reasonOf(() => sights.verifyNow("198.51.100.1", () => "let in"))).toBe("let in");
   });
 
   test("is listened to again when some time has passed", () => {
     const { sights, clock } = gate();
     for (let sent = 0; sent <= REFUSED_TOKENS.burst; sent += 1)
-      reasonOf(() => sights.readConsistently(ADDRESS, refuse));
+      reasonOf(() => sights.verifyNow(ADDRESS, refuse));
     clock.advance(SECOND_MS);
-    expect(reasonOf(() => sights.readConsistently(ADDRESS, () => "let in"))).toBe("let in");
+    expect(reasonOf(() => sights.verifyNow(ADDRESS, () => "let in"))).toBe("let in");
   });
 
   test("good tokens cost it nothing, however many there are", () => {
     const { sights } = gate();
     for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
-      expect(sights.readConsistently(ADDRESS, () => "let in")).toBe("let in");
+      expect(sights.verifyNow(ADDRESS, () => "let in")).toBe("let in");
   });
 });

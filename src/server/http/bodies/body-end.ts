@@ -1,5 +1,5 @@
-// How the exchange ends when a request body is late, unread or chunked: how long a caller without a valid credential may take
-// to send one, and when the connection is closed after the answer. Reading bodies is body-text.ts.
+// Ends an exchange whose request body is late, unread or chunked: how long an unauthenticated caller may take to send a body,
+// and when the connection closes after the answer. body-text.ts reads bodies.
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
@@ -7,7 +7,7 @@ import { HttpError } from "../problems/problem.ts";
 export const BODY_TIMES: BodyTimes = { unauthenticatedMs: 25 * SECOND_MS, graceMs: 100 };
 
 /**
- * Waits for a body. A caller with a valid credential has as long as the connection lasts.
+ * Waits for a body. A caller with a valid credential has no deadline.
  * @throws HttpError 408 `request.too_slow`
  */
 export async function readInTime<T>(reading: Promise<T>, { isAdmitted, bodyTimes }: Exchange): Promise<T> {
@@ -38,11 +38,11 @@ const tooSlow = ({ unauthenticatedMs }: BodyTimes): HttpError =>
   );
 
 /**
- * Gives the answer to a request that may have a body, in a way that leaves nothing of the body on a connection that is used
- * again. A connection is closed after a chunked request: the runtime takes trailer lines (RFC 9112 section 7.1.2) for the
- * next request and answers it with 400, and a proxy would give that answer to another client.
+ * Sends the answer so that no rest of the request body stays on a reused connection. After a chunked request the connection
+ * is closed: the runtime parses trailer lines (RFC 9112 section 7.1.2) as the next request and answers 400, and a proxy would
+ * give that answer to another client.
  * @param request as it was routed
- * @source RFC 9112 section 9.6: a server that closes early goes on reading, or the client may lose the answer
+ * @source RFC 9112 section 9.6: a server that closes early keeps reading, or the client may lose the answer
  */
 export function endBody(
   request: Request,
@@ -56,7 +56,7 @@ export function endBody(
   return request.bodyUsed ? response : endUnread(request, exchange, response);
 }
 
-/** The runtime gives GET and HEAD no body, so theirs cannot be waited for. */
+/** The runtime exposes no body for GET and HEAD, so their connection is closed instead. */
 async function endUnread(request: Request, { bodyTimes }: Exchange, response: Response): Promise<Response> {
   const body = streamOf(request);
   if (!body) return closeAfterAnswer(response);
@@ -70,35 +70,35 @@ function closeAfterAnswer(response: Response): Response {
   return response;
 }
 
-/** @returns an answer that is sent at once and ends later: the connection is closed when it ends */
+/** @returns a response that is sent at once but ends later, so that the connection closes after `until` */
 function keepAlive(response: Response, until: Promise<unknown>): Response {
   if (!response.body) return response;
   const flush = async () => void (await until);
   return new Response(response.body.pipeThrough(new TransformStream({ flush })), response);
 }
 
-/** @returns whether the body ended within the time; also false when the caller went away */
+/** @returns whether the body ended in time; false if the caller disconnected */
 async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promise<boolean> {
   const reader = body.getReader();
   let isWhole = true;
   const stop = () => {
     isWhole = false;
-    reader.cancel().catch(() => {}); // the read below has failed, too
+    reader.cancel().catch(() => {}); // the read below has failed too
   };
   const timer = setTimeout(stop, timeMs);
   try {
     while (!(await reader.read()).done);
     return isWhole;
   } catch {
-    return false; // nobody is left to hear of it
+    return false; // the caller is gone
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * The framework looks whether there is a body, and the runtime makes a stream to tell: that costs as much as reading one
- * whose length is known. So it is told that there is none; `readText` and `endBody` do not ask.
+ * Hides the body from the framework. The framework checks for a body, and the runtime creates a stream for that check, which
+ * costs as much as reading a body of known length. `readText` and `endBody` do not need the check.
  */
 export function keepStreamReadable(request: Request): void {
   if (request.method === "GET" || !request.headers.has("content-length")) return;

@@ -1,13 +1,12 @@
-// The bytes of a request body as text: bounded while they are read, and strictly UTF-8. What the text means is decided
-// by who asked for it (body.ts, scim/body.ts).
+// Reads a request body as text, with a size limit and strict UTF-8. Callers parse it (body.ts, scim/body.ts).
 
 import { exchangeOf } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
 import { readInTime } from "./body-end.ts";
 
 /**
- * @param bytesMax more are refused, whether they were declared or only came
- * @throws HttpError 413; 408 for a stranger's body that is slow; 400 for what is no UTF-8, or ended before it was whole
+ * @param bytesMax limit for the declared and the actual length
+ * @throws HttpError 413; 408 for a slow body of an unauthenticated caller; 400 for invalid UTF-8 or a truncated body
  */
 export async function readText(request: Request, bytesMax: number): Promise<string> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
@@ -28,7 +27,7 @@ export async function readText(request: Request, bytesMax: number): Promise<stri
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** It costs more than all else of a small request: it is for bodies that do not say how long they are. */
+/** Only for bodies without a declared length: a stream costs more than the rest of a small request. */
 async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -40,7 +39,7 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
-/** The caller went away, or what came was no HTTP any more: nobody hears the answer, and it is no failure of ours. */
+/** The caller disconnected or sent malformed HTTP. Nobody receives the answer, and it does not count as our failure. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "AbortError") return error;
   return new HttpError(400, "request.cut_short", "the body ended before it was whole");
@@ -49,15 +48,15 @@ function cutShort(error: unknown): unknown {
 const tooLarge = (bytesMax: number) =>
   new HttpError(413, "request.too_large", `the body has more than ${bytesMax} bytes`);
 
-/** A Content-Type header, read. */
+/** A parsed Content-Type header. */
 export interface ContentType {
-  /** in lower case, empty where the header is missing */
+  /** lower case; empty if the header is missing */
   mediaType: string;
-  /** whether the text is in UTF-8, which is so when nothing is said */
+  /** true if no charset is given */
   isUtf8: boolean;
 }
 
-/** @returns what the request says of its body */
+/** @returns the parsed Content-Type of the request */
 export function contentTypeOf(request: Request): ContentType {
   const [type = "", ...parameters] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters
@@ -71,7 +70,7 @@ export function refuseEncoded(request: Request): void {
   if (request.headers.get("content-encoding")?.toLowerCase() !== "identity") refuseEncoding(request);
 }
 
-/** @throws HttpError 415 for a body of which an encoding is named, one that changes nothing included */
+/** @throws HttpError 415 for any Content-Encoding, including `identity` */
 export function refuseEncoding(request: Request): void {
   if (!request.headers.has("content-encoding")) return;
   throw new HttpError(415, "request.content_encoding", "send the body without a content encoding", {

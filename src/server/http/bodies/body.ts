@@ -1,4 +1,4 @@
-// Reads request bodies, bounded and after the guard: the caller of a route is known before the first byte is looked at.
+// Reads request bodies within limits, after the guard: no byte is read before the caller is known.
 import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { readScimBody, type ScimBody } from "../../scim/body.ts";
@@ -7,21 +7,21 @@ import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { JSON_LIMITS, type JsonProblem, parseWithin } from "./json-text.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
 
-/** Bytes of a JSON or form body at most. */
+/** Size limit of a JSON or form body, in bytes. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** The same where no credential is asked for: the cost of reading is bounded by what strangers may send. */
+/** Size limit where no credential is required, which bounds the cost of unauthenticated requests. */
 export const UNAUTHENTICATED_BODY_BYTES_MAX = 64 * 1024;
-/** Fields of a form at most. */
+/** Maximum number of form fields. */
 export const FORM_FIELDS_MAX = 100;
 
-/** What a route takes as its body; `json-or-nothing` reads an empty one as an empty object. */
+/** The body that a route accepts; `json-or-nothing` reads an empty body as an empty object. */
 export type Accepted = "json" | "json-or-nothing" | "form" | "nothing" | ScimBody;
 
 const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
 
 /**
- * Macro `accepts`: named on every route that changes something, after `requires`.
- * The body is read in `transform`, behind the guard's: what `parse` reads would be read for strangers, too.
+ * Macro `accepts`: every route that changes something declares it after `requires`. The body is read in a `transform` hook
+ * that runs after the guard's; a `parse` hook would run before the guard.
  */
 export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => {
@@ -32,13 +32,16 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
         reader.check = takeBodyCheck(route);
         reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
       },
-      parse: () => ({}), // keeps the framework's own parsers off the body
+      parse: () => ({}), // keeps the framework's own parsers away from the body
       transform: fillBody.bind(undefined, reader),
     };
   },
 });
 
-/** @param requires who may call the route @returns bytes of its JSON or form body at most */
+/**
+ * @param requires who may call the route
+ * @returns size limit of its JSON or form body in bytes
+ */
 export const bodyBytesMax = (requires: string | undefined): number =>
   requires === "nobody" ? UNAUTHENTICATED_BODY_BYTES_MAX : BODY_BYTES_MAX;
 
@@ -49,7 +52,7 @@ interface IntrospectedRoute extends Schemas {
 interface Reader {
   readonly accepted: Accepted;
   bytesMax: number;
-  /** throws the refusal of a body that does not fit the schema */
+  /** throws if the body does not match the schema */
   check(body: unknown): void;
 }
 
@@ -59,15 +62,15 @@ interface Bodied {
 }
 
 /**
- * Bound, so that it has no text: the framework reads what a hook is written like, and takes this one, which it sees
- * handing its context on, for one that wants cookies, query and all else made ready.
+ * Used with bind to hide the source text. The framework analyzes hooks, and because this one passes its whole context on, the
+ * framework would prepare cookies, query and everything else.
  */
 async function fillBody(reader: Reader, context: Bodied): Promise<void> {
   context.body = await readBody(context.request, reader);
   reader.check(context.body);
 }
 
-/** What the OpenAPI document says about the body. */
+/** OpenAPI description of the body. */
 const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": Accepted } => ({
   "x-accepts": accepted,
 });
@@ -81,7 +84,7 @@ async function readBody(request: Request, { accepted, bytesMax }: Reader): Promi
   return accepted === "json" ? await parseJson(text) : parseForm(text);
 }
 
-/** What has no content needs no type, so that is looked at last. */
+/** An empty body needs no media type, so the type is checked last. */
 async function readJsonOrNothing(request: Request, bytesMax: number): Promise<unknown> {
   const text = await readText(request, bytesMax);
   if (text === "") return {};
@@ -99,7 +102,7 @@ function refuseOtherMediaTypes(request: Request, wanted: string): void {
   refuseEncoded(request);
 }
 
-/** @returns whether the media type is written in another way than nearly everybody writes it */
+/** Handles unusual spellings of the media type, and `+json` types. */
 function isWritten(request: Request, wanted: string): boolean {
   const { mediaType, isUtf8 } = contentTypeOf(request);
   const isJson = wanted === MEDIA_TYPES.json && /^application\/[\w.-]+\+json$/.test(mediaType);
@@ -113,15 +116,15 @@ function malformed({ message, pointer }: JsonProblem): HttpError {
   return new HttpError(400, "request.malformed", message, { problems });
 }
 
-/** Characters of a form up to which `parseFields` is three times as fast as URLSearchParams, whatever is in it. */
+/** Below this size `parseFields` is three times as fast as URLSearchParams for any content. */
 const SMALL_FORM_CHARACTERS = 16_384;
-/** One more than may be there. */
+/** One more than allowed, so that an excess is detected. */
 const FORM_LIMITS = { maxKeys: FORM_FIELDS_MAX + 1 };
 
-/** The parameters that may be given more than once (RFC 8707 section 2). */
+/** Parameters that may be repeated (RFC 8707 section 2). */
 const REPEATABLE: ReadonlySet<string> = new Set(["resource"]);
 
-/** RFC 6749 section 3.1: a parameter must not be given twice; one without a value counts as left out. */
+/** RFC 6749 section 3.1: parameters must not be repeated; an empty one counts as omitted. */
 function parseForm(text: string): Record<string, string | string[]> {
   const given =
     text.length > SMALL_FORM_CHARACTERS ? parseLargeForm(text) : parseFields(text, "&", "=", FORM_LIMITS);
@@ -138,7 +141,7 @@ function parseForm(text: string): Record<string, string | string[]> {
   return fields;
 }
 
-/** 2 MiB of plus signs take `parseFields` 180 ms and 77 MB, and the runtime's own reader 4 ms. */
+/** For 2 MiB of plus signs `parseFields` takes 180 ms and 77 MB, the runtime's parser 4 ms. */
 function parseLargeForm(text: string): Record<string, string | string[]> {
   let separators = 0;
   for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) {

@@ -1,5 +1,5 @@
-// JSON text within limits: what is wrong with it before and while it is parsed, in words. How a face refuses it is in body.ts
-// and scim/structure.ts.
+// Checks and parses JSON text within limits, and describes what is wrong with it. body.ts and scim/structure.ts turn problems
+// into errors.
 
 import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
 import { stringAt } from "../../../platform/text/json-names.ts";
@@ -16,25 +16,25 @@ import {
 } from "../../../platform/text/json-structure.ts";
 import { excerpt } from "../problems/excerpt.ts";
 
-/** Objects and lists inside each other in a JSON body. */
+/** Nesting depth limit of a JSON body. */
 export const JSON_DEPTH_MAX = 64;
-/** Scalars, objects, lists and names of members in a JSON body. */
+/** Limit on scalars, objects, lists and member names in a JSON body. */
 export const JSON_VALUES_MAX = 250_000;
 
 export const JSON_LIMITS: JsonLimits = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
-/** What is wrong with a text, and the RFC 6901 pointer to it where one can be given. */
+/** A problem in a text, with an RFC 6901 pointer if one applies. */
 export interface JsonProblem {
   message: string;
   pointer?: string;
 }
 
-/** Characters of a text that is checked, parsed and acted on in one turn of the event loop. */
+/** Longer texts are checked, parsed and handled in separate turns of the event loop. */
 export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * Checks and parses a text; a long one over several turns of the event loop, and its value is handed on in a turn of its own.
- * @param errorOf makes what is thrown of what is wrong with the text
+ * Checks and parses a text. A long text takes several turns of the event loop, and the caller continues in a new turn.
+ * @param errorOf creates the error to throw for a problem
  */
 export async function parseWithin(
   text: string,
@@ -65,7 +65,7 @@ function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
   }
 }
 
-/** @returns why the text must not be parsed; undefined where it may be */
+/** @returns why the text must not be parsed; undefined if it may */
 export function structureProblem(text: string, limits: JsonLimits): JsonProblem | undefined {
   const flaw = findViolation(text, limits);
   return flaw && faultOf(flaw, text, limits);
@@ -92,7 +92,10 @@ const messages = ({ depthMax, valuesMax }: JsonLimits) => ({
   number: `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`,
 });
 
-/** @param error what JSON.parse threw @returns what is wrong, with little of the text */
+/**
+ * @param error thrown by JSON.parse
+ * @returns a description of the problem that quotes little of the text
+ */
 export function syntaxProblem(error: unknown): JsonProblem {
   const why = error instanceof Error ? `: ${excerpt(error.message.replace(/^JSON Parse error: /, ""))}` : "";
   return { message: `the body is not valid JSON${why}` };

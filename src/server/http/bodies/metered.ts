@@ -1,13 +1,13 @@
-// A view of a value that can be read only so often. Finding out what is wrong with a value goes through all of it, also where only
-// the last of 250,000 elements is wrong: whoever looks through the view is stopped there.
+// A proxy of a JSON value that allows a limited number of reads. Schema validation visits the whole value even if only the
+// last of 250,000 elements is wrong; the limit stops it.
 
-/** Thrown by a view that has been read as often as it may be. */
+/** Thrown when the read limit is reached. */
 export class MeterSpent extends Error {}
 
 /**
  * @param value JSON value
- * @param readsMax members and elements that may be read
- * @returns the same value to whoever only reads it
+ * @param readsMax limit on members and elements read
+ * @returns a read-only view of the value
  */
 export function metered(value: unknown, readsMax: number): unknown {
   let left = readsMax;

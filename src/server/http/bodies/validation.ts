@@ -1,5 +1,5 @@
-// Checks what a caller sent against the schema of the route. The framework's own check writes the whole value into its error, so
-// it is switched off for bodies and never fails for the rest, which is checked here before it.
+// Validates input against the schema of the route. The framework's validation puts the whole value into its error. It is
+// therefore disabled for bodies, and path and query are checked here first, so that it never fails for them.
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { getSchemaValidator } from "elysia";
@@ -11,15 +11,15 @@ import { HttpError } from "../problems/problem.ts";
 import { repeatedIn } from "../query-names.ts";
 import { MeterSpent, metered } from "./metered.ts";
 
-/** Problems that are looked for; the answer says when there may be more. */
+/** Limit on collected problems; the answer says if there may be more. */
 export const PROBLEMS_COUNTED_MAX = 1_000;
-/** Characters of all pointers that are looked at: one name may fill a body, and each finding below it repeats it. */
+/** Limit on the total length of inspected pointers: one name may fill a body, and each finding below it repeats the name. */
 const POINTER_CHARACTERS_MAX = 256 * 1024;
 
-/** Members and elements that are read while problems are looked for. */
+/** Limit on members and elements read while collecting problems. */
 const READS_MAX = 50_000;
 
-/** The schemas that a route may have. */
+/** The schemas that a route may declare. */
 export interface Schemas {
   body?: unknown;
   query?: unknown;
@@ -28,17 +28,17 @@ export interface Schemas {
 
 type Place = "body" | "query" | "path";
 
-/** Throws the refusal of a value; `more` is what was found wrong otherwise. */
+/** Throws if the value is invalid; `more` adds problems found elsewhere. */
 type Check = (value: unknown, more?: readonly Problem[]) => void;
 
-/** @returns the check of the body, in place of the framework's */
+/** @returns the check of the body, which replaces the framework's */
 export function takeBodyCheck(route: Schemas): Check {
   const { body } = route;
   if (KindGuard.IsSchema(body)) route.body = { ...body, noValidate: true };
   return createCheck(route.body, "body");
 }
 
-/** @returns the check of the query and of the parameters in the path */
+/** @returns the check of query and path parameters */
 export function createAddressCheck(route: Schemas): (context: AddressParts) => void {
   const checkPath = createCheck(route.params, "path");
   const checkQuery = createCheck(route.query, "query");
@@ -65,7 +65,7 @@ const propertiesOf = (schema: unknown): string[] =>
 
 function createCheck(schema: unknown, place: Place): Check {
   if (!KindGuard.IsSchema(schema)) return () => {};
-  let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined; // compiled when it is first needed
+  let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined; // compiled on first use
   return (value, more = []) => {
     validator ??= getSchemaValidator(schema, { normalize: false });
     const isValid = validator.Check(value);
@@ -74,7 +74,7 @@ function createCheck(schema: unknown, place: Place): Check {
   };
 }
 
-/** A body that is understood but wrong is 422; a path or query value is 400 (control-api.md section 1). */
+/** An invalid body is 422; an invalid path or query value is 400. */
 function refusalOf(place: Place, findings: Iterable<ValueError>, more: readonly Problem[]): HttpError {
   const { problems, isCut } = problemsOf(findings, more);
   const counted = problems.length === 1 ? "one problem" : `${problems.length} problems`;
@@ -91,7 +91,7 @@ function refusalOf(place: Place, findings: Iterable<ValueError>, more: readonly 
 
 interface Found {
   problems: Problem[];
-  /** whether there may be more */
+  /** whether there may be more problems */
   isCut: boolean;
 }
 
@@ -106,8 +106,8 @@ function problemsOf(findings: Iterable<ValueError>, more: readonly Problem[]): F
 }
 
 /**
- * Adds what was found. A missing member is found twice, once as absent and once as mistyped.
- * @returns whether that was all
+ * Collects problems. The validator reports a missing member twice, as absent and as mistyped; only one is kept.
+ * @returns whether all findings were collected
  */
 function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
   const seen = new Set<string>();
@@ -123,7 +123,7 @@ function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
   return true;
 }
 
-/** Says what is expected and never what was sent: that may be a password in the wrong place. */
+/** Describes what is expected and never repeats the input, which may be a password in the wrong place. */
 function detailOf({ message, schema, path, type }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties)
     return unknownMember(nameIn(path), propertiesOf(schema));

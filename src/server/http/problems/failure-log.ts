@@ -1,25 +1,25 @@
-// The log of requests that failed on our side: one line with the request id and the cause for each. Strangers can make the
-// service busy, and then each of their requests fails so; in such a flood the rest is counted, by route and reason.
+// Logs requests that failed on our side, one line with request id and cause each. Unauthenticated callers can overload the
+// service, and then every request fails the same way; beyond a rate limit failures are only counted, by route and reason.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import { createRates, type RateLimit } from "../rate-limit.ts";
 
-/** Lines about one reason on one route. */
+/** Log lines per reason and route. */
 export const FAILURE_LINES: RateLimit = { perSecond: 1, burst: 50 };
-/** Counts are written so long after the first line was left out. */
+/** Counts are logged this long after the first suppressed line. */
 export const FAILURE_COUNT_MS = 10 * SECOND_MS;
 
-/** What failures are counted by. Both come from the code, so there are not many. */
+/** Key for counting failures. Both members come from the code, so the number of keys is small. */
 interface Kind {
   route: string | undefined;
-  /** undefined for an error that nobody expected */
+  /** undefined for an unexpected error */
   reason: string | undefined;
 }
 
 export interface FailureLog {
-  /** @param line what the line says, when there is one */
+  /** @param line content of the log line, used unless it is suppressed */
   note(kind: Kind, line: Readonly<Record<string, unknown>>): void;
-  /** Writes the counts that wait; a service that stops has no later turn. */
+  /** Logs the pending counts; call it before the service stops. */
   flush(): void;
 }
 

@@ -1,14 +1,14 @@
-// Turns every failure into one answer: RFC 9457 problem+json with the members of PRODUCT.md decision 4.
-// The only place that knows which kind of failure has which HTTP status.
+// Turns every failure into one RFC 9457 problem+json answer. This is the only place that maps failure kinds to HTTP status
+// codes.
 import { DomainError, type ErrorKind, type Problem } from "../../../platform/errors.ts";
 import { budgetHeaders } from "../budget-headers.ts";
 import { excerpt } from "./excerpt.ts";
 
-/** Characters of the text about a failure at most. */
+/** Limit on characters of an error message. */
 export const MESSAGE_CHARACTERS_MAX = 2_000;
-/** Bytes of a problem answer at most. */
+/** Size limit of a problem answer in bytes. */
 export const PROBLEM_BYTES_MAX = 64 * 1024;
-/** Bytes for the line that says how many problems the list leaves out, and for the name of the list. */
+/** Bytes reserved for the name of the list and the line that counts omitted problems. */
 const CLOSING_BYTES = 100;
 
 const STATUS_OF_KIND: Record<ErrorKind, number> = {
@@ -46,7 +46,7 @@ const TITLES: Record<number, string> = {
   507: "Insufficient Storage",
 };
 
-/** What programs read of a problem beside the standard members (RFC 9457 section 3.2). */
+/** Extension members for programs (RFC 9457 section 3.2). */
 export type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
 
 interface HttpErrorDetails {
@@ -55,7 +55,7 @@ interface HttpErrorDetails {
   members?: ProblemMembers;
 }
 
-/** A refusal that only HTTP knows: the services never see a method, a media type or a body size. */
+/** A refusal at the HTTP level; services never see methods, media types or body sizes. */
 export class HttpError extends Error {
   constructor(
     readonly status: number,
@@ -68,7 +68,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What an answer about a failure is made of, before it has a media type. */
+/** The content of an error answer, independent of its media type. */
 export interface Failure {
   status: number;
   reason: string;
@@ -78,7 +78,7 @@ export interface Failure {
   members?: ProblemMembers | undefined;
 }
 
-/** @returns the failure as the caller may know it, or undefined for a bug */
+/** @returns the failure that the caller may see; undefined for a bug */
 export function failureOf(error: unknown): Failure | undefined {
   const failure = wholeFailureOf(error);
   return failure && { ...failure, message: excerpt(failure.message, MESSAGE_CHARACTERS_MAX) };
@@ -102,7 +102,7 @@ function wholeFailureOf(error: unknown): Failure | undefined {
   };
 }
 
-/** Refusals that no token caused; RFC 6750 section 3.1 wants no error code for them. */
+/** Refusals without a token involved; RFC 6750 section 3.1 requires that they carry no error code. */
 const WITHOUT_TOKEN = new Set([
   "access.credential_missing",
   "access.session_missing",
@@ -115,14 +115,17 @@ function headersOf(error: DomainError, status: number): Record<string, string> {
   const { retryAfterSeconds, budget } = error;
   if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
   if (budget) Object.assign(headers, budgetHeaders(budget, retryAfterSeconds ?? budget.windowSeconds));
-  // RFC 6750 section 3.1: who sent no credential is told the scheme and nothing more.
+  // RFC 6750 section 3.1: a caller without a credential gets only the scheme.
   if (status === 401) {
     headers["www-authenticate"] = WITHOUT_TOKEN.has(error.reason) ? "Bearer" : 'Bearer error="invalid_token"';
   }
   return headers;
 }
 
-/** @param members what the readers of one path want beside the standard ones @returns the answer, never to be cached */
+/**
+ * @param members additional members for a path
+ * @returns the answer with `Cache-Control: no-store`
+ */
 export function problemResponse(
   failure: Failure,
   requestId: string,
@@ -134,7 +137,7 @@ export function problemResponse(
     title: TITLES[status] ?? "Error",
     status,
     detail: message,
-    error: message, // the workstation client shows this member
+    error: message, // the workstation client displays this member
     reason,
     request_id: requestId,
     ...failure.members,
@@ -149,7 +152,7 @@ export function problemResponse(
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
-/** @returns as many of the problems as fit into the answer beside the rest, and how many more there are */
+/** @returns the problems that fit into the answer, and a line that counts the omitted ones */
 function withRoomFor(problems: readonly Problem[], rest: object): object[] {
   const listed: object[] = [];
   let bytes = bytesOf(rest) + CLOSING_BYTES;
@@ -163,7 +166,7 @@ function withRoomFor(problems: readonly Problem[], rest: object): object[] {
   return listed;
 }
 
-/** What a caller learns of a bug: nothing but the id under which the log holds it. */
+/** The answer to a bug: only the request id, under which the log has the cause. */
 export const internalFailure: Failure = {
   status: 500,
   reason: "internal",
@@ -172,7 +175,7 @@ export const internalFailure: Failure = {
   headers: {},
 };
 
-/** What a caller learns while the service starts: the socket is there before the data. Nobody reads the request's body. */
+/** The answer while the service starts, because the socket opens before the data is ready. The request body is not read. */
 export const startingFailure: Failure = {
   status: 503,
   reason: "service.starting",

@@ -1,20 +1,20 @@
-// The log of refused callers: one line for each answer 401, 403 and 429, so that an operator finds the request id that a user
-// quotes, and fail2ban the address that guesses. In a flood the rest is counted, by address and reason. Names and order of the
-// members are stable: src/app/monitoring/fail2ban.ts reads them.
+// Logs refused callers, one line for each 401, 403 and 429 answer. An operator finds the request id that a user quotes, and
+// fail2ban finds addresses that guess. Beyond a rate limit refusals are only counted, by address and reason. Names and order
+// of the members are stable because src/app/monitoring/fail2ban.ts parses them.
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import { createRates, type RateLimit } from "../rate-limit.ts";
 
-/** Lines about one address (an IPv6 network), and about all together. */
+/** Log lines per address (per network for IPv6), and for all addresses together. */
 export const REFUSAL_LINES_PER_ADDRESS: RateLimit = { perSecond: 0.1, burst: 20 };
 export const REFUSAL_LINES: RateLimit = { perSecond: 2, burst: 200 };
-/** Counts are written so long after the first line was left out. */
+/** Counts are logged this long after the first suppressed line. */
 export const REFUSAL_COUNT_MS = 10 * SECOND_MS;
-/** Addresses and reasons that are counted apart; the rest is counted together. */
+/** Limit on separate counters; further addresses and reasons share one. */
 export const REFUSAL_COUNTS_MAX = 100;
 
-/** A refused request, as its line shows it. */
+/** The refused request as logged. */
 export interface Refused {
   address: string | null;
   status: number;
@@ -24,20 +24,20 @@ export interface Refused {
   requestId: string;
   traceId: string | undefined;
   userId: string | undefined;
-  /** keyed hash of an address that belongs to no user */
+  /** keyed hash of a sign-in name that belongs to no user */
   account: string | undefined;
 }
 
 export interface RefusalLog {
-  /** @returns whether the refusal got a line of its own */
+  /** @returns whether the refusal was logged on its own line */
   note(refused: Refused): boolean;
-  /** Writes the counts that wait; a service that stops has no later turn. */
+  /** Logs the pending counts; call it before the service stops. */
   flush(): void;
 }
 
 const REFUSALS = new Set([401, 403, 429]);
 
-/** @returns whether an answer of this status is a refusal of its caller */
+/** @returns whether the status refuses the caller */
 export const isRefusal = (status: number): boolean => REFUSALS.has(status);
 
 type Counted = Pick<Refused, "status" | "reason"> & { address: string | null; count: number };
@@ -82,7 +82,7 @@ export function createRefusalLog({ log, clock }: { log: Log; clock: Clock }): Re
   };
 }
 
-/** The address stands in front of everything that a caller chooses. */
+/** The address comes before any member whose value a caller controls. */
 const lineOf = (refused: Refused) => ({
   address: refused.address ?? undefined,
   status: refused.status,

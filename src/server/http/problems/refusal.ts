@@ -1,5 +1,5 @@
-// The one place where an error becomes an answer: in the dialect of the path, with everything that is wrong,
-// and with nothing but a request id when the error is ours.
+// Turns an error into an answer in the format of the path: all problems of the input, or only a request id if the error is
+// our bug.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -54,11 +54,11 @@ export function createRefusal(failures: FailureLog): (thrown: unknown, place: Pl
 function refuseProvider(error: unknown, request: Request): Response {
   const failure = scimFailureOf(error);
   const { scim } = exchangeOf(request);
-  if (scim) scim.refusal = { scimType: failure.scimType, detail: failure.message }; // for people, see request-log.ts
+  if (scim) scim.refusal = { scimType: failure.scimType, detail: failure.message }; // shown to operators, see request-log.ts
   return scimProblemResponse(failure, request);
 }
 
-/** @returns the answer to whoever comes while the service starts */
+/** @returns the answer while the service starts */
 export function startingResponse(request: Request): Response {
   const target = routable(request);
   if (!target || dialectOf(new URL(target.url).pathname) !== "scim")
@@ -66,11 +66,11 @@ export function startingResponse(request: Request): Response {
   return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
 }
 
-/** Below the issuer, clients read what failed from these two (client-and-auth.md section 4.5). */
+/** Clients below the issuer read the failure from these two members. */
 const membersOf = ({ reason, message }: Failure, path: string) =>
   path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
 
-/** @returns the refusal of a path without a route, or of a method the path does not have */
+/** @returns the error for an unknown path, or for a method that the path does not support */
 export function unrouted(method: string, allowed: readonly string[]): HttpError {
   if (allowed.length === 0)
     return new HttpError(404, "request.unknown_path", "there is nothing at this path");
@@ -84,17 +84,17 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Finds our own error inside the framework's wrapping, and says of a failed read what the write queue says of a failed write. */
+/** Unwraps our own errors from the framework's, and maps database read errors as the write queue maps write errors. */
 function readable(thrown: unknown): unknown {
   if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
   return isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 }
 
 const EXHAUSTED = "memory.exhausted";
-/** Requests that are under way give their memory back within seconds. */
+/** Running requests release their memory within seconds. */
 const EXHAUSTED_RETRY_SECONDS = 5;
 
-/** The limit itself is for the log: strangers need not know how much it takes. */
+/** The log has the memory limit; the answer does not reveal it. */
 const outOfMemory = (cause: unknown): DomainError =>
   new DomainError("unavailable", EXHAUSTED, "the service has no memory left for this request", {
     hint: "try again in a moment; its log names the limit that was reached",
