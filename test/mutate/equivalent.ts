@@ -140,4 +140,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "JSON.stringify(manifest, null, 1)",
     because: "how far the manifest is indented matters to nobody",
   },
+  {
+    file: "src/domain/clients/store.ts",
+    kind: "dropped SQL condition",
+    contains: "gte(clientReports.lastSeenAtMs, seenSinceMs)",
+    drops: "seenSinceMs",
+    because:
+      "the rows that were not seen since then were deleted in the same transaction, except those of a later batch",
+  },
 ];

@@ -16,6 +16,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     tests: [
       "test/domain/catalog/archive/archive.test.ts",
       "test/domain/catalog/archive/stored-archives.test.ts",
+      "test/domain/catalog/**/*.test.ts",
+      "test/properties/archive*.test.ts",
     ],
   },
   bundles: {
@@ -31,6 +33,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/catalog/bundles/import-during-changes.test.ts",
       "test/domain/catalog/archive/stored-archives.test.ts",
       "test/domain/catalog/seed/seed.test.ts",
+      "test/domain/catalog/**/*.test.ts",
+      "test/cli/commands/catalog/*.test.ts",
     ],
   },
   attempts: {
@@ -52,6 +56,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/gateway/keys/key-rows.test.ts",
       "test/domain/gateway/keys/times.test.ts",
       "test/properties/gateway-keys.test.ts",
+      "test/domain/gateway/**/*.test.ts",
+      "test/server/routes/gateway/*.test.ts",
     ],
   },
   budgets: {
@@ -85,6 +91,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/access/sign-in/*.test.ts",
       "test/domain/access/tokens/*.test.ts",
       "test/server/routes/access/oauth.test.ts",
+      "test/server/routes/access/*.test.ts",
     ],
   },
   guard: {
@@ -113,6 +120,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/server/http/bodies/json-text.test.ts",
       "test/server/http/problems/errors.test.ts",
       "test/server/http/bodies/body-end.test.ts",
+      "test/server/http/**/*.test.ts",
+      "test/server/scim/*.test.ts",
     ],
   },
   callers: {
@@ -124,11 +133,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/server/routes/access/oauth.test.ts",
       "test/server/http/problems/errors.test.ts",
       "test/server/scim/scim-http.test.ts",
+      "test/server/http/**/*.test.ts",
+      "test/server/pages/**/*.test.ts",
     ],
   },
   passwords: {
     files: ["src/platform/crypto/password-queue.ts"],
-    tests: ["test/platform/crypto/password-queue.test.ts"],
+    tests: ["test/platform/crypto/password-queue.test.ts", "test/domain/access/sign-in/*.test.ts"],
   },
   backup: {
     files: [
@@ -140,15 +151,16 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/app/backup/backup-folder.test.ts",
       "test/app/backup/backup.test.ts",
       "test/app/backup/restore.test.ts",
+      "test/app/backup/*.test.ts",
     ],
   },
   scheduler: {
     files: ["src/platform/scheduler/*.ts"],
-    tests: ["test/platform/scheduler/scheduler.test.ts"],
+    tests: ["test/platform/scheduler/*.test.ts", "test/app/service/**/*.test.ts"],
   },
   clients: {
     files: ["src/domain/clients/{removal,retention,store}.ts"],
-    tests: ["test/domain/clients/*.test.ts", "test/domain/clients/verdict/verdict.test.ts"],
+    tests: ["test/domain/clients/**/*.test.ts", "test/server/routes/*client*.test.ts"],
   },
   terminal: {
     files: ["cli/output/printable.ts", "src/platform/observe/log.ts", "src/platform/observe/log-value.ts"],

@@ -179,6 +179,18 @@ describe("those not seen for long", () => {
     expect(grantOf(clients, other).stands).toBe(false);
   });
 
+  test("lose their login also where their user has a live client with another login", async () => {
+    await using clients = await createClientsWorld();
+    const { ana, world } = clients;
+    const again = await clients.signInAgain(ana.user);
+    await clients.report({ instance_id: "lost" });
+    world.clock.advance(2 * DAY_MS);
+    await clients.report({ instance_id: "live" }, again);
+    expect(await unseen(clients, "revoke", 1)).toBe(1);
+    const grants = clients.domain.access.logins.list({ kind: "grant", userId: ana.user.id, show: "all" });
+    expect(grants.items.map(({ state }) => state).sort()).toEqual(["active", "revoked"]);
+  });
+
   test("do not take a login with them that a live client uses, too", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;

@@ -361,6 +361,14 @@ describe("before anything is written, an import refuses", () => {
     ]);
   });
 
+  test("an archive that the bundle leaves out and that was lost here, though its record is left", async () => {
+    await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
+    await importing(await exported());
+    rmSync(away.blobs.path(parseDigest(sha256Hex(SKILL))));
+    const { problems } = await refusal(importing(forged({ packages: [entryFor("skill", SKILL)] })));
+    expect(problems.map(({ pointer }) => pointer)).toEqual(["/package_catalog/packages/0/sha256"]);
+  });
+
   test("archives that clients would refuse, or that lack what an adapter names", async () => {
     const link = tarGzOf(tarEntry({ name: "a", type: "2", linkName: "/etc/passwd" }));
     const outside = tarGzOf(tarFile("../a", "x"));

@@ -45,6 +45,8 @@ test("with gateway mode off every operation says so, and nobody is called", asyn
   expect(world.gateway.keys.status(user)).toMatchObject(off);
   expect((await ensure(world, user)).status).toMatchObject(off);
   expect((await validate(world, user)).status).toMatchObject(off);
+  const rotated = () => world.gateway.keys.rotate({ actor: world.operator, user });
+  expect(await reasonOf(rotated)).toBe("gateway.off");
   expect(world.upstream.calls).toBe(0);
 });
 
@@ -247,6 +249,17 @@ test("an expiring key is renewed ahead of time, an expired one is none", async (
   world.clock.advance(3 * HOUR_MS);
   expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "error", external_id: null });
+});
+
+test("an expired key is revoked at the gateway before its replacement is there", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.lifeMs = 2 * HOUR_MS;
+  await ensure(world, user);
+  world.upstream.failure = "unavailable";
+  world.clock.advance(3 * HOUR_MS);
+  expect(await reasonOf(() => ensure(world, user))).toBe("gateway.unavailable");
+  expect(outbox(world)).toMatchObject([{ externalId: "key-1", userId: user.id, reason: "expired" }]);
 });
 
 test("a key that expires while it cannot be looked after is an error from that moment on", async () => {
