@@ -1,5 +1,5 @@
-// Runs every command once on an installation, and says which actions it must leave in the audit log. A command that
-// leaves nothing may change nothing. A new command has to be listed here.
+// Runs every command once, and checks which actions it records in the audit log. A command that records nothing must not change
+// anything. New commands have to be added here.
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { cpSync, writeFileSync } from "node:fs";
@@ -27,9 +27,9 @@ interface Place extends AsyncDisposable {
 }
 
 interface Change {
-  /** where the command is run; an installation when left out */
+  /** where the command runs; default: an installation */
   on?: () => Promise<Place>;
-  /** Makes what the command needs. @returns what follows the command on its line */
+  /** Prepares the command. @returns its arguments */
   rest?: (bench: Bench) => string | Promise<string>;
   leaves: readonly string[];
 }
@@ -53,7 +53,7 @@ const withInvitation = async (bench: Bench): Promise<string> => {
   return String(Object(invitation).id);
 };
 
-/** @returns the name of a group of two */
+/** @returns the name of a group with two members */
 const withGroup = async (bench: Bench): Promise<string> => {
   await provisionOn(bench);
   return "Engineering";
@@ -80,7 +80,7 @@ const withCatalog = (bench: Bench): string => {
   return "catalog.yaml";
 };
 
-/** A harness file and a key that signs it. */
+/** A harness file and its signing key. */
 const withHarnessFile = ({ folder }: Bench): void => {
   const head = `format: ${HARNESS_FILE_FORMAT}`;
   writeFileSync(join(folder, "harnesses.yaml"), `${head}\nharnesses: {codex: {verified_before: 9.0.0-0}}\n`);
@@ -88,7 +88,7 @@ const withHarnessFile = ({ folder }: Bench): void => {
   writeFileSync(join(folder, "signer.pem"), pem, { mode: 0o600 });
 };
 
-/** Of another installation, with the key that signed it. */
+/** A bundle of another installation, with its public key. */
 const withBundle = async ({ folder }: Bench): Promise<string> => {
   using other = await createInstallation();
   const { public_key: key } = await other.json("catalog bundle-key");
@@ -98,7 +98,7 @@ const withBundle = async ({ folder }: Bench): Promise<string> => {
   return "in.qmc --trust other.pub";
 };
 
-/** An installation with a gateway at which Ada has an account. */
+/** An installation with a gateway on which Ada has an account. */
 async function onGateway(): Promise<Place> {
   const place = await createInstalledGateway();
   await place.bench.json(`users create ${ADA} --role member`);
@@ -228,7 +228,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Each with what follows it on a line that it can answer. */
+/** Commands that only read, with valid arguments. */
 const READS: Readonly<Record<string, string>> = {
   status: "--offline-ok",
   doctor: "--offline-ok",
@@ -273,15 +273,15 @@ const READS: Readonly<Record<string, string>> = {
   "audit export": "",
 };
 
-/** Without a data directory, or as long as the service runs: then the routes and the jobs of the service change things. */
+/** Commands without a data directory, and `serve`, whose changes are made by routes and jobs. */
 const OTHERS = ["serve", "unit", "completion", "__complete", "manual", "version", "help"];
-/** What they leave is in the database that they put in force, and in the journal of migrations: backup/restore.test.ts. */
+/** Commands that record in the restored database or in the migrations table; tested in backup/restore.test.ts. */
 const REPLACING = ["backup restore", "migrate up"];
 
 const commandIn = (name: string): string => name.split(",")[0] ?? name;
 const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
 
-test.each(Object.entries(CHANGES))("API-6 %s leaves what it must in the audit log", async (name, change) => {
+test.each(Object.entries(CHANGES))("API-6 %s records its changes in the audit log", async (name, change) => {
   const { on = async () => placeOf(await createInstallation()), rest = () => "", leaves } = change;
   await using place = await on();
   const { bench } = place;
@@ -294,7 +294,7 @@ test.each(Object.entries(CHANGES))("API-6 %s leaves what it must in the audit lo
   expect(inTermsOf({ leaves }, traces)).toEqual(wantedOf({ leaves }));
 });
 
-test("a command that only reads changes nothing", async () => {
+test("read-only commands change nothing", async () => {
   await using place = await createInstalledGateway();
   const { bench } = place;
   await withAda(bench);
@@ -321,14 +321,14 @@ test("a command that only reads changes nothing", async () => {
   expect(found).toEqual(Object.fromEntries(Object.keys(READS).map((command) => [command, nothing])));
 });
 
-/** @returns the commands that have none below them, without the name of the program */
+/** @returns the leaf commands, without the program name */
 const leafPaths = ({ commands }: Command, above = ""): string[] =>
   commands.flatMap((command) => {
     const path = `${above} ${command.name()}`.trim();
     return command.commands.length === 0 ? [path] : leafPaths(command, path);
   });
 
-test("every command is among them", () => {
+test("covers every command", () => {
   const listed = [
     ...new Set(Object.keys(CHANGES).map(commandIn)),
     ...Object.keys(READS),

@@ -1,5 +1,5 @@
-// `doctor` where the sealing key is there and cannot be read: its owner may not, it belongs to somebody else, or systemd's
-// credential is not for this user. Each is told with its cause and its remedy.
+// `doctor` with a sealing key that exists but cannot be read: wrong mode, wrong owner, or a systemd credential of another user.
+// Each report names the cause and the remedy.
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -26,12 +26,12 @@ async function diagnosed({
 
 const FAULTS: Readonly<Record<string, [spoil: (place: string) => void, name: string, permissions: string]>> =
   {
-    "a key file that its owner may not read": [
+    "a key file that its owner cannot read": [
       (place) => chmodSync(place, 0),
       "keys/0001.sealing-key",
       "mode 0000, of user id <owner>",
     ],
-    "a folder of keys that its owner may not enter": [
+    "a keys folder that its owner cannot enter": [
       (place) => chmodSync(place, 0),
       "keys",
       "mode 0000, of user id <owner>",
@@ -45,34 +45,31 @@ const FAULTS: Readonly<Record<string, [spoil: (place: string) => void, name: str
     }),
   };
 
-test.each(Object.entries(FAULTS))(
-  "%s is named with its mode and owner, and the way to repair it",
-  async (_, fault) => {
-    const [spoil, name, permissions] = fault;
-    using bench = await createInstallation();
-    if (isRoot) giveAway(bench); // root itself may read everything
-    const { uid } = statSync(bench.data);
-    const place = join(bench.data, name);
-    spoil(place);
-    const { exitCode, of } = await diagnosed(bench);
-    if (!isRoot) chmodSync(place, 0o700);
-    const named = `${place} (${permissions.replace("<owner>", String(uid))})`;
-    const all = `as root: chown -R ${uid} '${bench.data}' && chmod -R u+rwX,go= '${bench.data}'`;
-    expect(of("files")).toMatchObject({
-      result: "failed",
-      detail: expect.stringContaining(named),
-      remedy: all,
-    });
-    expect(of("database")).toMatchObject({
-      result: "failed",
-      detail: expect.stringContaining(`${named} cannot be `),
-      remedy: name === "keys" ? all : `as root: chown ${uid} '${place}' && chmod 600 '${place}'`,
-    });
-    expect(exitCode).toBe(7);
-  },
-);
+test.each(Object.entries(FAULTS))("reports %s with its mode, owner and remedy", async (_, fault) => {
+  const [spoil, name, permissions] = fault;
+  using bench = await createInstallation();
+  if (isRoot) giveAway(bench); // root can read every file
+  const { uid } = statSync(bench.data);
+  const place = join(bench.data, name);
+  spoil(place);
+  const { exitCode, of } = await diagnosed(bench);
+  if (!isRoot) chmodSync(place, 0o700);
+  const named = `${place} (${permissions.replace("<owner>", String(uid))})`;
+  const all = `as root: chown -R ${uid} '${bench.data}' && chmod -R u+rwX,go= '${bench.data}'`;
+  expect(of("files")).toMatchObject({
+    result: "failed",
+    detail: expect.stringContaining(named),
+    remedy: all,
+  });
+  expect(of("database")).toMatchObject({
+    result: "failed",
+    detail: expect.stringContaining(`${named} cannot be `),
+    remedy: name === "keys" ? all : `as root: chown ${uid} '${place}' && chmod 600 '${place}'`,
+  });
+  expect(exitCode).toBe(7);
+});
 
-test("a credential of systemd that this user may not read is named, and as whom to run the command", async () => {
+test("names an unreadable systemd credential, and the user who can run the command", async () => {
   using bench = await createInstallation();
   const credentials = join(bench.folder, "credentials");
   mkdirSync(credentials);

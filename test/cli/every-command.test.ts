@@ -1,5 +1,5 @@
-// What holds for every command of the tree, a new one included: golden texts, refusals with their exit codes, JSON errors,
-// and secrets that are never arguments (operator-experience.md CLI-2, CLI-3, CLI-6, CLI-10).
+// Rules for every command of the tree, including new ones: golden texts, exit codes of refusals, JSON errors, and no secrets in
+// arguments (requirements CLI-2, CLI-3, CLI-6, CLI-10).
 import { afterAll, describe, expect, test } from "bun:test";
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,10 +25,10 @@ const wordsOf = (command: CliCommand): string[] => command.path().split(" ").sli
 const takes = (command: CliCommand, option: string): boolean =>
   command.options.some(({ long }) => long === option);
 
-/** Their output is for a shell, for man(1), for the journal or for a person alone. */
+/** Commands without --json: their output is for a shell, man(1), the journal or a person. */
 const WITHOUT_JSON = ["serve", "completion", "__complete", "manual"];
 
-/** What a command must have on its line; any text will do for most. */
+/** Required arguments of commands; most accept any text. */
 const REQUIRED: Readonly<Record<string, string>> = {
   "users create": "x@example.org --role member",
   "users invite": "x@example.org --role member",
@@ -49,7 +49,7 @@ describe("CLI-3 golden texts", () => {
       isDone: !/^\[exit \d+\]$/m.test(step),
     }));
 
-  test("exist for every command, as text and as JSON, where it succeeds", () => {
+  test("exist for the successful output of every command, as text and as JSON", () => {
     const missing = leaves
       .map((command) => wordsOf(command).join(" "))
       .filter((path) => !WITHOUT_JSON.includes(path))
@@ -64,14 +64,14 @@ describe("CLI-3 golden texts", () => {
     expect(missing).toEqual([]);
   });
 
-  test("are missing where a command has no --json", () => {
+  test("are missing for commands without --json", () => {
     const without = leaves.filter((command) => !takes(command, "--json"));
     expect(without.map((command) => wordsOf(command).join(" ")).toSorted()).toEqual(WITHOUT_JSON.toSorted());
   });
 });
 
 test.each(tree.map((command) => [command.path(), command] as const))(
-  "CLI-2 %s refuses an option that it does not have, with code 2, on stderr alone",
+  "CLI-2 %s rejects an unknown option with exit code 2, only on stderr",
   async (_, command) => {
     const { stdout, stderr, exitCode } = await runHere([...lineOf(command), "--bogus"], { cwd });
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
@@ -79,7 +79,7 @@ test.each(tree.map((command) => [command.path(), command] as const))(
   },
 );
 
-/** They make an installation, or need none. */
+/** Commands that create an installation, or need none. */
 const BEGINNERS = [
   "serve",
   "setup",
@@ -91,7 +91,7 @@ const BEGINNERS = [
   "harnesses list",
 ];
 
-describe("where nothing was set up", () => {
+describe("without an installation", () => {
   const needy = leaves.filter(
     (command) => takes(command, "--data-dir") && !BEGINNERS.includes(wordsOf(command).join(" ")),
   );
@@ -115,11 +115,11 @@ test.each([
   "audit verify",
   "audit export --out audit.jsonl",
   "backup create backup.qmb",
-])("CLI-13 %s, interrupted, leaves nothing behind and exits 130", async (line) => {
+])("CLI-13 %s leaves no files behind and exits with 130 when interrupted", async (line) => {
   using bench = await createInstallation();
   cpSync(EXAMPLE, bench.folder, { recursive: true });
   await bench.json("catalog seed catalog.yaml");
-  appendFileSync(join(bench.folder, "catalog.yaml"), "\n"); // not the file that was read last
+  appendFileSync(join(bench.folder, "catalog.yaml"), "\n"); // differs from the file that was read last
   const files = () => readdirSync(bench.folder, { recursive: true, encoding: "utf8" }).toSorted();
   const before = files();
   const { stdout, stderr, exitCode } = await bench.run(line, {
@@ -136,7 +136,7 @@ test.each([
 describe("CLI-10 secrets", () => {
   const SECRET = /password|passphrase|token|secret|credential|(?:sealing|signing|admin)-key/;
 
-  test("are named by options only as files", () => {
+  test("are passed by options only as files", () => {
     const suspects = tree.flatMap((command) =>
       command.options
         .filter(({ long, required, optional }) => (required || optional) && SECRET.test(long ?? ""))
@@ -150,7 +150,7 @@ describe("CLI-10 secrets", () => {
     const named = tree.flatMap((command) =>
       command.registeredArguments.map((argument) => `${command.path()} <${argument.name()}>`),
     );
-    // A token is named by its label or id there.
+    // This argument is the label or id of a token.
     expect(named.filter((argument) => SECRET.test(argument.slice(argument.lastIndexOf(" "))))).toEqual([
       "quartermaster scim tokens revoke <token>",
     ]);

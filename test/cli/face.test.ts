@@ -1,5 +1,5 @@
-// How results, errors, questions, progress and interruptions reach the operator, tried on the verbs of cli-verbs.ts:
-// in this process, and in one of its own where a terminal, a signal or the process itself has a part in it.
+// How results, errors, questions, progress and interruptions reach the operator, tested with the verbs of cli-verbs.ts. Tests that
+// need a terminal, a signal or an exit code start a child process.
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const typed = (args: string[], options: TerminalOptions = {}) =>
 const ASKED = "continue?";
 
 describe("CLI-4 tables", () => {
-  test("in a pipe nothing is shortened, absent values are -, times are ages, escape sequences are harmless", async () => {
+  test("in a pipe values are complete, missing values are -, times are ages, escape sequences are removed", async () => {
     expect((await piped(["list"])).stdout).toBe(
       [
         "ID                                    HOST         POLICY  SEEN",
@@ -28,20 +28,20 @@ describe("CLI-4 tables", () => {
     );
   });
 
-  test("on a narrow terminal the widest column is shortened in its middle, so that no row wraps", async () => {
+  test("a narrow terminal shortens the widest column in the middle, so that no row wraps", async () => {
     const { screen } = await typed(["list"], { columns: 50 });
     const lines = screen.trimEnd().split("\n");
     expect(lines[1]).toBe("4b1f8a52-6d…0c1d7e0aa11  lab-14\ufffd[31m  -       1h");
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(50);
   });
 
-  test("--wide shows exact times, every column and whole values", async () => {
+  test("--wide shows exact times, all columns and full values", async () => {
     const { screen } = await typed(["list", "--wide"], { columns: 50 });
     expect(screen).toContain("4b1f8a52-6d0c-4a6e-8b5e-90c1d7e0aa11");
     expect(screen).toMatch(/SEEN +LAST\n.* 1970-01-01T00:00:00.000Z {2}x\n/);
   });
 
-  test("--json is one document", async () => {
+  test("--json prints one document", async () => {
     const { items } = JSON.parse((await piped(["list", "--json"])).stdout);
     expect(items[0]).toEqual({
       id: "4b1f8a52-6d0c-4a6e-8b5e-90c1d7e0aa11",
@@ -49,21 +49,21 @@ describe("CLI-4 tables", () => {
     });
   });
 
-  test("CLI-2 CLI-6 an empty list leaves stdout clean and is a success", async () => {
+  test("CLI-2 CLI-6 an empty list prints nothing to stdout and succeeds", async () => {
     expect(await piped(["none"])).toEqual({ stdout: "", stderr: "no clients\n", exitCode: 0 });
     expect(JSON.parse((await piped(["none", "--json"])).stdout)).toEqual({ items: [] });
   });
 });
 
 describe("streams", () => {
-  test("every row arrives, however many", async () => {
+  test("prints every row of a long stream", async () => {
     const { stdout } = await pipedChild(["stream", "--json"]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(20_000);
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ index: 19_999 });
   });
 
-  test("a reader that leaves early is no failure", async () => {
+  test("succeeds if the reader closes the pipe early", async () => {
     const shell = `${command.join(" ")} tests stream | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
     expect(`${stdout}${stderr}`).toBe("row 0\n0\n");
@@ -71,7 +71,7 @@ describe("streams", () => {
 });
 
 describe("results", () => {
-  test("larger than a pipe holds arrive whole, also when the reader begins after they were written", () => {
+  test("larger than the pipe buffer arrive completely, even with a late reader", () => {
     const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
     try {
       const shell = `mkfifo said; ${command.join(" ")} tests large 2>said | { head -n 1 said; wc -c; }; echo "\${PIPESTATUS[0]}"`;
@@ -83,7 +83,7 @@ describe("results", () => {
   });
 });
 
-test("results that cannot be written are a failure of the machine, also when they fit into one write", () => {
+test("failing to write results exits as a failure of the machine, even for a single write", () => {
   for (const args of ["tests large", "version"]) {
     const shell = `${command.join(" ")} ${args} > /dev/full`;
     const { stderr, exitCode } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
@@ -94,7 +94,7 @@ test("results that cannot be written are a failure of the machine, also when the
 });
 
 describe("CLI-17 errors", () => {
-  test("every problem has its own line, with file and line where they are known", async () => {
+  test("prints every problem on its own line, with file and line if known", async () => {
     expect(await piped(["problems"])).toEqual({
       stdout: "",
       stderr:
@@ -103,7 +103,7 @@ describe("CLI-17 errors", () => {
     });
   });
 
-  test("under --json problems keep pointer, line and file", async () => {
+  test("--json includes pointer, line and file of each problem", async () => {
     expect(JSON.parse((await piped(["problems", "--json"])).stderr)).toEqual({
       error: "the policy has 2 problems",
       reason: "policy.invalid",
@@ -117,7 +117,7 @@ describe("CLI-17 errors", () => {
     });
   });
 
-  test("anything unexpected is called a bug, with code 1 and without a stack", async () => {
+  test("reports an unexpected error as a bug, with code 1 and without a stack trace", async () => {
     expect(await pipedChild(["bug"])).toEqual({
       stdout: "",
       stderr:
@@ -126,12 +126,12 @@ describe("CLI-17 errors", () => {
     });
   });
 
-  test("--debug adds the stack", async () => {
+  test("--debug adds the stack trace", async () => {
     expect((await piped(["bug", "--debug"])).stderr).toContain("cli-verbs.ts:");
     expect(JSON.parse((await piped(["bug", "--debug", "--json"])).stderr).stack).toContain("cli-verbs.ts:");
   });
 
-  test("work of which a part failed ends with code 8", async () => {
+  test("partial failure exits with code 8", async () => {
     expect(await piped(["partial"])).toEqual({
       stdout: "",
       stderr: "error: 2 of 90 keys failed\nrun:   <run>\n",
@@ -139,14 +139,14 @@ describe("CLI-17 errors", () => {
     });
   });
 
-  test("a warning is JSON as well when the command speaks JSON", async () => {
+  test("--json prints warnings as JSON", async () => {
     expect((await piped(["warn"])).stderr).toBe("warning: careful\n");
     expect(JSON.parse((await piped(["warn", "--json"])).stderr)).toEqual({ warning: "careful" });
   });
 });
 
 describe("CLI-7 confirmation", () => {
-  test("without a terminal and without --yes it is refused at once, even when an answer waits on stdin", async () => {
+  test("fails at once without a terminal and --yes, even if stdin has an answer", async () => {
     expect(await pipedChild(["remove"], "y\n")).toEqual({
       stdout: "",
       stderr:
@@ -155,11 +155,11 @@ describe("CLI-7 confirmation", () => {
     });
   });
 
-  test("--yes answers", async () => {
+  test("--yes skips the question", async () => {
     expect(await piped(["remove", "--yes"])).toEqual({ stdout: "removed\n", stderr: "", exitCode: 0 });
   });
 
-  test("--dry-run prints the plan, also beside --yes, and changes nothing", async () => {
+  test("--dry-run prints the plan and changes nothing, even with --yes", async () => {
     const { stdout } = await piped(["remove", "--dry-run", "--yes"]);
     expect(stdout).toBe("Would remove 1 client:\n  lab-14 (ana@example.org)\nNo changes made.\n");
     expect(JSON.parse((await piped(["remove", "--dry-run", "--json"])).stdout)).toEqual({
@@ -169,14 +169,14 @@ describe("CLI-7 confirmation", () => {
     });
   });
 
-  test("on a terminal the plan is shown and yes goes on", async () => {
+  test("shows the plan on a terminal and continues after yes", async () => {
     const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "y" }] });
     expect(screen).toStartWith("This will remove 1 client:\n  lab-14 (ana@example.org)\n");
     expect(screen).toEndWith("removed\n");
     expect(exitCode).toBe(0);
   });
 
-  test("return alone means no", async () => {
+  test("treats an empty answer as no", async () => {
     const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "\r" }] });
     expect(screen).toEndWith("No changes made.\n");
     expect(screen).not.toContain("removed");
@@ -190,16 +190,16 @@ describe("CLI-7 confirmation", () => {
     expect(exitCode).toBe(130);
   });
 
-  test("--no-color reaches the question, too", async () => {
+  test("--no-color also applies to the question", async () => {
     const { screen } = await typed(["remove", "--no-color"], { answers: [{ after: ASKED, answer: "y" }] });
     expect(screen).toContain("Do you want to continue?");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour sequences begin with one
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: color sequences start with one
     expect(screen).not.toMatch(/\u001b\[3\dm/);
   });
 });
 
 describe("CLI-8 confirmation by name", () => {
-  test("--confirm with the right name goes on, with another it is refused", async () => {
+  test("--confirm continues with the right name and fails with another", async () => {
     expect((await piped(["purge", "--confirm", "lab-14"])).stdout).toBe("purged\n");
     const { stdout, stderr, exitCode } = await piped(["purge", "--confirm", "lab-15"]);
     expect(stdout).toBe("");
@@ -211,19 +211,19 @@ describe("CLI-8 confirmation by name", () => {
     expect((await piped(["purge", "--yes"])).exitCode).toBe(2);
   });
 
-  test("on a terminal the name must be typed", async () => {
+  test("asks for the name on a terminal", async () => {
     const answer = (text: string) => ({ answers: [{ after: "to continue:", answer: `${text}\r` }] });
     expect((await typed(["purge"], answer("lab-14"))).screen).toEndWith("purged\n");
     expect((await typed(["purge"], answer("lab"))).screen).toEndWith("No changes made.\n");
   });
 
-  test("without a terminal it is refused", async () => {
+  test("fails without a terminal", async () => {
     expect((await piped(["purge"], "lab-14\n")).exitCode).toBe(2);
   });
 });
 
 describe("CLI-10 secrets", () => {
-  test("typed at the prompt, nothing of it is shown", async () => {
+  test("are not echoed at the prompt", async () => {
     const answers = [{ after: "password:", answer: "hunter2\r" }];
     const { screen } = await typed(["password"], { answers });
     expect(screen).toEndWith("[secret] of 7 characters\n");
@@ -231,26 +231,26 @@ describe("CLI-10 secrets", () => {
     expect(screen).not.toContain("hunter2");
   });
 
-  test("--password-stdin on a terminal asks without echo as well", async () => {
+  test("--password-stdin on a terminal asks without echo", async () => {
     const answers = [{ after: "password:", answer: "hunter2\r" }];
     const { screen } = await typed(["password", "--password-stdin"], { answers });
     expect(screen).toEndWith("[secret] of 7 characters\n");
     expect(screen).not.toContain("hunter2");
   });
 
-  test("a line break at the end of stdin does not count, spaces do", async () => {
+  test("removes a trailing line break from stdin, but keeps spaces", async () => {
     const { stdout } = await pipedChild(["password", "--password-stdin"], " hunter2 \r\n");
     expect(stdout).toBe("[secret] of 9 characters\n");
   });
 
-  test("stdin is read up to its limit", async () => {
+  test("reads stdin up to the size limit", async () => {
     const read = (length: number) => piped(["password", "--password-stdin"], "x".repeat(length));
     expect((await read(SECRET_INPUT_BYTES_MAX - 1)).exitCode).toBe(0);
     expect((await read(SECRET_INPUT_BYTES_MAX)).exitCode).toBe(0);
     expect(await read(SECRET_INPUT_BYTES_MAX + 1)).toMatchObject({ stdout: "", exitCode: 2 });
   });
 
-  test("a file is read only when others cannot read it", async () => {
+  test("rejects a file that other users can read", async () => {
     const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
     try {
       const file = join(directory, "password");
@@ -266,7 +266,7 @@ describe("CLI-10 secrets", () => {
     }
   });
 
-  test("empty, or given twice, or not at all without a terminal: each is refused", async () => {
+  test("rejects an empty secret, two sources, and no source without a terminal", async () => {
     expect((await piped(["password", "--password-stdin"], "\n")).exitCode).toBe(2);
     expect((await piped(["password", "--password-stdin", "--password-file", "x"])).exitCode).toBe(2);
     const { stderr, exitCode } = await piped(["password"], "hunter2\n");
@@ -275,7 +275,7 @@ describe("CLI-10 secrets", () => {
     expect(exitCode).toBe(2);
   });
 
-  test("a new secret stands alone on stdout and the warning on stderr", async () => {
+  test("prints only the new secret to stdout, and the warning to stderr", async () => {
     expect(await piped(["token"])).toEqual({
       stdout: "qm_abc\n",
       stderr: "warning: this token is shown once\n",
@@ -286,7 +286,7 @@ describe("CLI-10 secrets", () => {
 });
 
 describe("CLI-13 progress", () => {
-  test("in a pipe there is a line every ten seconds, on stderr", async () => {
+  test("prints a line to stderr every ten seconds in a pipe", async () => {
     expect(await piped(["work"])).toEqual({
       stdout: "",
       stderr:
@@ -295,7 +295,7 @@ describe("CLI-13 progress", () => {
     });
   });
 
-  test("on a terminal one line is redrawn, never wraps, and is gone at the end", async () => {
+  test("redraws one line on a terminal, which never wraps and is cleared at the end", async () => {
     const { screen } = await typed(["work"], { columns: 60 });
     const frames = screen.split("\r\u001b[K");
     expect(frames).toHaveLength(22);
@@ -318,25 +318,25 @@ describe("CLI-13 interruption", () => {
     return { stdout, stderr, exitCode: await child.exited };
   };
 
-  test("SIGINT lets the command clean up and exits 130", async () => {
+  test("SIGINT lets the command clean up and exits with 130", async () => {
     const { stdout, stderr, exitCode } = await interrupted("wait", ["SIGINT"]);
     expect(stdout).toBe("waiting\ncleaned up\n");
     expect(stderr).toStartWith("error: interrupted\nrun:   ");
     expect(exitCode).toBe(130);
   });
 
-  test("SIGTERM exits 143", async () => {
+  test("SIGTERM exits with 143", async () => {
     const { stderr, exitCode } = await interrupted("wait", ["SIGTERM"]);
     expect(stderr).toStartWith("error: terminated\n");
     expect(exitCode).toBe(143);
   });
 
-  test("a second SIGINT is immediate", async () => {
+  test("a second SIGINT exits at once", async () => {
     const child = start("hang");
     const reader = child.stdout.getReader();
     await reader.read();
     child.kill("SIGINT");
-    // The kernel may merge two equal signals that were not delivered yet, so they are sent until one is the second.
+    // The kernel merges equal pending signals, so the signal is sent until the process has received two.
     while (child.exitCode === null) {
       child.kill("SIGINT");
       await Promise.race([child.exited, new Promise(setImmediate)]);

@@ -1,4 +1,4 @@
-// What every command on the data directory prints, as text and as JSON, word for word: the files are in golden/.
+// Compares the exact output of every command on the data directory, as text and JSON, with the files in golden/.
 import { Database } from "bun:sqlite";
 import { test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -18,16 +18,16 @@ import { makeOlder } from "../support/installed/older-installation.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
-/** Key ids are thumbprints of random keys. */
+/** Replaces key ids: they are thumbprints of random keys. */
 const KEY_ID = /(?<![\w-])[\w-]{43}(?![\w-])(?<!=[\w-]{43})/g;
 
 const NEW_KEY_ID = "<key id, 43 characters long, of a new pair>";
-/** Identifiers at the gateway are digests of random keys. */
+/** Replaces ids at the gateway: they are digests of random keys. */
 const EXTERNAL_ID = /(?<![\w-])[0-9a-f]{64}(?![\w-])/g;
 
 const replacements = ({ folder }: Bench) => new Map<string | RegExp, string>([[folder, "<folder>"]]);
 
-/** Runs each line on the state that the line before has left. */
+/** Runs the command lines in order on the same installation. */
 async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
   const steps: Step[] = [];
   for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
@@ -62,7 +62,7 @@ test("setup", async () => {
   );
 });
 
-/** Every setting is too many to show: those that follow the first are left out. */
+/** Cuts the list of settings after the first ones. */
 const SETTINGS_CUT = new Map<string | RegExp, string>([
   [/^(SETTING .*\ndata_dir .*\n)(?:.+\n)+/gm, "$1…\n"],
   [/(\{\n {6}"key": "data_dir"[^}]*\}),[^\]]*\]/g, "$1,\n    …\n  ]"],
@@ -222,7 +222,7 @@ test("catalog bundles", async () => {
   expectGolden("catalog-bundles", [...first, ...exported, ...imported], hidden);
 });
 
-test("catalog verify when bytes were lost and damaged", async () => {
+test("catalog verify with a missing and a damaged archive", async () => {
   using bench = await createInstallation();
   addCatalog(bench);
   await bench.run("catalog seed catalog.yaml");
@@ -235,7 +235,7 @@ test("catalog verify when bytes were lost and damaged", async () => {
   expectGolden("catalog-verify", [...damaged, ...missing], replacements(bench));
 });
 
-test("catalog verify warns of a stored archive that breaks a rule for new ones", async () => {
+test("catalog verify warns about a stored archive that violates the rules for new archives", async () => {
   using bench = await createInstallation();
   const bytes = tarGzOf(tarFile("Readme"), tarFile("README"));
   const digest = sha256Hex(bytes);
@@ -250,7 +250,7 @@ test("catalog verify warns of a stored archive that breaks a rule for new ones",
   expectGolden("catalog-verify-outdated", steps, replacements(bench));
 });
 
-/** An administrator who has sent invitations loses the role: by each of the three verbs. */
+/** The three verbs that take the role from an administrator who has sent invitations. */
 async function withdrawing(bench: Bench): Promise<Step[]> {
   const steps: Step[] = [];
   for (const verb of [
@@ -405,7 +405,7 @@ test("signing keys", async () => {
     "signing-keys rotate",
     "signing-keys rotate --dry-run",
   ]);
-  bench.clock.advance(HOUR_MS); // keys of the same millisecond have no order
+  bench.clock.advance(HOUR_MS); // keys created in the same millisecond have no defined order
   const steps = await transcript(bench, [
     "signing-keys rotate --yes",
     "signing-keys list",
@@ -452,7 +452,7 @@ test("scim", async () => {
     "groups show design",
     "users list --source scim",
   ]);
-  const createdBy = /(?<="created_by": ")(?!configuration)[^"]+/g; // whoever runs the test
+  const createdBy = /(?<="created_by": ")(?!configuration)[^"]+/g; // the user who runs the test
   expectGolden("scim", [...made, ...used], replacements(bench).set(createdBy, "<operator>"));
 });
 
@@ -614,7 +614,7 @@ test("clients", async () => {
   expectGolden("clients", [...none, ...steps], replacements(bench));
 });
 
-/** What differs from run to run: digests, sizes by the length of what is random, and what each migration adds. */
+/** Replaces what differs between runs: digests, sizes of random contents, and additions by new migrations. */
 const BACKUP_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/schema \d+( to \d+)?/g, "schema N"],
   [/"schema": \d+/g, '"schema": N'],
@@ -628,7 +628,7 @@ const BACKUP_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/(?<=\.(?:qmb|db) +\w+ +\S+ +)\d+( +)\d+/g, "N$1N"],
 ];
 
-/** @returns a bench with a copy of the data: no connection of this process is to the copied files */
+/** @returns a bench with a copy of the data, to which this process has no open connection */
 function copyOf({ data }: Bench): Bench {
   const copy = createBench();
   cpSync(data, copy.data, { recursive: true });

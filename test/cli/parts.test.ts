@@ -1,4 +1,4 @@
-// The pure parts of the terminal face: ages, tables, progress lines, exit codes.
+// Pure functions of the CLI: ages, tables, progress lines, exit codes.
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { processContext } from "../../cli/context.ts";
@@ -32,7 +32,7 @@ describe("tables", () => {
     { header: "B", value: () => "" },
   ];
 
-  test("a line break in a value cannot begin a row", () => {
+  test("a line break in a value does not start a new row", () => {
     expect(tableText(["x\ny"], columns, style)).toBe("A    B\nx\ufffdy  -");
   });
 
@@ -46,7 +46,7 @@ describe("tables", () => {
     expect(Bun.stringWidth(row)).toBe(width);
   });
 
-  test("wide characters are never cut in half", () => {
+  test("never cuts a wide character in half", () => {
     const narrow = { ...style, columns: 10 };
     const [, row = ""] = tableText(["建物建物建物建物"], columns.slice(0, 1), narrow).split("\n");
     expect(row).toBe("建物…建物");
@@ -54,17 +54,17 @@ describe("tables", () => {
 });
 
 describe("CLI-13 progress lines", () => {
-  test("without a total there is a spinner with amount and rate", () => {
+  test("shows a spinner with amount and rate if the total is unknown", () => {
     const state = { label: "reading", unit: "items", done: 30, elapsedMs: 2000 } as const;
     expect(progressText(state)).toBe("| reading: 30, 15/s");
   });
 
-  test("more than the total is shown as all of it", () => {
+  test("shows 100% if the amount exceeds the total", () => {
     const state = { label: "x", unit: "items", total: 10, done: 20, elapsedMs: 1000 } as const;
     expect(progressText(state)).toStartWith("[########################] 100% x: 20 of 10");
   });
 
-  /** @returns how many times something was drawn when the work has taken `elapsedMs` */
+  /** @returns the number of redraws after `elapsedMs` of work */
   const drawn = (elapsedMs: number, isTTY: boolean) => {
     const writes: string[] = [];
     const stderr = Object.assign(
@@ -85,13 +85,13 @@ describe("CLI-13 progress lines", () => {
     return length;
   };
 
-  test("a terminal shows the first one after a second", () => {
+  test("a terminal shows the first line after one second", () => {
     expect(drawn(QUIET_MS - 1, true)).toBe(0);
     expect(drawn(QUIET_MS, true)).toBe(1);
     expect(drawn(QUIET_MS + 1, true)).toBe(1);
   });
 
-  test("a pipe gets the first one after ten seconds", () => {
+  test("a pipe gets the first line after ten seconds", () => {
     expect(drawn(LINE_INTERVAL_MS - 1, false)).toBe(0);
     expect(drawn(LINE_INTERVAL_MS, false)).toBe(1);
     expect(drawn(LINE_INTERVAL_MS + 1, false)).toBe(1);
@@ -117,13 +117,13 @@ describe("CLI-6 exit codes", () => {
     expect(codeOf(new DomainError(kind as ErrorKind, "area.what", "text"))).toBe(code);
   });
 
-  test("a broken or full disk is the machine's failure, not something to try again", () => {
+  test("a broken or full disk is a failure of the machine, not a retryable one", () => {
     expect(codeOf(new DomainError("unavailable", "storage.full", "text"))).toBe(1);
     expect(codeOf(new DomainError("unavailable", "storage.failed", "text"))).toBe(1);
     expect(codeOf(new DomainError("unavailable", "storage.busy", "text"))).toBe(6);
   });
 
-  test("what waiting does not repair is not unavailable, whatever an HTTP client is told", () => {
+  test("errors that waiting cannot repair do not exit as unavailable", () => {
     expect(codeOf(new DomainError("unavailable", "storage.damaged", "text"))).toBe(7);
     expect(codeOf(new DomainError("unavailable", "storage.not_permitted", "text"))).toBe(5);
     expect(codeOf(new DomainError("unavailable", "schema.migration_failed", "text"))).toBe(4);
@@ -131,7 +131,7 @@ describe("CLI-6 exit codes", () => {
     expect(codeOf(new DomainError("unavailable", "sealing.damaged", "text"))).toBe(7);
   });
 
-  test("bugs, partial failures and signals have their own", () => {
+  test("bugs, partial failures and signals have their own exit codes", () => {
     expect(codeOf(new TypeError("x"))).toBe(1);
     expect(codeOf("thrown text")).toBe(1);
     expect(codeOf(new SomeFailed("x"))).toBe(8);
@@ -139,7 +139,7 @@ describe("CLI-6 exit codes", () => {
     expect(codeOf(new Interrupted("SIGTERM"))).toBe(143);
   });
 
-  test("the time to wait becomes the hint where there is no better one", () => {
+  test("uses the retry delay as the hint if the error has none", () => {
     const error = new DomainError("too_many", "limit.reached", "text", { retryAfterSeconds: 7 });
     expect(failureOf(error, "run").hint).toBe("try again in 7 s");
   });

@@ -1,5 +1,5 @@
-// What the whole command line promises (test/requirements/operator-experience.md): the same few verbs on every noun, questions before
-// what destroys, and that whatever brings about a state may be repeated.
+// Rules for all commands (test/requirements/operator-experience.md): the same few verbs on every noun, a confirmation before
+// destructive changes, and commands that can be repeated safely.
 import { expect, test } from "bun:test";
 import { copyFileSync, cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,16 +19,16 @@ const verbs = nouns.flatMap(leavesOf);
 const takes = (command: Command, option: string): boolean =>
   command.options.some(({ long }) => long === option);
 
-/** Of these there is one, or the word has no plural. */
+/** Nouns that are singular, or have no plural. */
 const SINGULAR = ["audit", "backup", "catalog", "config", "migrate", "organization", "policy", "scim"];
 
-test("CLI-1 a noun is plural wherever there may be several of it", () => {
+test("CLI-1 nouns are plural if several items can exist", () => {
   const singular = nouns.map((noun) => noun.name()).filter((name) => !name.endsWith("s"));
   expect(singular.toSorted()).toEqual(SINGULAR);
 });
 
-test("CLI-1 what is done to several nouns has one verb", () => {
-  /** words of other programs, and ours */
+test("CLI-1 the same operation has the same verb on every noun", () => {
+  /** synonyms used by other programs, and our verb */
   const SYNONYMS: Readonly<Record<string, string>> = {
     ls: "list",
     get: "show",
@@ -55,7 +55,7 @@ test("CLI-1 what is done to several nouns has one verb", () => {
   expect(withList.length).toBeGreaterThan(10);
 });
 
-test("CLI-7 every verb that takes something away asks first, and shows its plan without doing it", () => {
+test("CLI-7 every destructive verb asks for confirmation, and has a dry run that changes nothing", () => {
   const TAKING =
     /^(remove|revoke|suspend|cancel|rotate|rollback|restore|import|apply|erase|purge|regenerate)$/;
   const taking = verbs.filter((verb) => TAKING.test(verb.name()));
@@ -91,7 +91,7 @@ const STATES: Readonly<Record<string, (bench: Bench) => unknown>> = {
 };
 
 test.each(Object.entries(STATES))(
-  "CLI-9 %s may be repeated, and says that nothing has changed",
+  "CLI-9 %s can be repeated, and reports that nothing changed",
   async (line, prepare) => {
     using bench = await createInstallation();
     await prepare(bench);
@@ -104,7 +104,7 @@ test.each(Object.entries(STATES))(
   },
 );
 
-test("USE-7 policy explain names the revision, each value with its line, and each package with what becomes of it", async () => {
+test("USE-7 policy explain shows the revision, the line of each value, and the state of each package", async () => {
   using bench = await createInstallation();
   await publishOn(bench);
   writeFileSync(

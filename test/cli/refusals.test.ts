@@ -1,4 +1,4 @@
-// What commands on the data directory refuse: one message, the right exit code, nothing changed.
+// What commands on the data directory refuse: with one message, the right exit code, and no change.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -11,7 +11,7 @@ import { type Bench, createBench, createInstallation } from "../support/in-proce
 const INVITE = "users invite ana@example.org --role member --server-public-url https://qm.example.org";
 const UNKNOWN = "01940000-0000-7000-8000-ffffffffffff";
 
-/** @returns reason and exit code of a refused command line, from its JSON on stderr */
+/** @returns reason and exit code of a failed command, from its JSON on stderr */
 async function refusal(bench: Bench, line: string, stdin = ""): Promise<string> {
   const { stdout, stderr, exitCode } = await bench.run(`${line} --json`, { stdin });
   expect(stdout).toBe("");
@@ -44,7 +44,7 @@ describe("without an installation", () => {
     "clients revoke lab-14 --yes",
   ];
 
-  test.each(lines)("%s finds nothing and makes nothing", async (line) => {
+  test.each(lines)("%s fails and creates nothing", async (line) => {
     using bench = createBench();
     expect(await refusal(bench, line)).toBe("data_dir.empty 3");
     mkdirSync(bench.data, { mode: 0o700 });
@@ -130,14 +130,14 @@ describe("in an installation", () => {
     ["users reset-password root@example.org", "confirmation.no_terminal 2"],
   ];
 
-  test.each(cases)("%s is refused: %s", async (line, refused) => {
+  test.each(cases)("%s fails: %s", async (line, refused) => {
     using bench = await createInstallation();
     const before = auditEntries(bench);
     expect(await refusal(bench, line, "y\n")).toBe(refused);
     expect(auditEntries(bench)).toBe(before);
   });
 
-  test("an address is invited once, and a closed invitation is not renewed", async () => {
+  test("rejects a second invitation of an address, and renewing a closed invitation", async () => {
     using bench = await createInstallation();
     const { invitation } = await bench.json(INVITE);
     const { id } = Object(invitation);
@@ -152,7 +152,7 @@ describe("in an installation", () => {
     ).toBe("invitation.closed 4");
   });
 
-  test("a removed user is out of reach of every change", async () => {
+  test("rejects every change to a removed user", async () => {
     using bench = await createInstallation();
     await bench.json("users create ana@example.org --role member");
     await bench.json("users remove ana@example.org --yes");
@@ -164,13 +164,13 @@ describe("in an installation", () => {
     expect(await bench.json("logins revoke --user ana@example.org --yes")).toMatchObject({ changed: false });
   });
 
-  test("an unreadable sealing key is named", async () => {
+  test("names an unreadable sealing key", async () => {
     using bench = await createInstallation();
     chmodSync(join(bench.data, "keys/0001.sealing-key"), 0o644);
     expect(await refusal(bench, "users list")).toBe("sealing.key_invalid 2");
   });
 
-  test("a database newer than the program is left alone", async () => {
+  test("does not change a database that is newer than the program", async () => {
     using bench = await createInstallation();
     const db = new Database(join(bench.data, "quartermaster.db"));
     db.run("INSERT INTO schema_migrations VALUES (9999, 'later', 'x', 0, '99.0.0')");
@@ -183,7 +183,7 @@ describe("in an installation", () => {
 describe("setup", () => {
   const EMAIL = "--bootstrap-admin-email root@example.org";
 
-  test("while a server holds the directory it is refused when something would change, and only then", async () => {
+  test("fails while a server uses the directory, but only if there is something to change", async () => {
     using bench = createBench();
     const lock = lockForServer(openDataDirectory(bench.data), systemClock);
     expect(await refusal(bench, `setup ${EMAIL}`)).toBe("data_dir.in_use 4");
@@ -195,21 +195,21 @@ describe("setup", () => {
     held.release();
   });
 
-  test("a dry run makes nothing, not even the directory", async () => {
+  test("a dry run creates nothing, not even the directory", async () => {
     using bench = createBench();
     const { steps } = await bench.json(`setup ${EMAIL} --dry-run`);
     expect(steps).toHaveLength(6);
     expect([...new Bun.Glob("**").scanSync({ cwd: bench.folder, onlyFiles: false })]).toEqual([]);
   });
 
-  test("what it makes is complete: the dry run has nothing left, the password is the one shown", async () => {
+  test("creates a complete installation with the printed password; a later dry run has no steps left", async () => {
     using bench = createBench();
     const { password } = await bench.json(`setup ${EMAIL}`);
     expect(password).toBeString();
     expect(await bench.json(`setup ${EMAIL} --dry-run`)).toEqual({ dry_run: true, steps: [] });
   });
 
-  test("a configured password is used and not shown; one too short is refused before anything is made", async () => {
+  test("uses a configured password without printing it, and rejects a short one before creating anything", async () => {
     using bench = createBench();
     const file = join(bench.folder, "password");
     writeFileSync(file, "short\n", { mode: 0o600 });
@@ -223,7 +223,7 @@ describe("setup", () => {
     rmSync(file);
   });
 
-  test("makes another address the protected administrator, and stops protecting the one before", async () => {
+  test("makes another address the protected administrator, and unprotects the previous one", async () => {
     using bench = await createInstallation();
     await bench.json("setup --bootstrap-admin-email ana@example.org");
     const { items } = await bench.json("users list --role admin");
@@ -234,7 +234,7 @@ describe("setup", () => {
   });
 });
 
-test("control characters in a catalog file never reach the terminal as they are", async () => {
+test("control characters in a catalog file never reach the terminal", async () => {
   using bench = await createInstallation();
   const text = `[{"id":"one","version":"1\\u001b[31m","source_ref":"https://example.com/a","sha256":"${"a".repeat(64)}"}]`;
   writeFileSync(join(bench.folder, "c.yaml"), text);

@@ -1,4 +1,4 @@
-// The command tree as an operator meets it: help, usage errors, suggestions, and the commands without a data directory.
+// The command tree: help, usage errors, suggestions, and the commands that need no data directory.
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,16 +45,16 @@ const runCli = (args: readonly string[], { env = {} }: { env?: Record<string, st
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 
 describe("CLI-14 help", () => {
-  test("a bare noun lists its verbs on stdout with exit code 0", async () => {
+  test("a noun without a verb lists its verbs on stdout with exit code 0", async () => {
     expect(await runCli(["config"])).toEqual({ stdout: CONFIG_HELP, stderr: "", exitCode: 0 });
   });
 
-  test("--help of a noun and `help` with its name say the same", async () => {
+  test("`NOUN --help` and `help NOUN` print the same text", async () => {
     expect((await runCli(["config", "--help"])).stdout).toBe(CONFIG_HELP);
     expect((await runCli(["help", "config"])).stdout).toBe(CONFIG_HELP);
   });
 
-  test("every command says one sentence and then shows examples of itself before its options", () => {
+  test("every command has a one-sentence description and examples before its options", () => {
     for (const command of wholeTree(programFor(processContext()))) {
       const help = command.helpInformation();
       expect(help).toMatch(/^[A-Z][^\n]+\.\n\nUsage: quartermaster/);
@@ -64,7 +64,7 @@ describe("CLI-14 help", () => {
     }
   });
 
-  test("a topic of the handbook is printed, in lines of 80 characters and without escape sequences", async () => {
+  test("prints a handbook topic in lines of 80 characters, without escape sequences", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(stdout).toStartWith("Exit codes\n----------\n\n");
     expect(stdout).toContain("| `130` | interrupted (Ctrl-C) ");
@@ -74,7 +74,7 @@ describe("CLI-14 help", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("chapters and topics are listed below the commands, in lines that fit", async () => {
+  test("lists chapters and topics below the commands, in lines that fit", async () => {
     const { stdout } = await runCli(["--help"]);
     for (const { name, about } of CHAPTERS)
       expect(stdout).toMatch(new RegExp(`^  ${name} +${RegExp.escape(about)}$`, "m"));
@@ -82,12 +82,12 @@ describe("CLI-14 help", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
-  test("no chapter or topic has the name of a command, but those that were there before", () => {
+  test("no new chapter or topic has the name of a command", () => {
     const names = programFor(processContext()).commands.map((command) => command.name());
     expect(TOPICS.map(({ name }) => name).filter((name) => names.includes(name))).toEqual(["harnesses"]);
   });
 
-  test("every chapter and topic is printed, and those of JSON have their Markdown", async () => {
+  test("prints every chapter and topic; JSON contains the Markdown", async () => {
     for (const { name } of TOPICS) {
       const [text, json] = [await runCli(["help", name]), await runCli(["help", name, "--json"])];
       expect([text.exitCode, text.stderr, json.exitCode, json.stderr]).toEqual([0, "", 0, ""]);
@@ -95,7 +95,7 @@ describe("CLI-14 help", () => {
     }
   });
 
-  test("a chapter goes through the pager of the user on a terminal, and through none with an empty PAGER", async () => {
+  test("shows a chapter in the pager on a terminal, unless PAGER is empty", async () => {
     const env = { PATH: process.env.PATH ?? "" };
     const paged = await runOnTerminal(["help", "commands"], { env: { ...env, PAGER: "sed s/^/paged:/" } });
     expect(paged.screen).toMatch(/^paged:\S*Commands/);
@@ -105,7 +105,7 @@ describe("CLI-14 help", () => {
     expect(plain.screen).not.toContain("\u001b");
   });
 
-  test("an unknown topic is not found and the nearest is named", async () => {
+  test("rejects an unknown topic and suggests the nearest one", async () => {
     const { stdout, stderr, exitCode } = await runCli(["help", "exit-cods"]);
     expect(stdout).toBe("");
     expect(stderr).toBe("error: no help for 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n");
@@ -119,7 +119,7 @@ describe("the manual page", () => {
   const page = manualPage(tree, "1.2.3");
   const shown = page.replaceAll("\\(aq", "'").replaceAll("\\-", "-").replaceAll("\\%", "");
 
-  test("has every command that help shows, with its examples, and every setting in three spellings", () => {
+  test("contains every visible command with its examples, and every setting in three spellings", () => {
     const leaves = wholeTree(tree).filter(({ commands }) => commands.length === 0);
     const shownLeaves = leaves.filter((leaf) => leaf.name() !== "__complete");
     const wanted = [
@@ -132,9 +132,9 @@ describe("the manual page", () => {
     expect(shown).not.toContain("__complete");
   });
 
-  test("is set without a warning, and its name is found by whatis", () => {
+  test("is valid for groff, and whatis finds its name", () => {
     expect(page).toMatch(/^\.SH NAME\nquartermaster \\- control service for .+[^.]$/m);
-    const groff = Bun.which("groff") ?? "true"; // it comes with man(1), which not every machine has
+    const groff = Bun.which("groff") ?? "true"; // installed with man(1), which some machines lack
     const { stderr, exitCode } = Bun.spawnSync([groff, "-man", "-Tascii", "-ww", "-z"], {
       stdin: Buffer.from(page),
     });
@@ -142,7 +142,7 @@ describe("the manual page", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("is what the command prints", async () => {
+  test("is printed by the command", async () => {
     expect((await runCli(["manual"])).stdout).toBe(manualPage(tree, "development"));
   });
 });
@@ -173,11 +173,11 @@ describe("wrong usage", () => {
     ],
   ];
 
-  test.each(cases)("%s is refused with code 2, on stderr alone", async (_, args, message) => {
+  test.each(cases)("%s is rejected with exit code 2, only on stderr", async (_, args, message) => {
     expect(await runCli(args)).toEqual({ stdout: "", stderr: `${message}\nrun:   <run>\n`, exitCode: 2 });
   });
 
-  test("a secret given as a flag is refused without being repeated", async () => {
+  test("rejects a secret passed as a flag without echoing it", async () => {
     const { stderr, exitCode } = await runCli(["config", "show", "--scim-token=hunter2"]);
     expect(stderr).toBe(
       "error: unknown option '--scim-token'\nhint:  secrets cannot be passed as arguments; put the secret in a file and pass --scim-token-file PATH\nrun:   <run>\n",
@@ -185,12 +185,12 @@ describe("wrong usage", () => {
     expect(exitCode).toBe(2);
   });
 
-  test("arguments nobody asked for are counted, not repeated", async () => {
+  test("counts excess arguments without echoing them", async () => {
     const { stderr } = await runCli(["version", "hunter2"]);
     expect(stderr).toStartWith("error: too many arguments for 'version'. Expected 0 arguments but got 1\n");
   });
 
-  test("under --json the error is one JSON object on stderr", async () => {
+  test("--json prints the error as one JSON object on stderr", async () => {
     const { stdout, stderr } = await runCli(["config", "shwo", "--json"]);
     expect(stdout).toBe("");
     expect(JSON.parse(stderr)).toEqual({
@@ -205,7 +205,7 @@ describe("wrong usage", () => {
 });
 
 describe("config", () => {
-  test("CLI-11 every setting is shown with its value and its origin, and a secret only as set", async () => {
+  test("CLI-11 shows every setting with its value and origin, and secrets only as set", async () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "hunter2", QUARTERMASTER_LOG_LEVEL: "debug" };
     const { stdout, stderr, exitCode } = await runCli(
       ["config", "show", "--server-listen", "localhost:1", "--catalog", "/c.yaml"],
@@ -221,14 +221,14 @@ describe("config", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("--json gives the same as one document", async () => {
+  test("--json prints the same facts as one document", async () => {
     const { stdout } = await runCli(["config", "show", "--json", "--log-level", "error"]);
     const { items, file } = JSON.parse(stdout);
     expect(items).toContainEqual({ key: "log.level", value: "error", origin: "flag" });
     expect(file).toBeNull();
   });
 
-  test("CLI-11 CLI-12 check reports every mistake with file, line and pointer", async () => {
+  test("CLI-11 CLI-12 check reports every problem with file, line and pointer", async () => {
     const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
     try {
       const file = join(directory, "q.yaml");
@@ -263,7 +263,7 @@ describe("config", () => {
     });
   });
 
-  test("AIR-2 without a configured destination nothing is listed as outgoing", async () => {
+  test("AIR-2 lists no outgoing connections without a configured destination", async () => {
     expect(await runCli(["config", "show", "--outgoing"])).toEqual({
       stdout: "",
       stderr: "no destinations: the service makes no outgoing connections\n",
@@ -291,7 +291,7 @@ describe("version", () => {
   });
 });
 
-describe("CLI-5 colour", () => {
+describe("CLI-5 color", () => {
   const colored = async (args: string[], env: Record<string, string> = {}) =>
     (await runOnTerminal(["confg", ...args], { env })).screen.includes("\u001b[31m");
 
@@ -299,14 +299,14 @@ describe("CLI-5 colour", () => {
     expect(await colored([])).toBe(true);
   });
 
-  test("--no-color, NO_COLOR and TERM=dumb each turn it off", async () => {
+  test("--no-color, NO_COLOR and TERM=dumb each disable it", async () => {
     expect(await colored(["--no-color"])).toBe(false);
     expect(await colored([], { NO_COLOR: "1" })).toBe(false);
     expect(await colored([], { TERM: "dumb" })).toBe(false);
   });
 });
 
-test("a line has the verbs of the nouns it names, and no others", () => {
+test("builds the verbs of the nouns on the command line only", () => {
   const verbsOf = (args: readonly string[] | undefined, noun: string): number | undefined =>
     programFor(processContext(), args).commands.find((command) => command.name() === noun)?.commands.length;
   const all = verbsOf(undefined, "catalog");

@@ -1,5 +1,5 @@
-// Commands on the data directory of a running server: its very next answer knows what the command did. The server, the
-// workstation's requests and the browser are real; only Chromium is missing.
+// Commands on the data directory of a running server: the next response of the server reflects the change. The server and the
+// requests of workstations are real; browser requests are sent without Chromium.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const post = async (path: string, form: Record<string, string>) =>
     await (await fetch(service.baseUrl + path, { method: "POST", body: new URLSearchParams(form) })).json(),
   );
 
-/** RFC 8628 from the workstation's request to its tokens. */
+/** Runs the device flow (RFC 8628) from the request of the workstation to its tokens. */
 async function logIn(
   credential = { email: EMAIL, password: service.password() },
 ): Promise<{ accessToken: string; refreshToken: string }> {
@@ -66,7 +66,7 @@ const idsSeenAs = async (accessToken: string) => {
   return packages.map(({ id }) => id);
 };
 
-test("what is seeded and removed is served with the very next answer", async () => {
+test("the next response reflects seeded and removed packages", async () => {
   const { accessToken } = await logIn();
   expect(await idsSeenAs(accessToken)).toEqual([]);
   await command("catalog seed catalog.yaml");
@@ -75,7 +75,7 @@ test("what is seeded and removed is served with the very next answer", async () 
   expect(await idsSeenAs(accessToken)).toEqual(["review-guide", "audit-hooks"]);
 });
 
-test("a grant that is revoked is refused with the very next request, and its refresh token too", async () => {
+test("rejects the next request of a revoked grant, and its refresh token", async () => {
   const { accessToken, refreshToken } = await logIn();
   const other = await logIn();
   expect((await catalogAs(accessToken)).status).toBe(200);
@@ -88,7 +88,7 @@ test("a grant that is revoked is refused with the very next request, and its ref
   expect((await catalogAs(other.accessToken)).status).toBe(200);
 });
 
-test("`logins revoke --user` and `--all` leave nobody logged in", async () => {
+test("`logins revoke --user` and `--all` end every login", async () => {
   const first = await logIn();
   await command(`logins revoke --user ${EMAIL} --yes`);
   expect((await catalogAs(first.accessToken)).status).toBe(401);
@@ -98,7 +98,7 @@ test("`logins revoke --user` and `--all` leave nobody logged in", async () => {
   expect((await catalogAs(second.accessToken)).status).toBe(401);
 });
 
-test("whoever is erased is refused with the very next request, and nothing in the database names them", async () => {
+test("rejects the next request of an erased user, and leaves no trace in the database", async () => {
   const email = "ana@example.org";
   const { password } = await command(`users create ${email} --role admin`);
   const { accessToken, refreshToken } = await logIn({ email, password: String(password) });
@@ -114,7 +114,7 @@ test("whoever is erased is refused with the very next request, and nothing in th
   expect(dump).toContain(String(erased.pseudonym));
 });
 
-test("a rotated signing key is published at once, and tokens of the old one stay good", async () => {
+test("publishes a rotated signing key at once, and keeps accepting tokens of the old key", async () => {
   const { accessToken } = await logIn();
   const { kid } = await command("signing-keys rotate --yes");
   const { keys } = Object(await (await fetch(`${service.baseUrl}/api/auth/jwks`)).json());
@@ -123,7 +123,7 @@ test("a rotated signing key is published at once, and tokens of the old one stay
   expect((await catalogAs(accessToken)).status).toBe(200);
 });
 
-test("an invitation made at the terminal opens in the browser until it is canceled there", async () => {
+test("an invitation created by a command works in the browser until a command cancels it", async () => {
   const { invitation_url, invitation } = await command("users invite ana@example.org --role member");
   expect(invitation_url).toStartWith(`${service.baseUrl}/`);
   const link = String(invitation_url).slice(service.baseUrl.length);
@@ -133,7 +133,7 @@ test("an invitation made at the terminal opens in the browser until it is cancel
   expect((await browser.visit(link)).html).not.toContain("ana@example.org");
 });
 
-test("a suspended user is out with the very next request", async () => {
+test("rejects the next request of a suspended user", async () => {
   await command("users create bob@example.org --role admin");
   const { items } = await command("users list --q bob");
   expect(items).toHaveLength(1);
@@ -150,7 +150,7 @@ test("a suspended user is out with the very next request", async () => {
   expect((await ask()).status).toBe(401);
 });
 
-test("a SCIM token made at the terminal works at once, what it provisions shows there, and revoked it is refused", async () => {
+test("a SCIM token created by a command works at once, and is rejected after it is revoked", async () => {
   const { token } = await command("scim tokens create entra");
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/scim+json" };
   const provision = (path: string, body: object) =>
@@ -172,7 +172,7 @@ test("a SCIM token made at the terminal works at once, what it provisions shows 
   expect((await provision("Groups", { displayName: "Design" })).status).toBe(401);
 });
 
-test("a workstation that is revoked is refused with its next report, one that is only removed comes back", async () => {
+test("rejects the next report of a revoked workstation, and accepts that of a removed one", async () => {
   const { accessToken, refreshToken } = await logIn();
   const report = { instance_id: "i-1", hostname: "lab-14", client_version: "0.1.0", platform: "linux" };
   const send = async (): Promise<number> => {

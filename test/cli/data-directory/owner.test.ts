@@ -1,5 +1,5 @@
-// CLI-20: commands act as the owner of the data directory, whoever starts them, or stop and name that owner. Real processes
-// of other users; the parts of it are tested in test/platform/data-directory/data-directory.test.ts.
+// CLI-20: commands started as root switch to the owner of the data directory; other users get an error that names the owner. Uses
+// real processes of other users; the parts are tested in test/platform/data-directory/data-directory.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -23,7 +23,7 @@ const folder = temporaryDirectory();
 const data = join(folder, "data");
 const run = (line: string) => runCli([...line.split(" "), "--data-dir", data]);
 
-/** Loads what the command needs, becomes another user, to whom runtime and checkout may be closed, and runs it. */
+/** Loads the modules first, because the other user may have no access to runtime and checkout, then switches and runs. */
 const STRANGE_COMMAND = `
   const { run } = await import("${ROOT}/cli/program.ts");
   const { processContext } = await import("${ROOT}/cli/context.ts");
@@ -45,7 +45,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.if(isRoot)("CLI-20 started as root", () => {
-  test("whatever commands make in the data directory belongs to its owner", async () => {
+  test("files created in the data directory belong to its owner", async () => {
     cpSync(join(ROOT, "src/domain/catalog/example"), join(folder, "example"), { recursive: true });
     const lines = [
       "setup",
@@ -61,21 +61,21 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect([...new Set(owners)]).toEqual([`${NOBODY}:${NOBODY}`]);
   });
 
-  test("the audit log names who started the command, not whom it became", () => {
+  test("the audit log names the user who started the command", () => {
     const entries = readFileSync(join(data, "audit.jsonl"), "utf8").trimEnd().split("\n");
     const actors = entries.map((entry) => JSON.parse(entry).actor).filter(({ kind }) => kind === "operator");
     expect(actors.length).toBeGreaterThan(2);
     expect(new Set(actors.map(({ label }) => label))).toEqual(new Set(["root"]));
   });
 
-  test("a file that only root may write is refused, and why is said", async () => {
+  test("rejects an output file that only root can write, with the reason", async () => {
     const { stderr, exitCode } = await run(`audit export --out ${join(folder, "closed.jsonl")}`);
     expect(stderr).toContain("may not be used by this user");
     expect(stderr).toContain("acts as the owner of the data directory");
     expect(exitCode).toBe(5);
   });
 
-  test("a folder above that is closed to the owner is named", async () => {
+  test("names a parent folder that the owner cannot enter", async () => {
     chmodSync(folder, 0o700);
     const { stderr, exitCode } = await run("users list");
     chmodSync(folder, 0o755);
@@ -83,7 +83,7 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(exitCode).toBe(5);
   });
 
-  test("anybody else is told whose it is, and nothing is made", async () => {
+  test("another user gets the name of the owner, and nothing is created", async () => {
     const { stderr, exitCode } = await runAsStranger("users list");
     expect(stderr).toContain(
       `${data} belongs to nobody (user id ${NOBODY}), and this runs as user id ${STRANGER}\n`,
@@ -92,7 +92,7 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(exitCode).toBe(5);
   });
 
-  test("to whom the folder above is closed is not told that there is nothing", async () => {
+  test("a user who cannot enter the parent folder is not told that the directory is missing", async () => {
     chmodSync(folder, 0o700);
     const { stderr, exitCode } = await runAsStranger("users list");
     chmodSync(folder, 0o755);

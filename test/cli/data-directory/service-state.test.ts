@@ -1,4 +1,4 @@
-// What the running service writes down for the commands beside it, and that nobody believes what a killed service left.
+// The state file that the running service writes for commands, which ignore the file of a killed service.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,7 +24,7 @@ const invite = (...more: string[]) => {
 };
 const linkOf = ({ stdout }: { stdout: string }): string => String(JSON.parse(stdout).invitation_url);
 
-test("links have the origin of the running service, and a killed service has none", async () => {
+test("links have the origin of the running service; the state of a killed service is ignored", async () => {
   const token = "a-token-for-metrics-that-nobody-sees";
   writeFileSync(join(directory, "token"), token, { mode: 0o600 });
   const killed = await start("--metrics-token-file", join(directory, "token"));

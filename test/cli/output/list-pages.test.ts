@@ -1,4 +1,4 @@
-// Lists that come in pages: all of them up to a bound, or the page asked for.
+// Lists that are read in pages: all rows up to a limit, or the requested page.
 import { expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { processContext } from "../../../cli/context.ts";
@@ -15,7 +15,7 @@ import { PagePrinting } from "../../../cli/page-printing.ts";
 import { programFor } from "../../../cli/program.ts";
 import { type Page, type PageQuery, WALK_PAGE_MAX } from "../../../src/domain/shared/page.ts";
 
-/** Reads from a list of so many numbers. @returns also what was warned of and which pages were read */
+/** Reads a list of `total` numbers. @returns also the warnings and the pages that were read */
 function read(rows: number, options: Record<string, string> = {}) {
   const warnings: string[] = [];
   const queries: PageQuery[] = [];
@@ -41,13 +41,13 @@ test.each([0, 1, PAGE_ROWS_MAX - 1, PAGE_ROWS_MAX, PAGE_ROWS_MAX + 1, LISTED_MAX
   },
 );
 
-test("of more rows the first ones are read, and the rest is mentioned", () => {
+test("a longer list is cut at the limit, with a warning", () => {
   const { items, total, warnings } = read(LISTED_MAX + 1);
   expect([items.length, total]).toEqual([LISTED_MAX, LISTED_MAX + 1]);
   expect(warnings).toEqual(["showing the first 10000 of 10001; narrow the list or use --page"]);
 });
 
-test("a page is read alone, whichever of its two options is given", () => {
+test("reads only one page if --page or --limit is given", () => {
   expect(read(95, { page: "2", limit: "10" }).items).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
   expect(read(95, { limit: "2" }).items).toEqual([0, 1]);
   expect(read(95, { page: "4" }).queries).toHaveLength(1);
@@ -63,7 +63,7 @@ test.each([
     expect(() => read(3, { [option]: wrong })).toThrow(`--${option} must be a whole number from 1 to ${max}`);
 });
 
-/** What a list of so many numbers prints, part by part; `reads` tells how many pages were read before each. */
+/** The output of a list of numbers, part by part; `reads` has the number of pages read before each part. */
 async function print(rows: number, options: Record<string, string> = {}) {
   const parts: string[] = [];
   const reads: number[] = [];
@@ -131,13 +131,13 @@ test.each([
   expect(warnings).toHaveLength(warned);
 });
 
-test("a page that is asked for is printed alone", async () => {
+test("prints only the requested page", async () => {
   const { parts, asked } = await print(95, { page: "2", limit: "10", q: "x" });
   expect(parts[0]).toBe("10,11,12,13,14,15,16,17,18,19");
   expect(asked).toEqual([[{ q: "x", page: 2, perPage: 10 }, undefined]]);
 });
 
-/** Takes what is written, or waits until it is told to. */
+/** A stream that accepts output at once, or only when told to. */
 function reader({ isSlow = false } = {}) {
   const parts: string[] = [];
   const stream = new Writable({
@@ -166,20 +166,23 @@ const LISTS: readonly (readonly (readonly string[])[])[] = [
   [["a"], ["a much longer name"], ["c\nd"]],
 ];
 
-test.each(LISTS.map((pages) => [pages]))("%j in pages is printed as it is at once", async (pages) => {
-  for (const line of ["users list", "users list --json"]) {
-    const [paged, whole] = [reader(), reader()];
-    const command = programFor(processContext());
-    command.setOptionValue("json", line.endsWith("--json"));
-    const outputTo = ({ stream }: typeof whole) =>
-      outputFor({ ...processContext(), stdout: stream, stderr: stream }, command);
-    outputTo(whole).list(pages.flat(), LISTING, { total: 3, more: [] });
-    await outputTo(paged).pages(() => pages, LISTING, { total: 3, more: [] });
-    expect(paged.parts.join("")).toBe(whole.parts.join(""));
-  }
-});
+test.each(LISTS.map((pages) => [pages]))(
+  "%j printed in pages equals the output printed at once",
+  async (pages) => {
+    for (const line of ["users list", "users list --json"]) {
+      const [paged, whole] = [reader(), reader()];
+      const command = programFor(processContext());
+      command.setOptionValue("json", line.endsWith("--json"));
+      const outputTo = ({ stream }: typeof whole) =>
+        outputFor({ ...processContext(), stdout: stream, stderr: stream }, command);
+      outputTo(whole).list(pages.flat(), LISTING, { total: 3, more: [] });
+      await outputTo(paged).pages(() => pages, LISTING, { total: 3, more: [] });
+      expect(paged.parts.join("")).toBe(whole.parts.join(""));
+    }
+  },
+);
 
-test("a reader that takes nothing holds the list up for a while only; all of it is kept for the reader", async () => {
+test("a stalled reader delays the list for a limited time; the rest is buffered", async () => {
   const { stream, parts } = reader({ isSlow: true });
   const printing = new PagePrinting({ stdout: stream, stderr: stream }, { style: STYLE, patienceMs: 1 });
   await printing.document(() => [["a"], ["b"], ["c"]], LISTING, {});

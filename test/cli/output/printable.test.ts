@@ -1,11 +1,11 @@
-// No text that others chose can steer a terminal, whichever way it gets there: every range of harmful characters.
+// Untrusted text cannot control the terminal, whatever its path to the output. Tests every range of harmful characters.
 import { describe, expect, test } from "bun:test";
 import { failureText } from "../../../cli/exit.ts";
 import { printable, printableJson } from "../../../cli/output/printable.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 
-/** Every range, first and last character; what stands beside each is harmless. */
+/** First and last character of every range; the neighbors of each range are harmless. */
 const HARMFUL = [
   ["C0 controls", 0x00, 0x1f],
   ["DEL and C1 controls", 0x7f, 0x9f],
@@ -14,7 +14,7 @@ const HARMFUL = [
   ["separators, embeddings and overrides", 0x2028, 0x202e],
   ["isolates", 0x2066, 0x2069],
 ] as const;
-/** Format characters: harmless in text, invisible in JSON. */
+/** Format characters: harmless in text, but invisible in JSON. */
 const FORMAT = /\p{Cf}/u;
 const codesIn = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
@@ -25,7 +25,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     for (const code of codes) expect(printable(`a${String.fromCharCode(code)}b`)).toBe("a\ufffdb");
   });
 
-  test("are escaped in JSON, which says the same", () => {
+  test("are escaped in JSON without changing its value", () => {
     for (const code of codes) {
       const value = { [`k${String.fromCharCode(code)}`]: [`a${String.fromCharCode(code)}b`] };
       for (const indent of [0, 2]) {
@@ -36,7 +36,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     }
   });
 
-  test("do not come through an error, as text, as JSON or with its stack", () => {
+  test("are removed from errors: as text, as JSON, and in stack traces", () => {
     for (const code of codes) {
       const bad = `a${String.fromCharCode(code)}b`;
       const error = new DomainError("invalid", "test.bad", bad, {
@@ -52,7 +52,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     }
   });
 
-  test("do not come through the log", () => {
+  test("are removed from the log", () => {
     for (const code of codes) {
       const bad = `a${String.fromCharCode(code)}b`;
       for (const format of ["json", "text"] as const) {
@@ -67,7 +67,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     }
   });
 
-  test("have neighbors that are left as they are", () => {
+  test("leave neighboring characters unchanged", () => {
     for (const code of [from - 1, to + 1].filter((neighbor) => neighbor >= 0)) {
       const text = `a${String.fromCharCode(code)}b`;
       expect(printable(text)).toBe(text);
@@ -91,6 +91,6 @@ test.each([
   expect(written.join("")).toContain(`"a${sequence}b"`);
 });
 
-test("line breaks that JSON itself makes stay", () => {
+test("keeps the line breaks of formatted JSON", () => {
   expect(printableJson(JSON.stringify({ a: 1 }, null, 2))).toBe('{\n  "a": 1\n}');
 });

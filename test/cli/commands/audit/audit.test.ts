@@ -1,5 +1,5 @@
-// `audit` from the terminal: what it prints word for word (golden/audit.txt), what it writes to files, and the exit code of
-// a log that was changed behind its back. That every kind of change is found is tested in test/domain/audit.
+// `audit`: its exact output (golden/audit.txt), its files, and its exit code for a log that was tampered with. test/domain/audit
+// tests that every kind of tampering is found.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 import { START_MS } from "../../../support/world.ts";
 
-/** An installation whose log has entries of three hours. */
+/** An installation with audit entries from three hours. */
 async function createBusyInstallation(): Promise<Bench> {
   const bench = await createInstallation();
   bench.clock.advance(HOUR_MS);
@@ -22,13 +22,13 @@ async function createBusyInstallation(): Promise<Bench> {
   return bench;
 }
 
-/** Changes the database as somebody with access to the file would. */
+/** Changes the database directly, like an attacker with access to the file. */
 function tamper({ data }: Bench, sql: string): void {
   using db = new Database(join(data, "quartermaster.db"));
   db.run(sql);
 }
 
-/** Signing keys are random, and all that is chained to them. */
+/** Replaces digests: they depend on random signing keys. */
 const REPLACED = new Map<string | RegExp, string>([
   [/sha256:[0-9a-f]{64}/g, "<digest>"],
   [/(?<![\w-])[\w-]{43}(?![\w-])/g, "<key id, 43 characters long, of a new pair>"],
@@ -69,7 +69,7 @@ async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[
   return steps;
 }
 
-test("an export in two parts is the whole log, on standard output as in files that only their owner reads", async () => {
+test("two partial exports equal the whole log, on stdout and in files that only their owner can read", async () => {
   using bench = await createBusyInstallation();
   const whole = (await bench.run("audit export")).stdout;
   const entries = whole
@@ -87,7 +87,7 @@ test("an export in two parts is the whole log, on standard output as in files th
   expect(statSync(first).mode & 0o777).toBe(0o600);
 });
 
-test("an export that is interrupted leaves no file", async () => {
+test("an interrupted export leaves no file", async () => {
   using bench = await createBusyInstallation();
   const signal = AbortSignal.abort(new Error("interrupted"));
   const { exitCode } = await bench.run("audit export --out audit.jsonl", { signal });

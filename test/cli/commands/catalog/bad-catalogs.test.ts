@@ -1,5 +1,4 @@
-// Catalog files that must not get in: each ends in one clear message with the right exit code, and leaves the catalog and
-// the artifacts as they were.
+// Invalid catalog files: each fails with one clear message and the right exit code, and leaves catalog and artifacts unchanged.
 import { expect, test } from "bun:test";
 import { closeSync, createWriteStream, ftruncateSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +21,7 @@ const catalogOf = (...entries: object[]): string => JSON.stringify(entries);
 
 interface Refusal {
   exitCode: number;
-  /** in the only line that says what is wrong */
+  /** part of the only line that names the problem */
   says: string | RegExp;
 }
 
@@ -40,7 +39,7 @@ async function expectRefused(bench: Bench, { exitCode, says }: Refusal): Promise
   expect(await stateOf(bench)).toEqual(before);
 }
 
-/** The catalog, and every name below the artifacts folder. */
+/** @returns the catalog, and all file names in the artifacts folder */
 const stateOf = async (bench: Bench) => ({
   catalog: (await bench.run("catalog list --json")).stdout,
   artifacts: [
@@ -114,12 +113,12 @@ test.each(texts)("%s", async (_, text, refusal) => {
   await expectRefused(bench, refusal);
 });
 
-test("a file that is not there", async () => {
+test("a missing file", async () => {
   using bench = await installationWithOne();
   await expectRefused(bench, { exitCode: 3, says: /^error: there is no file .*bad\.yaml$/ });
 });
 
-test("a file of 200 MB is not read", async () => {
+test("does not read a file of 200 MB", async () => {
   using bench = await installationWithOne();
   const file = openSync(join(bench.folder, "bad.yaml"), "w");
   ftruncateSync(file, 200_000_000);
@@ -155,7 +154,7 @@ test.each(archives)("an archive with %s", async (_, archive, says) => {
 
 const FILE_BYTES = 96 * 1024 * 1024;
 
-test("an archive of 10 GB of zeros, 10 MB on the disk, is left after its first 512 MiB", async () => {
+test("stops reading an archive of 10 GB of zeros (10 MB compressed) after 512 MiB", async () => {
   using bench = await installationWithOne();
   const path = join(bench.folder, "bad.tar.gz");
   const files = Array.from({ length: 107 }, (_, at): [Uint8Array, number] => [
@@ -168,7 +167,7 @@ test("an archive of 10 GB of zeros, 10 MB on the disk, is left after its first 5
   await expectRefused(bench, { exitCode: 7, says: /more than 536870912 bytes/ });
 });
 
-test("bytes other than those promised: both digests are shown", async () => {
+test("an archive with the wrong digest: shows both digests", async () => {
   using bench = await installationWithOne();
   const bytes = tarGzOf(tarFile("a", "a"));
   writeFileSync(join(bench.folder, "bad.tar.gz"), bytes);
@@ -177,7 +176,7 @@ test("bytes other than those promised: both digests are shown", async () => {
   await expectRefused(bench, { exitCode: 7, says });
 });
 
-test("an archive that is not there, or is a folder", async () => {
+test("a missing archive, or a folder in its place", async () => {
   using bench = await installationWithOne();
   writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "none.tar.gz" })));
   await expectRefused(bench, { exitCode: 2, says: /^bad.yaml:1: \/0\/source_ref: there is no file/ });
@@ -188,7 +187,7 @@ test("an archive that is not there, or is a folder", async () => {
   });
 });
 
-test("one good and one bad archive: neither gets in", async () => {
+test("one valid and one invalid archive: stores neither", async () => {
   using bench = await installationWithOne();
   const [fine, climbing] = [tarGzOf(tarFile("b", "b")), tarGzOf(tarFile("../c", "c"))];
   writeFileSync(join(bench.folder, "fine.tar.gz"), fine);

@@ -1,4 +1,4 @@
-// `catalog seed` that is interrupted or killed while it stores archives: the old catalog stays whole, the next seed works.
+// `catalog seed` interrupted or killed while it stores archives: the old catalog stays intact and the next seed succeeds.
 import { expect, test } from "bun:test";
 import { randomFillSync } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -11,10 +11,10 @@ import { tarFile, tarGzOf, tarOf } from "../../../support/content/tar.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 
 const ARCHIVE_BYTES = 20 * 1024 * 1024;
-/** the archives are made, written and read some ten times */
+/** each archive is created, written and read about ten times */
 const PATIENCE_MS = 60_000;
 
-/** A catalog of one small package that is seeded, and one of three large ones that is not. */
+/** A seeded catalog with one small package, and an unseeded one with three large packages. */
 async function prepared(): Promise<Bench> {
   const bench = await createInstallation();
   writeCatalog(bench, "old.yaml", [tarGzOf(tarFile("a", "a"))]);
@@ -38,7 +38,7 @@ function writeCatalog({ folder }: Bench, name: string, archives: readonly Uint8A
 const halfWritten = ({ data }: Bench): string[] =>
   readdirSync(join(data, "artifacts")).filter((name) => name.startsWith("put-"));
 
-/** Starts the seed and sends the signal as soon as an archive is being stored. */
+/** Starts the seed and sends the signal once it starts to store an archive. */
 async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
   const args = ["catalog", "seed", join(bench.folder, "new.yaml"), "--data-dir", bench.data];
   const child = Bun.spawn([...productCommand(), ...args], {
@@ -73,7 +73,7 @@ test(
 );
 
 test(
-  "a kill -9 leaves the old catalog whole; the next seed works and clears up",
+  "kill -9 leaves the old catalog intact; the next seed succeeds and cleans up",
   async () => {
     using bench = await prepared();
     const before = await bench.json("catalog list");
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  "a wish to stop while archives are still being checked ends the seed before anything is stored",
+  "a stop signal while archives are checked ends the seed before anything is stored",
   async () => {
     using bench = await prepared();
     const controller = new AbortController();

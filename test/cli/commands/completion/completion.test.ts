@@ -1,4 +1,4 @@
-// Completion: what fits at the cursor by the command tree, names from a data directory, and real shells that source it.
+// Completion: candidates from the command tree, names from a data directory, and the scripts in real shells.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, writeFileSync } from "node:fs";
@@ -24,20 +24,20 @@ const valuesAt = (line: string): string[] =>
   placeAt(program, line.split(" ")).candidates.map(({ value }) => value);
 const wantedAt = (line: string) => placeAt(program, line.split(" ")).wants;
 
-describe("what fits at the cursor", () => {
-  test("nouns first, then the verbs of one, and nothing hidden", () => {
+describe("candidates from the command tree", () => {
+  test("are the nouns, then the verbs of a noun, without hidden commands", () => {
     expect(valuesAt("")).toContain("catalog");
     expect(valuesAt("")).not.toContain("__complete");
     expect(valuesAt("logins ")).toEqual(["list", "show", "revoke"]);
   });
 
-  test("the options of a verb and of all above it, but for those that were given", () => {
+  test("are the options of a verb and its parents, without those already given", () => {
     expect(valuesAt("logins list --user ana -")).toContain("--kind");
     expect(valuesAt("logins list --user ana -")).toContain("--no-color");
     expect(valuesAt("logins list --user ana -")).not.toContain("--user");
   });
 
-  test("the choices of an option, also after an equals sign", () => {
+  test("are the choices of an option, also after an equals sign", () => {
     expect(valuesAt("clients list --health ")).toContain("attention");
     expect(placeAt(program, ["clients", "list", "--health=att"])).toMatchObject({
       typed: "att",
@@ -46,7 +46,7 @@ describe("what fits at the cursor", () => {
     expect(valuesAt("config show --log-level ")).toEqual(["debug", "info", "warning", "error"]);
   });
 
-  test("an argument by what it names, after options and their values", () => {
+  test("depend on the kind of the argument, after options and their values", () => {
     expect(wantedAt("users show --data-dir x ")).toBe("user");
     expect(wantedAt("policy diff 1 ")).toBe("revision");
     expect(wantedAt("logins show ")).toBe("login");
@@ -55,18 +55,18 @@ describe("what fits at the cursor", () => {
     expect(wantedAt("users show ana@example.org ")).toBeUndefined();
   });
 
-  test("after help every command and topic", () => {
+  test("are all commands and topics after help", () => {
     expect(valuesAt("help ")).toContain("exit-codes");
     expect(valuesAt("help policy ")).toContain("rollback");
     expect(valuesAt("help policy ")).not.toContain("exit-codes");
   });
 
-  test("nothing after a word that is no command", () => {
+  test("are empty after an unknown command", () => {
     expect(placeAt(program, ["usres", ""])).toMatchObject({ candidates: [] });
     expect(valuesAt("usres --")).toEqual([]);
   });
 
-  test("an option is remembered as commander would hand it over", () => {
+  test("come with the given options, by the attribute name of commander", () => {
     expect(placeAt(program, ["users", "show", "--data-dir", "a", "--config=b=c", ""]).given).toEqual({
       dataDir: "a",
       config: "b=c",
@@ -74,14 +74,14 @@ describe("what fits at the cursor", () => {
   });
 });
 
-/** Arguments that only the operator knows. */
+/** Arguments without completions, because only the operator knows the value. */
 const FREE = ["email", "label", "new-name", "words"];
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 const wordsOf = (command: Command): string[] =>
   command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
 
-test("the first argument of every command is completed, or known to be free", () => {
+test("every command completes its first argument, or is listed as free text", () => {
   const takers = wholeTree(program).filter(({ registeredArguments }) => registeredArguments.length > 0);
   const unknown = takers.filter((command) => {
     const { candidates, wants } = placeAt(program, [...wordsOf(command), ""]);
@@ -139,13 +139,13 @@ describe("names of a data directory", () => {
     expect(read(kind).toSorted()).toEqual(listed.toSorted());
   });
 
-  test("a client is named by its host, or else by its id, and a revision by its number", async () => {
+  test("completes clients by host name or id, and revisions by number", async () => {
     const { items } = await bench.json("clients list --q i-2");
     expect(read("client").toSorted()).toEqual([Object(items)[0].id, "lab-1"].toSorted());
     expect(read("revision")).toContain("1");
   });
 
-  test("that would be options or another line are left out: workstations choose their own", async () => {
+  test("are left out if they look like options or contain line breaks", async () => {
     using database = new Database(join(bench.data, "quartermaster.db"));
     const rename = database.query("UPDATE client_reports SET hostname = ? WHERE instance_id = 'i-2'");
     const seen = async (name: string | null) => {
@@ -163,7 +163,7 @@ describe("names of a data directory", () => {
     rename.run(null);
   });
 
-  test("only those that begin with what is typed, and at most as many as a person reads", async () => {
+  test("must start with the typed prefix, and are limited in number", async () => {
     expect(read("user", "do")).toEqual(["dora@example.org"]);
     const database = new Database(join(bench.data, "quartermaster.db"));
     const insert = database.prepare("INSERT INTO jobs (name, next_run_at_ms) VALUES (?, 0)");
@@ -175,19 +175,19 @@ describe("names of a data directory", () => {
     database.close();
   });
 
-  test("none when the time is over", () => {
+  test("are empty after the time limit", () => {
     let nowMs = 0;
     const running = { nowMs: () => nowMs++ };
     expect(namesIn(bench.data, { kind: "user", prefix: "", clock: running, deadlineMs: 0 })).toEqual([]);
   });
 
-  test("none where nothing was set up, and nothing is made there", () => {
+  test("are empty without an installation, and nothing is created", () => {
     const nowhere = join(bench.folder, "nowhere");
     expect(read("user", "", nowhere)).toEqual([]);
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  test("none from an older schema, which stays as it is", () => {
+  test("are empty for an older schema, which is not upgraded", () => {
     using database = new Database(join(bench.data, "quartermaster.db"));
     const last =
       "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *";
@@ -199,8 +199,8 @@ describe("names of a data directory", () => {
     database.query("INSERT INTO schema_migrations VALUES (?, ?, ?, ?, ?)").run(...row);
   });
 
-  test("none while another process keeps the whole database, without a word about it", async () => {
-    const locked = join(bench.folder, "locked"); // of the one in use this process may still hold a part
+  test("are empty, without an error, while another process locks the database", async () => {
+    const locked = join(bench.folder, "locked"); // a copy, because this process may still have the original open
     cpSync(bench.data, locked, { recursive: true });
     using database = new Database(join(locked, "quartermaster.db"));
     database.run("PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
@@ -209,7 +209,7 @@ describe("names of a data directory", () => {
   });
 });
 
-/** Lines as they are typed before the tab key, and what they become. */
+/** Command lines before and after completion. */
 const TYPED: readonly (readonly [string, string])[] = [
   ["users set-r", "users set-role"],
   ["clients list --health=att", "clients list --health=attention"],
@@ -219,13 +219,13 @@ const TYPED: readonly (readonly [string, string])[] = [
 
 const HOME_KEY = "\u0001";
 
-/** What a shell needs to complete in a test, and how it is asked to. */
+/** How a test makes a shell complete a command line. */
 const SHELLS = [
   { shell: "bash", command: ["bash", "--norc", "--noprofile", "-i"], prepare: ":" },
   { shell: "zsh", command: ["zsh", "-f", "-i"], prepare: "autoload -U compinit; compinit -D -u" },
 ] as const;
 
-describe("a shell that has sourced its script", () => {
+describe("a shell that has sourced the script", () => {
   let bench: Bench;
   let env: Record<string, string>;
 
@@ -245,7 +245,7 @@ describe("a shell that has sourced its script", () => {
   });
   afterAll(() => bench[Symbol.dispose]());
 
-  // Another shell than bash is not on every machine; `completion zsh` and `fish` are looked at where there is one.
+  // Shells other than bash are tested only where they are installed.
   const installed = SHELLS.filter(({ shell }) => Bun.which(shell) !== null);
   test.each(installed)("completes in $shell", async ({ shell, command, prepare }) => {
     const { screen } = await runOnTerminal([], {
@@ -276,13 +276,13 @@ describe("a shell that has sourced its script", () => {
   });
 });
 
-test("the scripts are printed as they are, and another shell is refused", async () => {
+test("prints the scripts, and rejects an unknown shell", async () => {
   const { stdout } = await runCli(["completion", "bash"]);
   expect(stdout).toBe(SCRIPTS.bash);
   expect((await runCli(["completion", "tcsh"])).exitCode).toBe(2);
 });
 
-test("the answer has only what begins as the word does, with what it is", async () => {
+test("prints the matching candidates with their descriptions", async () => {
   expect(await runCli(["__complete", "--", "jobs", "ru"])).toEqual({
     stdout: "run\tMakes a job due now; the running service starts it within two seconds.\n",
     stderr: "",

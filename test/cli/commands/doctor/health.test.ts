@@ -1,5 +1,5 @@
-// `status` and `doctor` (operator-experience.md OBS-5, DAT-9, SVC-11, AIR-6): what they print word for word, beside a running
-// service and without one, and that each thing that can be wrong is found, told with its remedy, and left as it is.
+// `status` and `doctor` (requirements OBS-5, DAT-9, SVC-11, AIR-6): their exact output with and without a running service. Also tests
+// that doctor finds each fault, prints its remedy, and changes nothing.
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -44,13 +44,13 @@ import { makeOlder } from "../../../support/installed/older-installation.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example");
 
-/** What differs from machine to machine, and what stands for it. */
+/** Replaces what differs between machines. */
 const replacements = ({ folder }: Bench) =>
   new Map<string | RegExp, string>([
     [folder, "<folder>"],
     [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
     [/[\d.]+ [KMGT]iB free, \d+ % of the file system/g, "<room>"],
-    // A disk that is rather full is no business of this test.
+    // The free space of the disk does not matter to this test.
     [/^warning {2}disk( +.*)\n +-> make room.*$/gm, "ok       disk$1"],
     [/("check": "disk",\s+"result": ")warning(",\s+"detail": .*\s+"remedy": ).*/g, "$1ok$2null"],
     [/\d+\.\d [KM]iB, write-ahead log [\d.]+ (?:[KM]i)?B/g, "<size>"],
@@ -69,7 +69,7 @@ async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[
   return steps;
 }
 
-/** @returns the findings of one check, as `doctor --json` has them */
+/** @returns the findings of one check, from `doctor --json` */
 async function found(bench: Bench, check: string, options = ""): Promise<unknown[]> {
   const { stdout } = await bench.run(`doctor --json${options}`);
   const { checks }: { checks: { check: string }[] } = JSON.parse(stdout);
@@ -84,7 +84,7 @@ const failed = (detail: string | RegExp, remedy = ".") => [
   }),
 ];
 
-test("OBS-5 status and doctor print the same from installation to installation", async () => {
+test("OBS-5 status and doctor print the same for identical installations", async () => {
   using empty = createBench();
   const none = await transcript(empty, ["status", "doctor --json"]);
   expectGolden("health-none", none, replacements(empty));
@@ -109,7 +109,7 @@ test("OBS-5 status and doctor print the same from installation to installation",
   expectGolden("health", [...fresh, ...used], replacements(bench));
 });
 
-test("both end with 6 where no service runs, with 0 where that is meant, and a failed check wins", async () => {
+test("both exit with 6 without a service, with 0 under --offline-ok, and with 7 after a failed check", async () => {
   using bench = await createInstallation();
   const codes = async () => {
     const lines = ["status", "status --offline-ok", "doctor", "doctor --offline-ok"];
@@ -123,7 +123,7 @@ test("both end with 6 where no service runs, with 0 where that is meant, and a f
   expect(await codes()).toEqual([6, 0, 7, 7]);
 });
 
-test("AIR-6 a gateway that cannot be reached is told with its reason and with what waits for it", async () => {
+test("AIR-6 reports an unreachable gateway with the reason and what it affects", async () => {
   await using upstream = await createInstalledGateway();
   const { bench, gateway } = upstream;
   const configuration = `
@@ -141,8 +141,8 @@ gateway:
   expectGolden("health-gateway", [...reachable, ...gone], replacements(bench));
 });
 
-describe("beside a running service", () => {
-  test("OBS-5 both tell which process it is, for how long, and find nothing wrong", async () => {
+describe("with a running service", () => {
+  test("OBS-5 both report its process and uptime, and find no problems", async () => {
     using bench = await createInstallation();
     const { clock, ids, data } = bench;
     const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
@@ -172,7 +172,7 @@ describe("beside a running service", () => {
   });
 });
 
-test("a database of an earlier schema is told, and stays as it is", async () => {
+test("reports a database with an older schema and does not change it", async () => {
   using bench = createBench();
   using made = await createInstallation();
   cpSync(made.data, bench.data, { recursive: true });
@@ -191,7 +191,7 @@ test("a database of an earlier schema is told, and stays as it is", async () => 
 
 describe("DAT-9 doctor finds", () => {
   interface Fault {
-    /** Breaks something. */
+    /** Causes the fault. */
     on(bench: Bench): void | Promise<void>;
     check: string;
     detail: RegExp;
@@ -205,7 +205,7 @@ describe("DAT-9 doctor finds", () => {
     connection.run(sql);
     connection.close();
   };
-  /** Wipes the end of the first page of an index of the table. */
+  /** Overwrites the end of the first page of an index of the table. */
   const damage = (file: string, table: string, type = "index"): void => {
     const connection = openConnection(file, {});
     const sql = "SELECT rootpage FROM sqlite_schema WHERE type = ? AND tbl_name = ?";
@@ -423,7 +423,7 @@ describe("DAT-9 doctor finds", () => {
   );
 });
 
-test("replication is told where the settings say so, with the time of its last progress", async () => {
+test("reports replication with the time of its last progress if the settings enable it", async () => {
   using bench = await createInstallation();
   const replicated = " --database-replicated yes";
   expect(await found(bench, "replication")).toEqual([]);
@@ -448,7 +448,7 @@ test("replication is told where the settings say so, with the time of its last p
   ]);
 });
 
-test("a backup from the future, and one that was deleted, are warned of beside the newest that is there", async () => {
+test("warns about a backup from the future and a deleted one, and shows the newest that exists", async () => {
   using bench = await createInstallation();
   await bench.json("backup create");
   bench.clock.advance(HOUR_MS);
@@ -472,7 +472,7 @@ test("a backup from the future, and one that was deleted, are warned of beside t
   ]);
 });
 
-test("a job that is overdue is told, also where a dead process left its lease", async () => {
+test("reports an overdue job, even if a dead process still holds its lease", async () => {
   using bench = await createInstallation();
   const connection = openConnection(join(bench.data, "quartermaster.db"), {});
   const nowMs = bench.clock.nowMs();
@@ -489,7 +489,7 @@ test("a job that is overdue is told, also where a dead process left its lease", 
   expect(await found(bench, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
 });
 
-test("SVC-11 a clock within the skew of tokens, and a job that is paused, are no failures", async () => {
+test("SVC-11 a clock within the token skew and a paused job are not failures", async () => {
   using bench = await createInstallation();
   await runJobsOn(bench, ["access-sweep"]);
   await bench.json("jobs pause access-sweep");
@@ -556,7 +556,7 @@ describe("limits of doctor", () => {
     expect(detail.endsWith(`${last}${more}`)).toBe(true);
   });
 
-  test("a backup may be a day and two hours old, or two hours older than its period", async () => {
+  test("accepts a backup that is up to 26 hours old, or two hours older than the backup period", async () => {
     using bench = await createInstallation();
     await bench.json("backup create");
     bench.clock.advance(DAY_MS + 2 * HOUR_MS);
@@ -585,7 +585,7 @@ describe("doctor changes nothing in the data directory", () => {
     expect(stateOf(bench)).toEqual(before);
   };
 
-  test("after a service that ended", async () => {
+  test("after the service has stopped", async () => {
     using bench = await createInstallation();
     const connection = openConnection(join(bench.data, "quartermaster.db"), {});
     connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -600,7 +600,7 @@ describe("doctor changes nothing in the data directory", () => {
     await expectUnchanged(bench);
   });
 
-  test("after a process that was killed, whose last commits it sees", async () => {
+  test("after a process was killed, and sees its last commits", async () => {
     using bench = await createInstallation();
     const connection = openConnection(join(bench.data, "quartermaster.db"), {});
     connection.run("INSERT INTO jobs (name, next_run_at_ms, paused) VALUES ('killed', 0, 1)");
@@ -619,7 +619,7 @@ describe("doctor changes nothing in the data directory", () => {
     await expectUnchanged(bench);
   });
 
-  test("while a restore that was cut short waits to be finished, which it says", async () => {
+  test("while an interrupted restore is pending, and reports it", async () => {
     using bench = await createInstallation();
     writeFileSync(join(bench.data, "restore.json"), "{}", { mode: 0o600 });
     await expectUnchanged(bench);
@@ -630,7 +630,7 @@ describe("doctor changes nothing in the data directory", () => {
   });
 });
 
-test("doctor reads a key that systemd passes as a credential, as serve does", async () => {
+test("doctor reads a key passed as a systemd credential, like serve", async () => {
   using bench = await createInstallation();
   const credentials = join(bench.folder, "credentials");
   mkdirSync(credentials);

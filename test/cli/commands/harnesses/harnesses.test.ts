@@ -1,4 +1,4 @@
-// The signed harness file from end to end: signed, checked, put in force by a running service, and refused where it must be.
+// The signed harness file from end to end: signing, checking, loading by a running service, and rejection of invalid files.
 import { afterAll, describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ async function withFacts(ceiling = "0.160.0-0"): Promise<Bench & { path(name: st
 }
 
 describe("commands", () => {
-  test("a policy for newer versions is refused without the file and accepted with it", async () => {
+  test("rejects a policy for newer versions without the file and accepts it with the file", async () => {
     const bench = await withFacts();
     await beginPolicyOn(bench);
     const without = await bench.run("policy check policy.yaml");
@@ -52,7 +52,7 @@ describe("commands", () => {
     expect((await bench.run(`${question} ${WITH_FACTS}`)).stdout).not.toContain("is not certified");
   });
 
-  test("list tells where each ceiling is from, and check tells who signed", async () => {
+  test("list shows the source of each ceiling, and check shows the signer", async () => {
     const bench = await withFacts();
     const { items, source } = await bench.json(`harnesses list ${WITH_FACTS}`);
     expect(items).toContainEqual(
@@ -70,7 +70,7 @@ describe("commands", () => {
     expect((await bench.json("harnesses list")).source).toBeNull();
   });
 
-  test("sign refuses a bad file with its line, and writes no signature", async () => {
+  test("sign rejects an invalid file with its line, and writes no signature", async () => {
     const bench = await withFacts();
     writeFileSync(bench.path("bad.yaml"), factsWith("0.100.0"));
     const { stderr, exitCode } = await bench.run("harnesses sign bad.yaml");
@@ -79,7 +79,7 @@ describe("commands", () => {
     expect(await Bun.file(bench.path("bad.yaml.sig")).exists()).toBe(false);
   });
 
-  test("status and doctor name the file, and the reason why it may not be used", async () => {
+  test("status and doctor name the file, and the reason why it cannot be used", async () => {
     const bench = await withFacts();
     expect((await bench.json(`status --offline-ok ${WITH_FACTS}`)).harnesses).toMatchObject({
       file: bench.path("agents.yaml"),
@@ -154,7 +154,7 @@ describe("a service does not start with", () => {
   });
 });
 
-test("a running service takes a new file at SIGHUP, keeps the facts at a bad one, and records each change", async () => {
+test("a running service loads a new file at SIGHUP, keeps the old facts if the file is invalid, and records each change", async () => {
   const bench = await withFacts();
   await using service = await startService({
     args: ["--data-dir", bench.data, "--config", bench.path("q.yaml")],

@@ -1,5 +1,5 @@
-// Gateway keys, jobs and the sealing key at the terminal beside a running service, which is a process of its own on the same data
-// directory; the gateway is a real server. What each command prints word for word is in golden/.
+// Commands for gateway keys, jobs and sealing keys while a service runs on the same data directory in its own process. The gateway
+// is a real server. golden/ has the exact output of each command.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ async function signIn(): Promise<string> {
   return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
-/** The administrator's own key, as the service answers. */
+/** @returns the administrator's own key, from the API of the service */
 async function ask(method: "GET" | "POST", path: string): Promise<Record<string, unknown>> {
   const headers = { cookie, origin: service.baseUrl };
   return Object(await (await fetch(service.baseUrl + path, { method, headers })).json());
@@ -71,7 +71,7 @@ const keysOf = (email: string) => {
 
 const calls = (operation: string): number => gateway.calls.filter((call) => call === operation).length;
 
-/** Makes a job due, and asks until it has finished a run that began since. */
+/** Makes a job due, and polls until it has finished a run that started afterwards. */
 async function runJob(name: string): Promise<Record<string, unknown>> {
   const sinceMs = Date.now();
   await command(`jobs run ${name}`);
@@ -88,7 +88,7 @@ const sealed = async (): Promise<[string, number][]> => {
   return Array.isArray(items) ? items.map(({ state, total }) => [state, total]) : [];
 };
 
-test("a key made at the terminal is the one that the service answers with, and neither makes another", async () => {
+test("the service returns the key that a command created, and neither creates another", async () => {
   expect(await ask("GET", "/gateway/key")).toMatchObject({ enabled: true, status: "missing" });
   expect(await command(`keys ensure ${ADMIN}`)).toMatchObject({ changed: true, key: { state: "ready" } });
   const [token] = keysOf(ADMIN);
@@ -98,7 +98,7 @@ test("a key made at the terminal is the one that the service answers with, and n
   expect(calls("POST /key/generate")).toBe(1);
 });
 
-test("a rotation at the terminal shows in the very next answer, and the old key works on for a while", async () => {
+test("the next response has the rotated key, and the old key keeps working for a while", async () => {
   const [old] = keysOf(ADMIN);
   const { key } = await command(`keys rotate ${ADMIN} --yes`);
   const { external_id } = Object(key);
@@ -108,7 +108,7 @@ test("a rotation at the terminal shows in the very next answer, and the old key 
   expect(keysOf(ADMIN)).toEqual([old, external_id]);
 });
 
-test("processes that ask for one user's key at once make one", async () => {
+test("concurrent processes create only one key for a user", async () => {
   const email = "bob@example.org";
   await command(`users create ${email} --role member`);
   gateway.addUser(email);
@@ -125,7 +125,7 @@ test("processes that ask for one user's key at once make one", async () => {
   expect(outcomes.map(({ exitCode }) => exitCode)).toContain(0);
 });
 
-test("a key revoked at the terminal is gone with the very next answer, and soon at the gateway", async () => {
+test("a revoked key is missing from the next response, and soon from the gateway", async () => {
   await command(`keys revoke ${ADMIN} --yes`);
   expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "missing", external_id: null });
   await runJob("gateway-reconcile");
@@ -133,7 +133,7 @@ test("a key revoked at the terminal is gone with the very next answer, and soon 
   expect(await command(`keys show ${ADMIN}`)).toMatchObject({ state: "missing", revocations_pending: 0 });
 });
 
-test("after an outage one command looks after everybody, tells what fails, and is done once nothing does", async () => {
+test("after an outage, `keys reconcile` repairs every key, lists failures, and succeeds once nothing fails", async () => {
   gateway.fail("*", { kind: "status", status: 503 });
   expect(await run("keys ensure bob@example.org")).toMatchObject({ exitCode: 0 });
   const failing = await run("keys reconcile");
@@ -145,14 +145,14 @@ test("after an outage one command looks after everybody, tells what fails, and i
   expect(await command("keys reconcile")).toMatchObject({ failing: [], revocations_pending: 0 });
 });
 
-test("a job that is made due is run within the service's turn, and a paused one is not", async () => {
+test("the service runs a job that was made due, but not a paused one", async () => {
   expect(await runJob("access-sweep")).toMatchObject({ outcome: "succeeded", error: null });
   await command("jobs pause access-sweep");
   expect(await run("jobs run access-sweep")).toMatchObject({ exitCode: 4 });
   expect(await command("jobs resume access-sweep")).toMatchObject({ changed: true });
 });
 
-test("the service follows a new sealing key at once, and seals everything anew under it", async () => {
+test("the service uses a new sealing key at once, and reseals all secrets with it", async () => {
   expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready" });
   await command("sealing-keys rotate --yes");
   // sealed by the command under the new key, opened by the service that started with the old one
@@ -167,7 +167,7 @@ test("the service follows a new sealing key at once, and seals everything anew u
   expect(await command(`keys show ${ADMIN}`)).toMatchObject({ invalidation_reason: null, external_id });
 });
 
-test("once nothing lies under the old key file, the service starts and works without it", async () => {
+test("the service works without the old key file once no secret uses it", async () => {
   renameSync(join(folder, "data/keys/0001.sealing-key"), join(folder, "kept-elsewhere"));
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
@@ -177,7 +177,7 @@ test("once nothing lies under the old key file, the service starts and works wit
   expect(await sealed()).toEqual([["active", 4]]);
 });
 
-test("without a running service it is said who will do what was asked for", async () => {
+test("without a running service, commands say when their request will be carried out", async () => {
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");
@@ -187,7 +187,7 @@ test("without a running service it is said who will do what was asked for", asyn
   expect(keysOf(ADMIN)).toEqual([]);
 });
 
-test("a sealing key that is lost is made good by rotating signing keys and reconciling gateway keys", async () => {
+test("rotating signing keys and reconciling gateway keys recovers from a lost sealing key", async () => {
   const [old] = keysOf("bob@example.org");
   rmSync(join(folder, "data/keys"), { recursive: true });
   const { stderr } = await runCli(placed(["serve", "--server-listen", "127.0.0.1:0"]));

@@ -1,11 +1,11 @@
-// Gateway keys at the terminal without a service. What each command prints word for word is in golden/keys.txt.
+// Commands for gateway keys without a service. golden/keys.txt has their exact output.
 import { expect, test } from "bun:test";
 import { Interrupted } from "../../../../cli/exit.ts";
 import { createInstalledGateway } from "../../../support/installed/installed-gateway.ts";
 
 const CONFIG = "--config gateway.yaml";
 
-test("reconciling that is interrupted ends with code 130, and the next one finishes it", async () => {
+test("an interrupted reconcile exits with 130, and the next one finishes it", async () => {
   await using installed = await createInstalledGateway();
   const { bench, gateway } = installed;
   gateway.addUser("root@example.org");
@@ -34,7 +34,7 @@ test("a dry run and an unanswered question change nothing", async () => {
   expect(await bench.json(`keys show root@example.org ${CONFIG}`)).toMatchObject(Object(key));
 });
 
-test("the key itself is nowhere in what the commands say", async () => {
+test("no command prints the key itself", async () => {
   await using installed = await createInstalledGateway();
   const { bench, gateway } = installed;
   gateway.addUser("root@example.org");

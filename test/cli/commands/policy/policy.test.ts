@@ -1,5 +1,5 @@
-// The policy at the terminal: what each verb prints, word for word (golden/policy.txt), and a running service that
-// follows what a command or its own configuration file says.
+// `policy`: the exact output of each verb (golden/policy.txt), and a running service that applies changes made by commands and by
+// its configuration file.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ describe("a running service", () => {
     return JSON.parse(stdout);
   };
 
-  test("takes the section of its file at start and at SIGHUP, keeps what a command published, and says so", async () => {
+  test("loads the policy section of its file at start and at SIGHUP, keeps what a command published, and logs it", async () => {
     const [data, file] = [join(root, "data"), join(root, "quartermaster.yaml")];
     writeFileSync(file, config(60));
     await using service = await startService({ args: ["--data-dir", data, "--config", file] });
@@ -126,7 +126,7 @@ describe("a running service", () => {
     expect(await policyOf(data)).toMatchObject({ number: 3 });
   });
 
-  test("does not start with a bad section, and names the line", async () => {
+  test("does not start with an invalid section, and names the line", async () => {
     const file = join(root, "bad.yaml");
     writeFileSync(file, config(60, "  requird: true\n"));
     const args = [

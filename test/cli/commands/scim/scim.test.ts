@@ -1,5 +1,5 @@
-// Tokens of identity providers at the terminal: shown once and never again, good until revoked or expired, whoever runs
-// beside. What each command prints word for word is in golden/scim.txt.
+// Commands for tokens of identity providers: a token is shown once and is valid until it is revoked or expires, with or without a
+// running service. golden/scim.txt has the exact output.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type Bench, createInstallation } from "../../../support/in-process.ts";
 import { inInstallation } from "../../../support/installed/installed-login.ts";
 import { presentOn } from "../../../support/installed/installed-provisioning.ts";
 
-/** @returns the label of who presents the token to the service, 401 when nobody does */
+/** @returns the label of the token that authenticates a request, or 401 */
 const heard = (bench: Bench, token: string): Promise<string | number> =>
   inInstallation(bench, async ({ domain }) => {
     try {
@@ -23,7 +23,7 @@ const heard = (bench: Bench, token: string): Promise<string | number> =>
 const make = async (bench: Bench, line: string): Promise<string> =>
   String((await bench.json(`scim tokens create ${line}`)).token);
 
-test("a token is alone on stdout when it is made, and nowhere afterwards", async () => {
+test("prints only a new token to stdout, and never prints it again", async () => {
   using bench = await createInstallation();
   const made = await bench.run("scim tokens create okta");
   const token = made.stdout.trimEnd();
@@ -43,7 +43,7 @@ test("a token is alone on stdout when it is made, and nowhere afterwards", async
   expect(atRest).not.toContain(token.slice(0, 13));
 });
 
-test("a token is revoked by its label or by its id, and others stay good", async () => {
+test("revokes a token by label or id, and keeps others valid", async () => {
   using bench = await createInstallation();
   const [one, two, three] = [await make(bench, "one"), await make(bench, "two"), await make(bench, "three")];
   const { items } = await bench.json("scim tokens list");
@@ -67,7 +67,7 @@ test("a dry run and an unanswered question revoke nothing", async () => {
   expect(await heard(bench, token)).toBe("scim:okta");
 });
 
-test("a token is good until it expires, however the time was given, and is then listed as expired", async () => {
+test("a token is valid until it expires, in every time format, and is then listed as expired", async () => {
   using bench = await createInstallation();
   const lives: readonly [expires: string, lifeMs: number][] = [
     ["2d", 2 * DAY_MS],
@@ -90,7 +90,7 @@ test("a token is good until it expires, however the time was given, and is then 
   expect((await bench.run("scim status")).stderr).toContain("there is no active token");
 });
 
-test("the token of the configuration is listed as configured, with its last use, and not shown", async () => {
+test("lists the token of the configuration as configured, with its last use, without the secret", async () => {
   using bench = await createInstallation();
   const file = join(bench.folder, "token");
   writeFileSync(file, "configured-secret\n", { mode: 0o600 });
@@ -105,7 +105,7 @@ test("the token of the configuration is listed as configured, with its last use,
     expect(stdout + stderr).not.toContain("configured-secret");
 });
 
-test("a mapping that leads nowhere is told by the status", async () => {
+test("status reports a group mapping that has no effect", async () => {
   using bench = await createInstallation();
   const mapped = `--scim-group-role-mappings ${JSON.stringify({ Admins: "admin" })}`;
   const { stderr, exitCode } = await bench.run(`scim status ${mapped}`);

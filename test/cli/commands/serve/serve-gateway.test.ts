@@ -1,5 +1,5 @@
-// `serve` with gateway mode on, over a real gateway: keys from the first request on, looked after by the job, figures on the
-// metrics page; and every reason not to start.
+// `serve` with gateway mode and a real gateway: creates keys on the first request, reconciles them in a job, and reports metrics.
+// Also tests every reason to refuse the start.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ async function signedIn({ baseUrl }: RunningService) {
 }
 
 test(
-  "a key is made with the first request, kept in order over a restart, and counted",
+  "creates a key at the first request, reconciles it after a restart, and counts it",
   async () => {
     const data = ["--data-dir", join(folder, "data")];
     {
@@ -69,7 +69,7 @@ test(
     const changed = configFile(builtin({ policy: { models: ["model-a"] } }));
     await using service = await startService({ args: [...data, "--config", changed] });
     await service.logged("gateway.configuration_changed");
-    await another.promise; // nobody asked: the job has noticed
+    await another.promise; // without a request: the job noticed it
     expect(upstream.keys[0]).toMatchObject({ models: ["model-a"] });
     await service.logged("gateway.call_failed");
     service.signal("SIGTERM");
@@ -79,7 +79,7 @@ test(
 );
 
 test(
-  "the attempt of a killed service is made again at once by the next one",
+  "a new service retries the attempt of a killed service at once",
   async () => {
     const args = ["--data-dir", join(folder, "killed"), "--config", configFile(builtin())];
     const reached = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  "AIR-6 a gateway that is down keeps nobody from starting or signing in, and is told as one degraded part",
+  "AIR-6 an unreachable gateway prevents neither start nor sign-in, and is reported as one degraded component",
   async () => {
     const gone = { type: "litellm", url: "http://127.0.0.1:1", inference_proxy_url: "http://127.0.0.1:1" };
     const config = configFile({ ...builtin(), ...gone });
@@ -114,7 +114,7 @@ test(
   START_LIMIT_MS,
 );
 
-test("incomplete settings are refused, all at once, and nothing is made", async () => {
+test("reports all incomplete settings at once, and creates nothing", async () => {
   const config = configFile({ type: "litellm" });
   const data = join(folder, "none");
   const { exitCode, stderr } = await runCli(["serve", "--config", config, "--data-dir", data]);
@@ -123,7 +123,7 @@ test("incomplete settings are refused, all at once, and nothing is made", async 
   for (const name of missing) expect(stderr).toContain(`gateway.${name}: missing`);
 });
 
-test("an executable that is not the pinned one is refused before anything listens", async () => {
+test("rejects an executable with another digest before it listens", async () => {
   const path = join(folder, "provisioner");
   writeFileSync(path, "#!/bin/sh\n", { mode: 0o700 });
   const pin = { executable_path: path, executable_sha256: "0".repeat(64), policy_revision: "1" };
@@ -139,7 +139,7 @@ test("an executable that is not the pinned one is refused before anything listen
   expect(stderr).toContain("/gateway/provisioner/executable_sha256");
 });
 
-test("where the service connects to is listed", async () => {
+test("lists the outgoing connections", async () => {
   const { stdout } = await runCli([
     "config",
     "show",
@@ -152,7 +152,7 @@ test("where the service connects to is listed", async () => {
   expect(stdout).toContain("https://inference.example.org");
 });
 
-test("a warning says what does nothing while gateway mode is off", async () => {
+test("warns about settings that have no effect while gateway mode is off", async () => {
   const { type: _, ...rest } = builtin();
   const { stderr, exitCode } = await runCli(["config", "check", "--config", configFile(rest)]);
   expect(exitCode).toBe(0);

@@ -1,4 +1,4 @@
-// `serve` as an operator meets it: the first start, the next one, every reason not to start, reload and stop.
+// `serve`: the first start, later starts, every reason to refuse the start, reload and stop.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -27,20 +27,20 @@ const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example/ca
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
-  chmodSync(directory, 0o755); // another user looks into it below
+  chmodSync(directory, 0o755); // another user reads it below
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const folder = (name: string): string => join(directory, name);
 
-/** @returns a data directory that was set up, for what is not about the first start, which takes longer */
+/** @returns an existing data directory, for tests that do not need the slower first start */
 async function installed(name: string): Promise<string> {
   const result = await runHere(["setup", "--data-dir", folder(name)], { cwd: directory });
   expect(result.exitCode).toBe(0);
   return folder(name);
 }
 
-/** @returns what a caller with the administrator's password gets from the catalog */
+/** @returns the catalog, requested with the administrator's password */
 async function catalogAs(service: RunningService, password: string): Promise<Response> {
   const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
@@ -52,7 +52,7 @@ async function catalogAs(service: RunningService, password: string): Promise<Res
 }
 
 describe("the first start on an empty directory", () => {
-  test("makes everything, shows the password once, and serves the seeded catalog to who signs in with it", async () => {
+  test("creates the installation, prints the password once, and serves the seeded catalog to the administrator", async () => {
     const dataDir = folder("first");
     await using service = await startService({ args: ["--data-dir", dataDir, "--catalog", EXAMPLE] });
     expect(service.stdout()).toMatch(
@@ -79,7 +79,7 @@ describe("the first start on an empty directory", () => {
     expect(await second.ended()).toBe(0);
   });
 
-  test("takes the password from a file or the environment, and prints none", async () => {
+  test("reads the password from a file or the environment, and prints none", async () => {
     const file = folder("password");
     writeFileSync(file, "correct horse battery\n", { mode: 0o600 });
     await using fromFile = await startService({
@@ -95,7 +95,7 @@ describe("the first start on an empty directory", () => {
   });
 });
 
-describe("a start that cannot be", () => {
+describe("a failed start", () => {
   const refusals: { name: string; args(): string[]; exitCode: number; stderr: RegExp; left?: string[] }[] = [
     {
       name: "the data directory is a file",
@@ -142,7 +142,7 @@ describe("a start that cannot be", () => {
     },
   ];
   for (const { name, args, exitCode, stderr } of refusals) {
-    test(`says why in one message: ${name}`, async () => {
+    test(`prints one message with the reason: ${name}`, async () => {
       const where = args().includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
       const result = await runCli(["serve", ...args(), ...where]);
       expect(result.stderr).toMatch(stderr);
@@ -151,7 +151,7 @@ describe("a start that cannot be", () => {
     });
   }
 
-  test("a port in use leaves no installation behind", async () => {
+  test("creates no installation if the port is in use", async () => {
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const { stderr, exitCode } = await runCli([
       ...["serve", "--data-dir", folder("port")],
@@ -163,7 +163,7 @@ describe("a start that cannot be", () => {
     expect(readdirSync(folder("port"))).toEqual(["server.lock"]);
   });
 
-  test("a second server on the directory names the first", async () => {
+  test("names the first server if a second one starts on the directory", async () => {
     await using first = await startService({ args: ["--data-dir", await installed("twice")] });
     const { stderr, exitCode } = await runCli([
       ...["serve", "--data-dir", folder("twice")],
@@ -173,7 +173,7 @@ describe("a start that cannot be", () => {
     expect(exitCode).toBe(4);
   });
 
-  test("a database of a newer version is left alone, with the way back", async () => {
+  test("does not change a database of a newer version, and prints the way back", async () => {
     const dataDir = await installed("newer");
     const database = new Database(join(dataDir, "quartermaster.db"));
     database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
@@ -190,7 +190,7 @@ describe("a start that cannot be", () => {
     expect(exitCode).toBe(4);
   });
 
-  test("SVC-10: lost sealing keys are missed, and no other key takes their place", async () => {
+  test("SVC-10: reports lost sealing keys, and creates no replacement", async () => {
     const data = await installed("keyless");
     const here = { cwd: directory };
     rmSync(join(data, "keys"), { recursive: true });
@@ -203,7 +203,7 @@ describe("a start that cannot be", () => {
     expect(existsSync(join(data, "keys"))).toBe(false);
   });
 
-  test("root acts as the owner of the directory, so that no file in it belongs to root", async () => {
+  test("switches from root to the owner of the directory, so that no file in it belongs to root", async () => {
     if (process.getuid?.() !== 0) return expect(process.getuid?.()).toBeGreaterThan(0); // only root can become another
     const dataDir = folder("nobody");
     mkdirSync(dataDir, { mode: 0o700 });
@@ -214,7 +214,7 @@ describe("a start that cannot be", () => {
 });
 
 describe("a running service", () => {
-  test("takes a good catalog at SIGHUP, keeps the old one at a bad one and logs every problem", async () => {
+  test("loads a valid catalog at SIGHUP; keeps the old one if it is invalid, and logs every problem", async () => {
     const file = folder("reload.yaml");
     writeFileSync(file, "[]");
     await using service = await startService({ args: ["--data-dir", folder("reload"), "--catalog", file] });
@@ -229,7 +229,7 @@ describe("a running service", () => {
     expect(await (await catalogAs(service, service.password())).text()).toBe(before);
   });
 
-  test("takes another mapping of groups to roles at SIGHUP, and keeps the old one at a bad one", async () => {
+  test("loads another mapping of groups to roles at SIGHUP, and keeps the old one if it is invalid", async () => {
     const file = folder("mapping.yaml");
     const dataDir = await installed("mapping");
     const token = "a-token-of-32-characters-at-least";
@@ -267,7 +267,7 @@ describe("a running service", () => {
     expect(roleNow()).toEqual({ role: "member" });
   });
 
-  test("listens on a Unix socket that only its owner and group may use, and removes it at the end", async () => {
+  test("listens on a Unix socket that only its owner and group can use, and removes it when it stops", async () => {
     const socket = folder("qm.sock");
     await using service = await startService({
       args: [
@@ -312,7 +312,7 @@ describe("a running service", () => {
     });
   });
 
-  test("refuses a data directory whose database is a link, and leaves the file that it leads to", async () => {
+  test("rejects a data directory whose database is a symbolic link, and does not change the target", async () => {
     mkdirSync(folder("linked"));
     writeFileSync(folder("target"), "");
     symlinkSync(folder("target"), join(folder("linked"), "quartermaster.db"));
@@ -324,7 +324,7 @@ describe("a running service", () => {
     expect(statSync(folder("target")).size).toBe(0);
   });
 
-  test("warns in the log of a data directory that others may use", async () => {
+  test("logs a warning about a data directory that other users can access", async () => {
     const dataDir = await installed("open");
     chmodSync(dataDir, 0o777);
     await using service = await startService({ args: ["--data-dir", dataDir] });
@@ -332,7 +332,7 @@ describe("a running service", () => {
     expect(service.stderr()).toContain("mode=0777");
   });
 
-  test("tells in the log of a bootstrap password and an organization name that it does not use", async () => {
+  test("logs that it ignores a bootstrap password and an organization name", async () => {
     const start = (password: string, name: string) => {
       writeFileSync(folder("bootstrap-password"), password, { mode: 0o600 });
       const args = ["--bootstrap-admin-password-file", folder("bootstrap-password")];
@@ -351,7 +351,7 @@ describe("a running service", () => {
     }
   });
 
-  test("DAT-6 tells in the log of an upgrade, and where the copy is that was made before", async () => {
+  test("DAT-6 logs an upgrade and the path of the copy made before it", async () => {
     makeOlder(folder("older"), systemClock);
     await using service = await startService({ args: ["--data-dir", folder("older")] });
     const [copy] = readdirSync(join(folder("older"), "backups"));
@@ -359,7 +359,7 @@ describe("a running service", () => {
     await service.logged(String(copy));
   });
 
-  test("takes over the socket file of a killed predecessor", async () => {
+  test("replaces the socket file of a killed service", async () => {
     const args = [
       "--data-dir",
       await installed("killed"),
@@ -374,7 +374,7 @@ describe("a running service", () => {
     expect((await fetch("http://localhost/ready", { unix: folder("killed.sock") })).status).toBe(200);
   });
 
-  test("takes over the job leases of a killed predecessor at once", async () => {
+  test("takes over the job leases of a killed service at once", async () => {
     const args = ["--data-dir", await installed("leases")];
     const first = await startService({ args });
     await first[Symbol.asyncDispose](); // SIGKILL
@@ -388,7 +388,7 @@ describe("a running service", () => {
     await second.logged('scheduler.leases_taken_over jobs=["sealing-rewrap"]');
   });
 
-  test("speaks TLS from files", async () => {
+  test("serves TLS with a certificate from files", async () => {
     const fixtures = join(import.meta.dir, "../../fixtures");
     const key = folder("localhost.key"); // a checkout does not keep permissions
     writeFileSync(key, readFileSync(join(fixtures, "localhost.key")), { mode: 0o600 });

@@ -1,4 +1,4 @@
-// The service under systemd, as one real process: the notify socket, the journal, SIGHUP and the end.
+// The service under systemd, as one real process: the notify socket, the journal, SIGHUP and SIGTERM.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   closeSync,
@@ -71,7 +71,7 @@ access: { device_code_ttl_seconds: ${lifetime} }
 
 const journal = (): string => readFileSync(JOURNAL, "utf8");
 
-/** @returns the lines of that event, oldest first, as the journal's reader sees them */
+/** @returns the log lines of an event, oldest first, as the journal receives them */
 const logged = (event: string): Record<string, unknown>[] =>
   [...journal().matchAll(/^<\d>(\{.*\})$/gm)]
     .map(([, line = "{}"]) => JSON.parse(line))
@@ -79,7 +79,7 @@ const logged = (event: string): Record<string, unknown>[] =>
 
 const address = (): URL => new URL(String(logged("service.started")[0]?.address));
 
-/** @returns the name in the certificate that a new connection gets */
+/** @returns the name in the certificate of a new connection */
 const presented = (): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const { hostname: host, port } = address();
@@ -96,22 +96,22 @@ async function reload(): Promise<void> {
   await receiver.next("READY");
 }
 
-test("SVC-2: readiness is told with one line of what runs, and then callers are answered", async () => {
+test("SVC-2: reports readiness with a status line, and then answers requests", async () => {
   expect(firstWords.STATUS).toMatch(/^version \S+, schema \d+, policy revision 1, 0 clients$/);
   const ready = await fetch(new URL("/ready", address()), { tls: { rejectUnauthorized: false } });
   expect(await ready.text()).toBe("ready");
 });
 
-test("SVC-3: the watchdog is fed", async () => {
+test("SVC-3: sends keep-alives to the watchdog", async () => {
   expect(await receiver.next("WATCHDOG")).toMatchObject({ WATCHDOG: "1" });
 });
 
-test("SVC-8: every line in the journal has its priority, warnings before the log included", () => {
+test("SVC-8: every line in the journal has a priority, including warnings before the log starts", () => {
   for (const line of journal().trimEnd().split("\n")) expect(line).toMatch(/^<[3467]>\S/);
   expect(journal()).toMatch(/^<4>warning: QUARTERMASTER_SCIM_TOKEN passes a secret in the environment/);
 });
 
-test("SVC-6: all is below the data directory and for its owner alone, and the generated password is in a file", () => {
+test("SVC-6: keeps all files in the data directory, readable only by the owner, and the generated password in a file", () => {
   expect(readdirSync(directory).toSorted()).toEqual([
     "cert.pem",
     "data",
@@ -128,7 +128,7 @@ test("SVC-6: all is below the data directory and for its owner alone, and the ge
   expect(journal()).not.toContain(password);
 });
 
-test("SVC-9: SIGHUP takes another certificate for new connections", async () => {
+test("SVC-9: SIGHUP loads another certificate for new connections", async () => {
   expect(await presented()).toBe("first");
   await certify("second");
   await reload();
@@ -136,7 +136,7 @@ test("SVC-9: SIGHUP takes another certificate for new connections", async () => 
   expect(logged("tls.renewed")).toMatchObject([{ cert: CERTIFICATE, key: KEY }]);
 });
 
-test("SVC-9: a certificate of another key is refused with the reason, and the one in force stays", async () => {
+test("SVC-9: rejects a certificate of another key with the reason, and keeps the current one", async () => {
   const key = readFileSync(KEY);
   await certify("third");
   writeFileSync(KEY, key);
@@ -145,7 +145,7 @@ test("SVC-9: a certificate of another key is refused with the reason, and the on
   expect(logged("tls.kept")).toMatchObject([{ level: "error", reason: "listen.bad_certificate" }]);
 });
 
-test("SVC-4: SIGHUP takes another log level, and names what waits for a restart", async () => {
+test("SVC-4: SIGHUP applies another log level, and names the settings that need a restart", async () => {
   const ask = () => fetch(new URL("/login", address()), { tls: { rejectUnauthorized: false } });
   await ask();
   configure({ level: "debug", lifetime: 700 });
@@ -156,18 +156,18 @@ test("SVC-4: SIGHUP takes another log level, and names what waits for a restart"
     settings: ["access.device_code_ttl_seconds"],
   });
   await ask();
-  await reload(); // by then the line is written
+  await reload(); // the line is written before this ends
   expect(logged("http.answered")).toMatchObject([{ route: "/login" }]);
 });
 
-test("SVC-4: settings that are wrong are named, and everything stays", async () => {
+test("SVC-4: names invalid settings and keeps the current ones", async () => {
   writeFileSync(SETTINGS, "log: { level: loud }\n");
   await reload();
   expect(logged("config.problem").at(-1)).toMatchObject({ line: 1 });
   expect(await presented()).toBe("second");
 });
 
-test("SVC-4: SIGTERM is told to the manager, and ends with code 0", async () => {
+test("SVC-4: SIGTERM reports stopping to systemd, and exits with 0", async () => {
   child.kill("SIGTERM");
   expect(await receiver.next("STOPPING")).toMatchObject({ STOPPING: "1" });
   expect(await child.exited).toBe(0);

@@ -1,5 +1,5 @@
-// Start failures that a restart cannot repair: `serve` ends with a code that the printed unit lists, names the cause, and never
-// advises a new key in place of a lost one (operator-experience.md section 1.1, SVC-10).
+// Start failures that a restart cannot repair: `serve` exits with a code that the printed unit lists, names the cause, and never
+// suggests replacing a lost key (requirement SVC-10).
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,20 +63,23 @@ const FAULTS: Readonly<Record<string, [break_: (bench: Bench) => void, code: num
   ],
 };
 
-test.each(Object.entries(FAULTS))("%s ends serve for good", async (_, [damage, code, said]) => {
-  using bench = await createInstallation();
-  writeFileSync(join(bench.folder, "quartermaster.yaml"), "log: {level: error}\n", { mode: 0o600 });
-  damage(bench);
-  const { exitCode, stderr } = await bench.run(
-    "serve --config quartermaster.yaml --server-listen 127.0.0.1:0",
-  );
-  expect(stderr).toMatch(said);
-  expect(stderr).not.toContain("openssl rand");
-  expect(exitCode).toBe(code);
-  expect(await listed()).toContain(exitCode);
-});
+test.each(Object.entries(FAULTS))(
+  "%s ends serve with an exit code that prevents restarts",
+  async (_, [damage, code, said]) => {
+    using bench = await createInstallation();
+    writeFileSync(join(bench.folder, "quartermaster.yaml"), "log: {level: error}\n", { mode: 0o600 });
+    damage(bench);
+    const { exitCode, stderr } = await bench.run(
+      "serve --config quartermaster.yaml --server-listen 127.0.0.1:0",
+    );
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toContain("openssl rand");
+    expect(exitCode).toBe(code);
+    expect(await listed()).toContain(exitCode);
+  },
+);
 
-test("a missing sealing key is not replaced by a new one at a failed start", async () => {
+test("a failed start does not replace a missing sealing key", async () => {
   using bench = await createInstallation();
   rmSync(join(bench.data, "keys"), { recursive: true });
   await bench.run("serve --server-listen 127.0.0.1:0");

@@ -1,4 +1,4 @@
-// A proxy that the settings do not name: the log of the service says so once, `doctor` and `status` until it is named.
+// A proxy that is missing in server.trusted_proxies: the service logs it once; `doctor` and `status` report it until it is added.
 import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../../../support/world.ts";
 const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test("is told in the log once, and by doctor and status across a restart, until it is named", async () => {
+test("is logged once, and reported by doctor and status across restarts, until it is configured", async () => {
   const data = join(directory, "tcp");
   {
     await using service = await startService({ args: ["--data-dir", data] });
@@ -48,7 +48,7 @@ test("is told in the log once, and by doctor and status across a restart, until 
   }
 });
 
-test("is told behind a Unix socket, too", async () => {
+test("is reported behind a Unix socket", async () => {
   const socket = join(directory, "qm.sock");
   const where = ["--server-listen", `unix:${socket}`, "--server-public-url", "https://qm.example.org"];
   await using service = await startService({ args: ["--data-dir", join(directory, "unix"), ...where] });
@@ -56,10 +56,10 @@ test("is told behind a Unix socket, too", async () => {
   await service.logged("a peer on the Unix socket sent the header forwarded");
 });
 
-describe("the note of an untrusted proxy", () => {
+describe("the record of an untrusted proxy", () => {
   const nobody = trustIn([]);
 
-  test("holds for UNTRUSTED_PROXY_TOLD_MS after it was last seen", async () => {
+  test("is reported for UNTRUSTED_PROXY_TOLD_MS after it was last seen", async () => {
     await using face = await createTestServer();
     const { untrustedProxies } = face.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
@@ -70,7 +70,7 @@ describe("the note of an untrusted proxy", () => {
     expect(untrustedProxies.find(nobody)).toBeUndefined();
   });
 
-  test("is not told to whose settings trust the peer, and is forgotten by a service that does", async () => {
+  test("is not reported if the settings trust the peer, and a service with such settings deletes it", async () => {
     await using face = await createTestServer();
     const { untrustedProxies } = face.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });

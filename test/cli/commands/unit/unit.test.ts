@@ -1,4 +1,4 @@
-// The systemd unit as it is printed, and what systemd itself says about it.
+// The printed systemd unit, and its verification by systemd.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ async function unit(executable = "/usr/local/bin/quartermaster"): Promise<string
   return (await runHere(["unit", "--executable", executable], { cwd: "/" })).stdout;
 }
 
-/** It comes with systemd, which not every machine has. */
+/** Part of systemd, which some machines lack. */
 const systemdAnalyze = Bun.which("systemd-analyze") ?? "true";
 
 function analyze(args: readonly string[]): { said: string; exitCode: number } {
@@ -37,13 +37,13 @@ test("SVC-1: unit", async () => {
   expectGolden("unit", steps, new Map());
 });
 
-test("SVC-1: an executable where the unit hides it is told", async () => {
+test("SVC-1: warns about an executable in a folder that the unit hides", async () => {
   const { stderr, stdout } = await run("unit --executable quartermaster");
   expect(stderr).toStartWith("warning: the unit hides /home/ana/quartermaster from the service");
   expect(stdout).toContain("\nExecStart=/home/ana/quartermaster serve\n");
 });
 
-test("a path that systemd does not take is refused", async () => {
+test("rejects a path that systemd does not support", async () => {
   const { stderr, exitCode } = await runHere(["unit", "--executable", '/opt/"mine"/quartermaster'], {
     cwd: "/",
   });
@@ -52,7 +52,7 @@ test("a path that systemd does not take is refused", async () => {
 });
 
 describe("systemd", () => {
-  test("SVC-7: finds the exposure to be 1.5 at most", async () => {
+  test("SVC-7: rates the exposure at 1.5 or less", async () => {
     const path = join(directory, "quartermaster.service");
     writeFileSync(path, await unit());
     const { said, exitCode } = analyze(["security", "--offline=true", "--threshold=15", path]);
@@ -73,18 +73,18 @@ describe("systemd", () => {
   );
 });
 
-test("SVC-5: every secret is passed as a credential that may be missing", async () => {
+test("SVC-5: passes every secret as an optional credential", async () => {
   const secrets = SETTING_NAMES.flatMap((name) => settingOf(name).credential ?? []);
   const lines = (await unit()).split("\n").filter((line) => line.startsWith("LoadCredential="));
   expect(lines).toEqual(secrets.map((name) => `LoadCredential=${name}:quartermaster.${name}`));
 });
 
-test("SVC-4: systemd waits longer than the service takes to end", async () => {
+test("SVC-4: systemd waits longer than the service takes to stop", async () => {
   const seconds = /^TimeoutStopSec=(\d+)$/m.exec(await unit())?.[1];
   expect(Number(seconds) * 1_000).toBeGreaterThan(DRAIN_MS + 30_000);
 });
 
-test("help service names the commands that install it", async () => {
+test("`help service` shows the commands that install the unit", async () => {
   const { stdout } = await run("help service");
   expect(stdout).toContain("quartermaster unit > /etc/systemd/system/quartermaster.service");
 });

@@ -1,5 +1,5 @@
-// `users erase` and what comes after it: a backup has nothing of the person, not even in free pages, and comes back with a log
-// that is whole. What is erased is tested in test/domain/erasure.
+// `users erase`: later backups contain nothing of the person, not even in free pages, and restore with an intact audit log.
+// test/domain/erasure tests what is erased.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { guessOn, inviteOn } from "../../../support/installed/installed-login.ts
 
 const ANA = "ana@example.org";
 
-test("a backup that is made afterwards has nothing of the person, and restores to a log that is whole", async () => {
+test("a later backup contains nothing of the person, and restores with an intact audit log", async () => {
   using bench = await createInstallation();
   await bench.json(`users create ${ANA} --role admin`);
   await inviteOn(bench, { inviter: ANA, emails: ["bob@example.org"] });
@@ -20,14 +20,14 @@ test("a backup that is made afterwards has nothing of the person, and restores t
   expect(bytesOf("before.qmb")).toContain(ANA);
   expect(bytesOf("after.qmb")).not.toContain(ANA);
   expect(await bench.json("backup verify after.qmb")).toMatchObject({ intact: true });
-  using copy = createBench(); // a connection of this process may still be on the other
+  using copy = createBench(); // a copy, because this process may still have the original open
   cpSync(bench.data, copy.data, { recursive: true });
   await copy.json(`backup restore ${join(bench.folder, "after.qmb")} --confirm data`);
   expect(await copy.json("audit verify")).toMatchObject({ verified: true });
   expect((await copy.run(`users show ${ANA}`)).exitCode).toBe(3);
 });
 
-test("the terminal says what goes, wants the address again, and tells an erased person from nobody", async () => {
+test("shows what will be erased, asks for the address, and distinguishes an erased person from an unknown one", async () => {
   using bench = await createInstallation();
   await bench.json(`users create ${ANA} --role member`);
   const planned = await bench.json(`users erase ${ANA} --dry-run`);
@@ -39,7 +39,7 @@ test("the terminal says what goes, wants the address again, and tells an erased 
   expect(await bench.run(`users erase ${ANA} --confirm ${ANA}`)).toMatchObject({ exitCode: 3 });
 });
 
-test("an erasure that is interrupted while it reads the log has changed nothing", async () => {
+test("an erasure interrupted while reading the log changes nothing", async () => {
   using bench = await createInstallation();
   await bench.json(`users create ${ANA} --role member`);
   const signal = AbortSignal.abort(new Error("interrupted"));
