@@ -30,7 +30,7 @@ export interface Output {
     line: { json: (row: Row) => object; text: (row: Row) => string },
   ): Promise<void>;
   /** Prints only the secret to stdout, and the warning to stderr. Under `--json` the secret is the member `name`, next to `more`. */
-  secret(secret: Secret, say: { name: string; warning: string; more?: object }): void;
+  secret(secret: Secret, options: { name: string; warning: string; more?: object }): void;
   /** Prints a note for people to stderr; nothing under `--json`. */
   note(text: string): void;
   warning(text: string): void;
@@ -81,14 +81,14 @@ export const hasColor = (stream: OutputStream, env: Context["env"], color: unkno
 
 const jsonText = (document: object): string => printableJson(JSON.stringify(document, null, 2));
 
-function warn(context: Context, say: { text: string; isJson: boolean; color: unknown }): void {
+function warn(context: Context, options: { text: string; isJson: boolean; color: unknown }): void {
   const { stderr, env } = context;
   const label = "warning:";
-  const shown = hasColor(stderr, env, say.color)
+  const shown = hasColor(stderr, env, options.color)
     ? styleText("yellow", label, { validateStream: false })
     : label;
-  const text = say.isJson
-    ? printableJson(JSON.stringify({ warning: say.text }))
-    : `${shown} ${printable(say.text)}`;
+  const text = options.isJson
+    ? printableJson(JSON.stringify({ warning: options.text }))
+    : `${shown} ${printable(options.text)}`;
   stderr.write(withPriority(context, `${text}\n`, { level: "warning" }));
 }

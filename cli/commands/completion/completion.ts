@@ -34,12 +34,12 @@ async function complete(program: CliCommand, context: Context, words: readonly s
   const { placeAt } = await import("./candidates.ts");
   const { candidates, wants, typed, before, given } = placeAt(program, words);
   const { stdout } = context;
-  const say = (value: string, about: string) => void stdout.write(`${before}${value}\t${about}\n`);
-  for (const { value, about } of candidates) if (value.startsWith(typed)) say(value, about);
+  const print = (value: string, about: string) => void stdout.write(`${before}${value}\t${about}\n`);
+  for (const { value, about } of candidates) if (value.startsWith(typed)) print(value, about);
   if (wants === "files") stdout.write(":\n");
   if (wants === undefined || wants === "files") return;
   const { namesFor } = await import("./names.ts");
   const { printable } = await import("../../output/printable.ts");
   const names = namesFor(context, { kind: wants, prefix: typed, given });
-  for (const { name, about } of names) say(name, printable(about));
+  for (const { name, about } of names) print(name, printable(about));
 }

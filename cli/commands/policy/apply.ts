@@ -67,7 +67,12 @@ function assertBaseRevision({ domain, actor, text }: Call, { base }: DocumentPla
   if (reference === undefined) return;
   const { id } = domain.governance.named(actor.organizationId, reference);
   if (id === base.id) return;
-  throw new DomainError("conflict", "governance.stale_revision", `${numberText(base)} is in force`, {
-    hint: `to see what changed: quartermaster policy diff ${reference}`,
-  });
+  throw new DomainError(
+    "conflict",
+    "governance.stale_revision",
+    `the current policy is ${numberText(base)}`,
+    {
+      hint: `to see what changed: quartermaster policy diff ${reference}`,
+    },
+  );
 }

@@ -71,23 +71,23 @@ interface FactsContext {
 
 const contentFacts = (
   { revision, clients, gateway, jobs, backup }: Content,
-  beside: FactsContext,
+  context: FactsContext,
 ): readonly Fact[] => [
   [
     "policy",
     revision
-      ? `${revision.id} (number ${revision.sequence}), published ${whenText(revision.createdAtMs, beside)}`
+      ? `${revision.id} (number ${revision.sequence}), published ${whenText(revision.createdAtMs, context)}`
       : "none published",
   ],
   ["clients", countsText(Object.entries(clients))],
   ["gateway keys", countsText(gateway.keys.map(({ state, total }) => [state, total]))],
   ...gatewayFacts(gateway),
   ["jobs", countsText(outcomesOf(jobs))],
-  ...jobs.flatMap((job) => jobFacts(job, beside)),
+  ...jobs.flatMap((job) => jobFacts(job, context)),
   [
     "backup",
     backup
-      ? `${whenText(backup.createdAtMs, beside)}, ${bytesText(backup.sizeBytes)}, ${backup.path}`
+      ? `${whenText(backup.createdAtMs, context)}, ${bytesText(backup.sizeBytes)}, ${backup.path}`
       : "none made",
   ],
 ];

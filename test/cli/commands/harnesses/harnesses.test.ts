@@ -108,13 +108,13 @@ describe("a service does not start with", () => {
       "was changed after it was signed",
     ],
     [
-      "a signature that is none",
+      "an invalid signature file",
       ({ path }) => writeFileSync(path("agents.yaml.sig"), "no signature"),
       7,
       "was changed after it was signed",
     ],
     [
-      "the signature of a key that is not trusted",
+      "a signature of an untrusted key",
       async ({ path }) => {
         const other = await withFacts();
         copyFileSync(other.path("agents.yaml.sig"), path("agents.yaml.sig"));

@@ -107,13 +107,13 @@ describe("a failed start", () => {
       stderr: /^error: the data directory \S+ is a file\nhint: {2}name a directory/,
     },
     {
-      name: "another host would be told a loopback address",
+      name: "server.public_url is missing, but the service listens on all addresses",
       args: () => ["--data-dir", folder("wide"), "--server-listen", "0.0.0.0:0"],
       exitCode: 2,
       stderr: /^error: server\.public_url is needed/,
     },
     {
-      name: "the catalog file is bad",
+      name: "the catalog file is invalid",
       args: () => {
         writeFileSync(folder("bad.yaml"), "- id: UPPER\n  version: '1'\n");
         return ["--data-dir", folder("bad"), "--catalog", folder("bad.yaml")];

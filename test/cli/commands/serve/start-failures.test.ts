@@ -56,7 +56,7 @@ const FAULTS: Readonly<Record<string, [break_: (bench: Bench) => void, code: num
     7,
     /not a database\nhint: {2}.*backup restore/,
   ],
-  "bad configuration": [
+  "an invalid configuration": [
     ({ data }) => writeFileSync(join(data, "../quartermaster.yaml"), "nonsense: true\n"),
     2,
     /nonsense/,
