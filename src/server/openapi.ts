@@ -1,5 +1,5 @@
-// The OpenAPI document, made from the routes themselves: TypeBox schemas already are JSON Schema.
-// Our own few lines, because the framework's plugin replaces TypeBox's format checks for the whole process.
+// Builds the OpenAPI document from the routes: TypeBox schemas already are JSON Schema. The framework's plugin is not used
+// because it replaces TypeBox's format checks for the whole process.
 
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_ERROR } from "../domain/scim/wire.ts";
@@ -16,18 +16,18 @@ import {
 import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
-/** Wire version of the contract (SEED.md, Versioning). */
+/** Version of the API contract. */
 export const CONTRACT_VERSION = "0.1.0";
 
 export interface OperationText {
   tags: [string];
-  /** answers by status; refusals that follow from guard and body are added by the document */
+  /** answers by status; the document adds refusals that follow from guard and body */
   answers: Answers;
 }
 
 /**
- * What a route says of itself, for its `detail`.
- * Answers are documented here and not in Elysia's `response`, which would check each large answer at run time.
+ * @returns the `detail` of a route. Answers are documented here and not in Elysia's `response`, which would validate each
+ *   large answer at run time.
  */
 export const operation = (operationId: string, summary: string, { tags, answers }: OperationText) => ({
   operationId,
@@ -36,11 +36,11 @@ export const operation = (operationId: string, summary: string, { tags, answers 
   "x-answers": answers,
 });
 
-/** @returns `operation` for a routes file whose operations share one tag */
+/** @returns `operation` for a routes file with one tag */
 export const operationsOf = (tag: string) => (operationId: string, summary: string, answers: Answers) =>
   operation(operationId, summary, { tags: [tag], answers });
 
-/** The part of a registered route that the document needs. */
+/** The part of a registered route that the document uses. */
 export interface DocumentedRoute {
   method: string;
   path: string;
@@ -54,15 +54,15 @@ export interface RouteDetail {
   "x-requires"?: Requirement;
   "x-accepts"?: Accepted;
   "x-answers"?: Answers;
-  /** query parameters of a route that reads them itself */
+  /** query parameters of a route that parses its own query */
   "x-query"?: TSchema;
-  /** none is required */
+  /** optional request headers */
   "x-headers"?: readonly HeaderParameter[];
-  /** left out of the document */
+  /** omits the route from the document */
   hide?: boolean;
 }
 
-/** @returns whether the document has the route: one that only refuses is not worth reading about */
+/** @returns whether the document includes the route; routes that only refuse are omitted */
 export const isShown = ({ hooks }: DocumentedRoute): boolean => hooks.detail?.hide !== true;
 
 /** @returns the document as JSON text */
@@ -168,7 +168,7 @@ const REFUSALS: Record<number, string> = {
   503: "Not available now; try again",
 };
 
-/** What a refusal looks like in each dialect, and the name under which the document has it. */
+/** Schema name and content of the error answers in each format. */
 const REFUSAL_CONTENTS: Record<Dialect, { name: string; content: object }> = {
   problem: {
     name: "Problem",
@@ -234,7 +234,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
   };
 }
 
-/** The mark is for the framework, see validation.ts. */
+/** The mark is meant for the framework, see validation.ts. */
 function withoutMark(schema: unknown): unknown {
   if (!isJsonObject(schema)) return schema;
   const { noValidate, ...shown }: { noValidate?: unknown } = schema;

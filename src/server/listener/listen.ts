@@ -1,5 +1,5 @@
-// Sockets: TCP or Unix, own TLS whose certificate can be replaced, and a stop that lets requests end. Who the
-// caller is behind a proxy is in peer-address.ts, certificates are in tls.ts.
+// Listening sockets: TCP or Unix, TLS with a replaceable certificate, and a graceful stop. peer-address.ts finds the caller
+// behind a proxy, tls.ts reads certificates.
 
 import http from "node:http";
 import type { Listen } from "../../platform/config/addresses.ts";
@@ -13,42 +13,44 @@ import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 export interface ListenOptions extends ProxyTrust {
   listen: Listen;
   tls?: TlsFiles | undefined;
-  /** told once of the first forwarding header that a peer sent which is no trusted proxy */
+  /** called once, for the first forwarding header from a peer that is not a trusted proxy */
   noteUntrusted?(seen: UntrustedPeer): void;
-  /** told of an error that no refusal caught; the caller gets a 500 without a request id */
+  /** called for an error that no handler caught; the caller gets a 500 without a request id */
   report(error: unknown): void;
 }
 
 export interface Listener {
-  /** where it listens, as an origin or `unix:/path` */
+  /** the origin or `unix:/path` that it listens on */
   readonly address: string;
   /**
-   * Gives new connections the certificate that the files hold now; requests on older connections end as they began.
-   * @returns the certificate, or undefined where the files hold the one in force
-   * @throws DomainError `listen.*`; then the former one stays in force
+   * Uses the current certificate files for new connections; existing connections finish with the old certificate.
+   * @returns the new certificate; undefined if the files have not changed
+   * @throws DomainError `listen.*`; the old certificate stays in use
    */
   renew(files: TlsFiles): Certificate | undefined;
-  /** May be called twice. Takes no new request, lets running ones end, and cuts what is left after the drain time. */
+  /** Stops accepting requests, lets running ones finish, and cuts the rest after DRAIN_MS. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** How long running requests may take to end after a stop (operator-experience.md SVC-4). */
+/** Time for running requests to finish after a stop. */
 export const DRAIN_MS = 20_000;
 /**
- * Silence after which a connection is closed. Waiting for an answer counts as silence, so it is longer than the slowest
- * answer takes: a package source that is fetched and checked.
+ * Idle time after which a connection is closed. Waiting for an answer counts as idle, so this exceeds the slowest answer:
+ * fetching and checking a package source.
  */
 export const IDLE_TIMEOUT_SECONDS = 90;
-/** Routes read bounded bodies themselves and answer 413; the runtime's own refusal has an empty body. */
+/** Routes limit bodies themselves and answer 413, because the runtime's own 413 has no body. */
 const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
-/** Bytes of a request's first line and headers: room for the longest SCIM filter. Above it the runtime answers 431. */
+/**
+ * Size limit of the request line and headers in bytes, enough for the longest SCIM filter. Beyond it the runtime answers 431.
+ */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
 type Running = Bun.Server<undefined>;
 
 /**
- * Makes way for `listen`: removes the socket of a killed process.
- * @throws DomainError `listen.in_use` when a program answers on the socket
+ * Removes the socket that a killed process left behind.
+ * @throws DomainError `listen.in_use` if a process still answers on the socket
  */
 export async function removeDeadSocket(where: Listen): Promise<void> {
   if (where.kind === "unix" && (await clearStaleSocket(where.path))) throw inUse(where.path);
@@ -59,7 +61,7 @@ export async function removeDeadSocket(where: Listen): Promise<void> {
  * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
  */
 export function listen(handle: Server["handle"], options: ListenOptions): Listener {
-  // The runtime has one limit for the whole process; its types call it read-only.
+  // The limit applies to the whole process; the runtime's types declare it read-only.
   Object.assign(http, { maxHeaderSize: HEADER_BYTES_MAX });
   const certificate = options.tls && readCertificate(options.tls);
   if (certificate) refuseTaken(options.listen);
@@ -71,7 +73,7 @@ class RunningListener implements Listener {
   readonly #where: Listen;
   #certificate: Certificate | undefined;
   #running: Running;
-  /** those of former certificates, as long as they have requests to finish */
+  /** servers with old certificates that still have running requests */
   readonly #leaving = new Set<Running>();
   #stopped: Promise<void> | undefined;
   readonly #removeSocket: () => void;
@@ -89,7 +91,7 @@ class RunningListener implements Listener {
     this.address = where.kind === "unix" ? `unix:${where.path}` : this.#running.url.origin;
   }
 
-  /** The runtime keeps the certificate it began with, so a second listener takes over on the same port. */
+  /** The runtime cannot change the certificate of a listener, so a new listener on the same port replaces it. */
   renew(files: TlsFiles): Certificate | undefined {
     const next = readCertificate(files);
     const isSame = next.cert === this.#certificate?.cert && next.key === this.#certificate.key;
@@ -127,7 +129,7 @@ const needsRestart = (): DomainError =>
     "this takes a restart: TLS began or is on a Unix socket",
   );
 
-/** Listeners that may share a port do not notice a foreign one there; one that may not share it does. */
+/** A listener that may share its port starts even if another process uses it. A probe without sharing detects that. */
 function refuseTaken(where: Listen): void {
   if (where.kind === "unix" || where.port === 0) return;
   try {
@@ -148,7 +150,7 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
   };
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
-    idleTimeout: IDLE_TIMEOUT_SECONDS, // on a Unix socket too, where the runtime's types do not know it
+    idleTimeout: IDLE_TIMEOUT_SECONDS, // also applies to Unix sockets, although the runtime's types do not say so
     fetch(request: Request, socket: Running) {
       if (note) noteFirst(request, socket);
       return handle(request, () => addresses.addressOf(request.headers, peerOf(request, socket)));
@@ -211,6 +213,6 @@ const inUse = (place: string, cause?: unknown): DomainError =>
     cause,
   });
 
-/** @returns the address of the other end; null on a Unix socket */
+/** @returns the address of the peer; null on a Unix socket */
 const peerOf = (request: Request, socket: Running): string | null =>
   socket.requestIP(request)?.address ?? null;

@@ -1,5 +1,5 @@
-// Who calls: the peer of the connection, or behind trusted proxies the address that they forward. One header is read, because
-// a proxy passes on the other ones as the caller sent them.
+// Finds the caller's address: the peer of the connection, or the address forwarded by trusted proxies. Only the configured
+// header is read, because proxies pass on the others as the caller sent them.
 import { BlockList, isIP, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import {
@@ -9,20 +9,22 @@ import {
 } from "../../platform/config/addresses.ts";
 
 export interface ProxyTrust {
-  /** peers whose forwarding header is believed */
+  /** peers whose forwarding header is trusted */
   trustedProxies: readonly AddressRange[];
-  /** the one header that is read */
+  /** the only forwarding header that is read */
   forwardedHeader: ForwardedHeader;
 }
 
-/** Tells who calls. */
+/** Finds callers' addresses. */
 export interface PeerAddresses {
   /**
-   * @param peer the other end of the connection; null on a Unix socket, whose peers are believed where any proxy is trusted
-   * @returns the last address that no trusted proxy has; where an entry cannot be read, that of the proxy that wrote it
+   * @param peer the peer of the connection; null on a Unix socket, which is trusted if any proxy is
+   * @returns the last address that is not a trusted proxy; if an entry cannot be read, the address of the proxy that added it
    */
   addressOf(headers: Headers, peer: string | null): string | null;
-  /** @returns the peer and its forwarding header, where it sent one and is no trusted proxy; most requests have none */
+  /**
+   * @returns the peer and its forwarding header, if it sent one without being a trusted proxy; undefined for most requests
+   */
   untrusted(headers: Headers, peer: () => string | null): UntrustedPeer | undefined;
 }
 
@@ -32,7 +34,7 @@ export interface UntrustedPeer {
   header: ForwardedHeader;
 }
 
-/** @returns the addresses of callers behind these proxies */
+/** @returns a lookup that trusts these proxies */
 export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTrust): PeerAddresses {
   const isTrusted = trustIn(trustedProxies);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
@@ -58,19 +60,20 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
   };
 }
 
-/** @returns whether a peer is a trusted proxy; one on a Unix socket is where there is any */
+/** @returns whether a peer is a trusted proxy; a Unix socket is trusted if any proxy is */
 export function trustIn(ranges: readonly AddressRange[]): (peer: string | null) => boolean {
   const list = new BlockList();
   for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
   return (peer) => ranges.length > 0 && (peer === null || list.check(peer, isIPv6(peer) ? "ipv6" : "ipv4"));
 }
 
-/** A dual-stack socket shows an IPv4 peer as an IPv4-mapped address. */
+/** A dual-stack socket reports an IPv4 peer as an IPv4-mapped address. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /**
- * From the last entry on: the first ones may be the caller's, and must not change how those of proxies are read.
- * @source RFC 9110 section 5.6.1: empty entries count for nothing
+ * Reads from the end, because the caller may have sent the first entries and must not affect how the proxies' entries are
+ * read.
+ * @source RFC 9110 section 5.6.1: empty entries are ignored
  */
 function* entriesFromLast(header: string): Generator<string> {
   let end = header.length;
@@ -85,26 +88,29 @@ function* entriesFromLast(header: string): Generator<string> {
   }
 }
 
-/** An IPv4 address or an IPv6 address in brackets, with a port or without. */
+/** An IPv4 address or an IPv6 address in brackets, with an optional port. */
 const NODE = /^(?:\[([^\]]+)\]|([^:]+))(?::(?:\d{1,5}|_[\w.-]+))?$/;
 
-/** @returns the address in an X-Forwarded-For entry or an RFC 7239 node, undefined for anything else */
+/** @returns the address in an X-Forwarded-For entry or an RFC 7239 node; undefined if there is none */
 function addressIn(node: string): string | undefined {
   const [, bracketed, bare] = NODE.exec(node) ?? [];
   const address = bracketed ?? bare ?? node;
   return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
 }
 
-/** One parameter of a Forwarded element, the quotes around its value optional as some proxies leave them out. */
+/** One parameter of a Forwarded element. Quotes around the value are optional because some proxies omit them. */
 const PARAMETER = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))\s*(?:;|$)/y;
 
-/** @returns the address that an element of the Forwarded header names, undefined for anything else @source RFC 7239 section 4 */
+/**
+ * @returns the address in an element of the Forwarded header; undefined if there is none
+ * @source RFC 7239 section 4
+ */
 function forwardedFor(element: string): string | undefined {
   const nodes: string[] = [];
   PARAMETER.lastIndex = 0;
   while (PARAMETER.lastIndex < element.length) {
     const [, name, quoted, bare = ""] = PARAMETER.exec(element) ?? [];
-    if (name === undefined) return undefined; // a failed match has set lastIndex back
+    if (name === undefined) return undefined; // a failed match resets lastIndex
     if (name.toLowerCase() === "for") nodes.push(quoted?.replace(/\\(.)/g, "$1") ?? bare);
   }
   const [node] = nodes;

@@ -1,5 +1,4 @@
-// The certificate of own TLS: read from its two files, and refused before it takes the place of one that works. What listens
-// with it is listen.ts.
+// Reads the TLS certificate and key, and validates them before they replace a working pair. listen.ts uses them.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readSmallFile } from "../../platform/config/small-file.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -11,7 +10,7 @@ export interface TlsFiles {
 }
 
 export interface Certificate {
-  /** chain in PEM */
+  /** certificate chain in PEM */
   readonly cert: string;
   /** private key in PEM */
   readonly key: string;
@@ -19,7 +18,7 @@ export interface Certificate {
   readonly expiresAtMs: number;
 }
 
-/** A chain of a few certificates takes some ten thousand bytes. */
+/** Size limit of each file. A chain of a few certificates takes about 10 kB. */
 export const TLS_FILE_BYTES_MAX = 256 * 1024;
 
 /** @throws DomainError `listen.bad_certificate`, `listen.key_exposed` */
@@ -45,7 +44,7 @@ function unreadable(files: TlsFiles, read: { cert: Read; key: Read }): DomainErr
   return bad(`the TLS files ${files.cert} and ${files.key} cannot be read: ${faults.join(", ")}`);
 }
 
-/** @returns when the first certificate of the chain expires */
+/** @returns when the leaf certificate expires, in UTC milliseconds */
 function checkPair(pair: { cert: string; key: string }, files: TlsFiles): number {
   const certificate = parsed(
     () => new X509Certificate(pair.cert),

@@ -1,10 +1,10 @@
-// Figures that are counted from the audit log, so that whatever did it is in them, the command line too: entries by action, and
-// how device logins end (operator-experience.md OBS-3). They begin at zero with the process.
+// Metrics counted from the audit log, so that they include what the CLI did: entries by action, and outcomes of device
+// logins. They start at zero with the process.
 import { AUDIT_ACTIONS } from "../../domain/audit/actions.ts";
 import type { AuditLog } from "../../domain/audit/log.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
 
-/** Outcome by the action that tells of it; that nobody finished one is in no log. */
+/** Outcome by audit action. Expiry has no audit entry. */
 const LOGIN_OUTCOMES: Readonly<Record<string, string>> = {
   "device_login.approve": "approved",
   "device_login.refuse": "refused",
@@ -13,7 +13,7 @@ const LOGIN_OUTCOMES: Readonly<Record<string, string>> = {
 };
 const EXPIRED = "expired";
 
-/** @returns what has to be told of device logins that the sweep found expired */
+/** @returns a function that counts the device logins that the sweep found expired */
 export function addAuditFigures(metrics: Metrics, log: Pick<AuditLog, "lastId" | "countsAfter">) {
   const entries = metrics.counter("audit_entries_total", "Entries of the audit log by action", {
     labels: { action: AUDIT_ACTIONS },

@@ -1,4 +1,4 @@
-// Counts and times answers by route template, never by path: a path may hold an id.
+// Counts and times responses by route template, because a path may contain an id.
 import type { CounterHandle, HistogramHandle, Metrics } from "../../platform/observe/metrics.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 
@@ -9,12 +9,12 @@ export interface HttpMetrics {
 const DURATION_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Route of requests that no route answers. */
+/** Label for requests that match no route. */
 export const UNMATCHED = "unmatched";
 const FAILED = "500";
 const FIRST_REFUSAL = 400;
 
-/** @param routes begin at zero, each with its good answers and with failing */
+/** @param routes their series for success and server errors start at zero */
 export function createHttpMetrics(metrics: Metrics, routes: readonly DocumentedRoute[]): HttpMetrics {
   const requests = metrics.counter("http_requests_total", "Answers by route, method and status", {
     labels: { route: [], method: METHODS, status: [] },
@@ -50,7 +50,7 @@ export function createHttpMetrics(metrics: Metrics, routes: readonly DocumentedR
   };
 }
 
-/** Resolved once and found by number: looking a handle up by its labels costs more than counting. */
+/** Metric handles of one route, resolved once: a lookup by labels costs more than the counting. */
 interface RouteHandles {
   timer: HistogramHandle;
   /** by method and status */

@@ -1,5 +1,5 @@
-// Figures of the installation as a whole (operator-experience.md OBS-3): which program runs, whether it can do its work, and
-// the room that its files take and still have. All are read when somebody reads the metrics.
+// Metrics of the whole installation: program version, readiness, and used and free disk space. They are computed when metrics
+// are read.
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
@@ -11,7 +11,6 @@ interface Installed {
   readiness: Pick<Readiness, "failing">;
 }
 
-/** Adds the figures. */
 export function addInstallationFigures(metrics: Metrics, { directory, readiness }: Installed): void {
   const { path, database } = directory;
   metrics

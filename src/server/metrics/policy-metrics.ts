@@ -1,12 +1,12 @@
-// Figures of policy delivery (operator-experience.md OBS-3): how fetches end, and which revision is in force.
+// Metrics of policy delivery: results of fetches, and the revision in force.
 import type { Domain } from "../../domain/domain.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
 import { failureOf } from "../http/problems/problem.ts";
 
-/** Counts how one fetch ends, and passes the answer or the refusal on. */
+/** Counts the result of one fetch and passes it on. */
 export type CountFetch = (answer: () => Response | Promise<Response>) => Response | Promise<Response>;
 
-/** By status; what is not here is `failed`. */
+/** Result by status; any other status is `failed`. */
 const RESULTS: Readonly<Record<number, string>> = {
   200: "sent",
   304: "unchanged",
@@ -18,7 +18,7 @@ const RESULTS: Readonly<Record<number, string>> = {
 };
 const FAILED = "failed";
 
-/** @returns the counter; made once */
+/** @returns the counting function; create it once */
 export function createFetchMetrics(
   metrics: Metrics,
   { identity, governance }: Pick<Domain, "identity" | "governance">,

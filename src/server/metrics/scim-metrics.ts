@@ -1,14 +1,13 @@
-// Counts answers to identity providers by resource and status (operator-experience.md OBS-3); times are with those of all other
-// routes (http-metrics.ts).
+// Counts SCIM responses by resource and status. http-metrics.ts has the durations.
 import { SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import type { CounterHandle, Metrics } from "../../platform/observe/metrics.ts";
 
-/** Those that providers send changes to; they begin at zero with the usual answers. */
+/** Resources that providers change; their usual series start at zero. */
 const CHANGED = ["Users", "Groups", "Bulk"];
 const RESOURCES = [...CHANGED, "Schemas", "ResourceTypes", "ServiceProviderConfig", ".search"];
 const STATUSES = ["200", "201", "204", "400", "404", "409", "500"];
 
-/** @returns what counts one answer; made once */
+/** @returns the counting function; create it once */
 export function createScimMetrics(metrics: Metrics): (answer: { route: string; status: number }) => void {
   const requests = metrics.counter(
     "scim_requests_total",
@@ -29,6 +28,6 @@ export function createScimMetrics(metrics: Metrics): (answer: { route: string; s
   };
 }
 
-/** @returns the first part of a route below ours; `other` for all that is not there */
+/** @returns the resource of a SCIM route; `other` for an unknown path */
 const resourceOf = (route: string): string =>
   RESOURCES.find((resource) => `${route}/`.startsWith(`${SCIM_BASE_PATH}/${resource}/`)) ?? "other";

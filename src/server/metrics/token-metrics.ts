@@ -1,15 +1,14 @@
-// Counts the tokens that are handed out, by the grant they were asked for with (operator-experience.md OBS-3), and those that
-// come for the first time; tells what the memory of verified ones takes.
+// Counts issued tokens by grant type and first-time token verifications, and reports the memory of the verified-token cache.
 import { DEVICE_CODE_GRANT, REFRESH_GRANT } from "../../domain/access/wire.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
 
-/** By `grant_type` as it is sent, which may be a whole URN. */
+/** Label by `grant_type`, which may be a URN. */
 const GRANTS: Readonly<Record<string, string>> = {
   [DEVICE_CODE_GRANT]: "device_code",
   [REFRESH_GRANT]: "refresh_token",
 };
 
-/** @returns what counts one answer with tokens; made once */
+/** @returns a function that counts one token response; create it once */
 export function createTokenMetrics(metrics: Metrics): (grantType: string | undefined) => void {
   const issued = metrics.counter("tokens_issued_total", "Answers with tokens by grant", {
     labels: { grant: Object.values(GRANTS) },
@@ -18,13 +17,13 @@ export function createTokenMetrics(metrics: Metrics): (grantType: string | undef
   return (grantType) => counters.get(grantType ?? "")?.inc();
 }
 
-/** How the verification of a token ends. */
+/** Result of a token verification. */
 export type Verdict = "accepted" | "refused";
 const VERDICTS: readonly Verdict[] = ["accepted", "refused"];
 
 /**
- * @param memoryBytes of tokens that were verified and of who holds their grants
- * @returns what counts one verification; made once
+ * @param memoryBytes size of the cache of verified tokens and their holders
+ * @returns a function that counts one verification; create it once
  */
 export function createVerificationMetrics(
   metrics: Metrics,

@@ -1,23 +1,22 @@
-// Asks before an action that cannot be taken back: says what happens and what does not. The button repeats the verb.
+// Asks for confirmation of an irreversible action: states what happens and what does not. The button repeats the verb.
 /** @jsxImportSource preact */
 import { Hidden } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 
 export interface ConfirmationProps {
   title: string;
-  /** what happens, and what does not; one paragraph each */
+  /** what happens and what does not, one paragraph each */
   consequences: readonly string[];
-  /** path to post `csrf` to */
+  /** path that the form posts `csrf` to */
   action: string;
-  /** text of the button */
+  /** label of the button */
   verb: string;
-  /** path to go back to */
+  /** path of the cancel link */
   back: string;
   csrf: string;
   branding: Branding;
 }
 
-/** @source console.md CON-98 */
 export function confirmationPage(props: ConfirmationProps): string {
   const { title, consequences, action, verb, back, csrf, branding } = props;
   return renderPage(

@@ -1,18 +1,17 @@
-// The page for a browser request that failed.
-// What may be told about the failure, and under which status, is decided by the caller.
+// The error page for browsers. The caller decides what it may say and with which status.
 /** @jsxImportSource preact */
 import { type Branding, renderPage } from "./layout.tsx";
 import { asSentence } from "./words.ts";
 
 export interface ErrorPageProps {
   title: string;
-  /** safe for anyone to read, and says the next step */
+  /** safe for every reader; states the next step */
   detail: string;
   requestId: string;
   branding?: Branding | undefined;
 }
 
-/** Says what failed and the request id under which the log has the reason. */
+/** Shows the error and the request id, under which the log has the cause. */
 export function errorPage({ title, detail, requestId, branding }: ErrorPageProps): string {
   return renderPage(
     { title, error: detail, branding },

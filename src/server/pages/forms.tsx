@@ -1,10 +1,10 @@
-// Parts of forms that several pages share: labelled field, error summary, sign-out. Which fields a form has, and where it
-// posts, is the page's business; checking what comes back is the route's.
+// Form components that several pages share: labeled field, error summary, sign-out. Pages choose fields and targets; routes
+// validate the input.
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
 import { asSentence } from "./words.ts";
 
-/** What ties an input to its label, hint and error. */
+/** Attributes that link an input to its label, hint and error. */
 interface Described {
   id: string;
   "aria-describedby": string | undefined;
@@ -16,11 +16,11 @@ interface FieldProps {
   label: string;
   hint?: string;
   error?: string | undefined;
-  /** renders the input with what it is given */
+  /** renders the input with these attributes */
   children: (described: Described) => VNode;
 }
 
-/** An input with its label, and the hint and error it is described by. */
+/** An input with label, hint and error. */
 export function Field({ id, label, hint, error, children }: FieldProps) {
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
@@ -41,10 +41,7 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
   );
 }
 
-/**
- * Says what went wrong above the form, and takes the focus without a script. Renders nothing without an error.
- * @source operator-experience.md section 7, WEB-3
- */
+/** Shows the error above the form and focuses it without a script. Renders nothing without an error. */
 export function ErrorSummary({ error, fieldId }: { error?: string | undefined; fieldId?: string }) {
   if (error === undefined) return null;
   const sentence = asSentence(error);
@@ -64,11 +61,11 @@ export const Hidden = ({ name, value }: { name: string; value: string }) => (
 interface SignOutProps {
   csrf: string;
   email: string;
-  /** path to come back to after signing in with another account */
+  /** path to return to after signing in with another account */
   next?: string | undefined;
 }
 
-/** Tells who is signed in, leads to their settings and lets them leave: posts `csrf` and, if given, `next` to /sign-out. */
+/** Shows who is signed in, with links to settings and sign-out. Posts `csrf` and, if given, `next` to /sign-out. */
 export function SignOutForm({ csrf, email, next }: SignOutProps) {
   return (
     <form class="sign-out" method="post" action="/sign-out">

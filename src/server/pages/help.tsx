@@ -1,4 +1,4 @@
-// The handbook in the frame of our pages. It is the same for everybody, so it names the product and not the organization.
+// The handbook as pages. It is the same for all callers, so it shows the product's name and not the organization's.
 /** @jsxImportSource preact */
 import { type AddressOf, ChapterText, ContentsList } from "../../handbook/content.tsx";
 import { findChapter } from "../../handbook/contents.ts";

@@ -1,4 +1,4 @@
-// Answers for browsers: a page with its headers, and the redirect that ends every form.
+// Responses for browsers: pages with their headers, and the redirect after a form.
 import { Type } from "@sinclair/typebox";
 import { noteRefusal } from "../http/exchange.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
@@ -13,7 +13,7 @@ interface PageOptions {
   cookies?: readonly string[];
 }
 
-/** @returns the document under the policy of pages; nobody keeps it, because it shows one person's state */
+/** @returns the page with the content security policy and no-store, because it shows one user's state */
 export function page(html: string, { status = 200, headers = {}, cookies = [] }: PageOptions = {}): Response {
   return new Response(html, {
     status,
@@ -26,14 +26,17 @@ export function page(html: string, { status = 200, headers = {}, cookies = [] }:
   });
 }
 
-/** @param path one of ours @returns 303, so that reloading never repeats a form */
+/**
+ * @param path on this origin
+ * @returns 303, so that a reload never resubmits the form
+ */
 export const seeOther = (path: string, cookies: readonly string[] = []): Response =>
   new Response(null, {
     status: 303,
     headers: withCookies(cookies, { location: path, "cache-control": "no-store" }),
   });
 
-/** @returns the sign-in page that leads on to a path of ours (client-and-auth.md section 4.1) */
+/** @returns the path of the sign-in page that continues to `next` */
 export const signInPath = (next: string): string => `/login?callbackURL=${encodeURIComponent(next)}`;
 
 function withCookies(cookies: readonly string[], fields: Record<string, string>): Headers {
@@ -52,15 +55,15 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many attempts",
 };
 
-/** @returns the failure as a page */
+/** @returns the failure as an error page */
 export function failurePage({ status, message, headers }: Failure, requestId: string): Response {
   const title = TITLES[status] ?? (status >= 500 ? "This did not work" : "This could not be understood");
   return page(errorPage({ title, detail: message, requestId }), { status, headers });
 }
 
 /**
- * @returns what the sender of a form did wrong, to show it in the form again
- * @throws the error itself when the sender can do nothing about it
+ * @returns the failure to show in the form
+ * @throws the error itself if the user cannot correct it
  */
 export function formFailure(error: unknown, request: Request): Failure {
   const failure = failureOf(error);
@@ -71,18 +74,18 @@ export function formFailure(error: unknown, request: Request): Failure {
 
 const htmlAnswer = { description: "The page", schema: Type.String(), mediaType: "text/html" };
 
-/** What a page says of itself in the API document. */
+/** OpenAPI description of a page. */
 export const pageOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, { tags: ["Pages"], answers: { 200: htmlAnswer } });
 
-/** What a path says of itself that only leads to a page. */
+/** OpenAPI description of a path that only redirects. */
 export const redirectOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, {
     tags: ["Pages"],
     answers: { 303: { description: "The page is in Location" } },
   });
 
-/** What a form says of itself: it ends in a redirect, or in its page again with what was wrong. */
+/** OpenAPI description of a form. It answers with a redirect, or shows the form again with the error. */
 export const formOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, {
     tags: ["Pages"],
@@ -90,11 +93,11 @@ export const formOperation = (operationId: string, summary: string) =>
   });
 
 /**
- * Makes the schema of a form, or of a page's query, out of fields. Nothing fails it: handlers judge what is there, so that
- * the answer is a page that says what to do, and a link may carry what others added to it.
+ * Creates the schema of a form or of a page's query. Validation never fails: handlers check the values, so that the answer is
+ * a page with instructions, and links may carry extra parameters.
  */
 export const formOf = <Fields extends Record<string, typeof FormField>>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: true });
 
-/** A field that may be missing: an empty one counts as left out. */
+/** An optional field; empty counts as omitted. */
 export const FormField = Type.Optional(Type.String());

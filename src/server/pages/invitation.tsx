@@ -1,4 +1,5 @@
-// Accepting an invitation: choose a password, done, or too late. Checking the token and creating the user is left to the route.
+// Pages for accepting an invitation: choose a password, done, or unavailable. The route checks the token and creates the
+// user.
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
@@ -6,7 +7,7 @@ import { roleText } from "./words.ts";
 
 export interface InvitationProps {
   csrf: string;
-  /** the secret of the invitation's link */
+  /** secret token of the invitation link */
   token: string;
   email: string;
   /** `admin` or `member` */
@@ -17,10 +18,7 @@ export interface InvitationProps {
   branding: Branding;
 }
 
-/**
- * Asks an invited person for a password. Posts `csrf`, `token` and `password` to /accept-invitation.
- * @source control-api.md section 11.3
- */
+/** Asks the invited user for a password. Posts `csrf`, `token` and `password` to /accept-invitation. */
 export function invitationPage(props: InvitationProps): string {
   const { csrf, token, email, role, minimumPasswordLength, error, branding } = props;
   return renderPage(
@@ -64,7 +62,7 @@ export function invitationPage(props: InvitationProps): string {
   );
 }
 
-/** Answers an invitation link that is expired, withdrawn, used or unknown: one text for all. */
+/** Shown for an expired, withdrawn, used or unknown invitation, with the same text for all. */
 export function invitationUnavailablePage({ branding }: { branding?: Branding | undefined }): string {
   return renderPage(
     { title: "This invitation is unavailable", branding },
@@ -78,7 +76,7 @@ export function invitationUnavailablePage({ branding }: { branding?: Branding | 
   );
 }
 
-/** Confirms that the account exists and leads on to signing in. */
+/** Confirms the new account and links to sign-in. */
 export function invitationAcceptedPage({ branding }: { branding?: Branding | undefined }): string {
   return renderPage(
     { title: "Your account is ready", branding },

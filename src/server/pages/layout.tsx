@@ -1,32 +1,32 @@
-// The frame every page shares: document, title, masthead, one main landmark with one h1. Pages bring the content.
-// Rendering escapes text and attributes; nothing here or in the pages may bypass that.
+// The frame of every page: document, title, header, and one main landmark with one h1. Pages provide the content. Rendering
+// escapes text and attributes; no page may bypass that.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { styleSheetPath } from "./assets.ts";
 
-/** How the organization presents itself. `logoUrl` is `https:`, `data:` or a path of ours; others are blocked by policy. */
+/** The organization's branding. `logoUrl` is `https:`, `data:` or a path on this origin; the policy blocks others. */
 export interface Branding {
   organizationName: string;
   logoUrl: string | null;
 }
 
-/** What the frame needs to know about a page. */
+/** The frame's properties of a page. */
 export interface Frame {
-  /** text of the h1, and the first part of the document's title */
+  /** text of the h1 and start of the document title */
   title: string;
-  /** marks the document's title, so that the tab and a screen reader say the error first */
+  /** puts the error first in the document title for tabs and screen readers */
   error?: string | undefined;
-  /** left out only where the organization is not known, as on an error page */
+  /** omitted only if the organization is unknown, as on an error page */
   branding?: Branding | undefined;
-  /** room for lists */
+  /** wide layout for lists */
   isWide?: boolean;
 }
 
 const unbranded: Branding = { organizationName: "Quartermaster", logoUrl: null };
 
 function Masthead({ organizationName, logoUrl }: Branding) {
-  // The name stands beside the logo, so the logo itself has nothing to add for a screen reader.
+  // The name is next to the logo, so the logo needs no text of its own for screen readers.
   return (
     <header class="masthead">
       {logoUrl === null ? null : <img class="logo" src={logoUrl} alt="" />}
@@ -37,9 +37,8 @@ function Masthead({ organizationName, logoUrl }: Branding) {
 
 /**
  * Renders a whole document.
- * @param content what follows the h1 in the main landmark
- * @returns HTML from `<!doctype html>` on
- * @source operator-experience.md section 7, WEB-1 and WEB-4
+ * @param content the main landmark after the h1
+ * @returns HTML that starts with `<!doctype html>`
  */
 export function renderPage(frame: Frame, content: ComponentChildren): string {
   const branding = frame.branding ?? unbranded;

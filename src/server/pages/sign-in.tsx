@@ -1,5 +1,4 @@
-// The pages at both ends of a browser session: signing in, the landing page between, signed out.
-// Checking the password and keeping the session is left to the routes.
+// Sign-in, landing and signed-out pages. Routes check passwords and manage sessions.
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden, SignOutForm } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
@@ -7,9 +6,9 @@ import { roleText } from "./words.ts";
 
 export interface SignInProps {
   csrf: string;
-  /** path to go on to after signing in; the route has checked that it is ours */
+  /** path to continue to after signing in; the route has verified that it is on this origin */
   next?: string | undefined;
-  /** what was typed before, after a failure */
+  /** the previous input after an error */
   email?: string | undefined;
   error?: string | undefined;
   branding: Branding;
@@ -51,7 +50,7 @@ export interface AccountProps {
   branding: Branding;
 }
 
-/** Where a browser lands that is signed in and has nothing else to do. */
+/** The landing page of a signed-in user. */
 export function accountPage({ email, role, csrf, branding }: AccountProps): string {
   return renderPage(
     { title: "Your account", branding },

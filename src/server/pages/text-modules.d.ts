@@ -1,5 +1,4 @@
-// Tells the compiler what `import … with { type: "text" }` yields for the style sheet.
-// Embedding the text in the executable is left to the bundler.
+// Types of `import … with { type: "text" }` for the style sheet. The bundler embeds the text in the executable.
 declare module "*.css" {
   const text: string;
   export default text;

@@ -1,6 +1,6 @@
-// What a browser calls itself, as people call it. A user agent is the browser's own claim: it is shown, never believed.
+// Names the browser in a User-Agent header. The header is the client's own claim: it is displayed but never trusted.
 
-/** The first that fits counts: most browsers also claim to be those further down. */
+/** The first match wins: most browsers also claim to be those listed further down. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -21,7 +21,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
   names.find(([pattern]) => pattern.test(text))?.[1];
 
-/** @returns such as `Firefox on Linux`; the text itself where the browser is not a known one */
+/** @returns for example `Firefox on Linux`; the header itself for an unknown browser */
 export function browserText(userAgent: string | null): string {
   if (!userAgent?.trim()) return "Unknown browser";
   const browser = nameIn(userAgent, BROWSERS);

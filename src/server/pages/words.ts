@@ -1,6 +1,6 @@
-// Turns wire values (scopes, roles, times, counts) into what a person reads on a page. Decides nothing about them.
+// Formats wire values (scopes, roles, times, counts) for people.
 
-// A Map, not an object: a scope named like an inherited property must reach the fallback.
+// A Map, because with an object a scope named like an inherited property would not reach the fallback.
 const scopeSentences: ReadonlyMap<string, string> = new Map([
   ["openid", "Know which account you signed in with"],
   ["profile", "See your name"],
@@ -18,26 +18,29 @@ const roleNames: ReadonlyMap<string, string> = new Map([
 
 const utcTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
-/** @returns an error's message, which begins small and ends open for terminals, as a sentence */
+/** @returns an error message (lower case, no period) as a sentence */
 export const asSentence = (message: string): string =>
   `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
 
-/** @returns what the scope allows; the scope itself in quotes where we have no words for it */
+/** @returns what the scope allows; for an unknown scope its quoted name */
 export const scopeText = (scope: string): string =>
   scopeSentences.get(scope) ?? `Use the permission “${scope}”`;
 
 const CODE_GROUP_LENGTH = 4;
 
-/** @param userCode eight characters @returns it in two groups, which are easier to compare: `DZFR-FBEK` */
+/**
+ * @param userCode eight characters
+ * @returns two groups, which are easier to compare: `DZFR-FBEK`
+ */
 export const formatUserCode = (userCode: string): string =>
   `${userCode.slice(0, CODE_GROUP_LENGTH)}-${userCode.slice(CODE_GROUP_LENGTH)}`;
 
-/** @returns the role's name; the role itself where we have no name for it */
+/** @returns the role's display name; the role itself if unknown */
 export const roleText = (role: string): string => roleNames.get(role) ?? role;
 
 /**
  * @param time RFC 3339
- * @returns such as `21 November 2026 at 11:51 UTC`; the text itself if it is no time
+ * @returns for example `21 November 2026 at 11:51 UTC`; the text itself if it is not a time
  */
 export function timeText(time: string): string {
   const date = new Date(time);
@@ -46,6 +49,6 @@ export function timeText(time: string): string {
 
 const number = new Intl.NumberFormat("en-GB");
 
-/** @returns such as `1 browser` or `1,204 browsers` */
+/** @returns for example `1 browser` or `1,204 browsers` */
 export const countText = (count: number, noun: string): string =>
   `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;

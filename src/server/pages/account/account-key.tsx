@@ -1,5 +1,4 @@
-// The part of the account page about the gateway key: its state in words, and what can be done about it. The key itself is
-// never shown.
+// The gateway key section of the account page: the key's state and the available actions. It never shows the key itself.
 /** @jsxImportSource preact */
 import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
 import { Hidden } from "../forms.tsx";
@@ -28,7 +27,7 @@ const ACTIONS: Readonly<Record<GatewayKeyStatus["status"], readonly [KeyAction, 
   invalid: [["ensure", "Get a new key"]],
 };
 
-/** The state of the key. Posts `csrf` to /account/gateway-key/ACTION. */
+/** Posts `csrf` to /account/gateway-key/ACTION. */
 export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; csrf: string }) {
   return (
     <section id="gateway-key" aria-labelledby="gateway-key-title">

@@ -1,29 +1,28 @@
-// The parts of the account page that list logins: browsers and workstations, each with what is known of it and a button that
-// ends it.
+// The login lists of the account page, browsers and workstations, with details and a button that ends each login.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { Hidden } from "../forms.tsx";
 import { browserText } from "../user-agent.ts";
 import { countText, timeText } from "../words.ts";
 
-/** A browser that is signed in. Times are RFC 3339. */
+/** A signed-in browser. Times are RFC 3339. */
 export interface BrowserRow {
   id: string;
   userAgent: string | null;
   address: string | null;
   signedInAt: string;
   usedAt: string | null;
-  /** workstations in use that it approved */
+  /** number of active workstations that this browser approved */
   approved: number;
-  /** the browser that shows the page */
+  /** whether this browser shows the page */
   isCurrent: boolean;
 }
 
-/** A workstation that is signed in. Times are RFC 3339. */
+/** A signed-in workstation. Times are RFC 3339. */
 export interface WorkstationRow {
   id: string;
   hostname: string | null;
-  /** such as `darwin arm64, client 1.4.0`; null for one that never reported */
+  /** for example `darwin arm64, client 1.4.0`; null if the workstation never reported */
   software: string | null;
   address: string | null;
   approvedAt: string;
@@ -33,9 +32,9 @@ export interface WorkstationRow {
 
 export interface Rows<Row> {
   rows: readonly Row[];
-  /** path of the page with older ones */
+  /** path of the next page, with older logins */
   older: string | null;
-  /** path of the page with the newest ones, where this is another */
+  /** path of the first page; null on the first page */
   newest: string | null;
 }
 
@@ -53,7 +52,7 @@ interface LoginProps {
   title: string;
   isCurrent?: boolean;
   csrf: string;
-  /** tells the button from those of the other rows */
+  /** distinguishes the button from those of other rows */
   which: string;
   children: ComponentChildren;
 }
@@ -89,7 +88,7 @@ function Pages({ older, newest, what }: { older: string | null; newest: string |
 
 const from = (address: string | null): string => address ?? "Unknown address";
 
-/** Browsers that are signed in. Each posts `csrf` to /account/logins/ID/end. */
+/** Signed-in browsers. Each row posts `csrf` to /account/logins/ID/end. */
 export function Browsers({ list, total, csrf }: { list: Rows<BrowserRow>; total: number; csrf: string }) {
   return (
     <section id="browsers" aria-labelledby="browsers-title">
@@ -131,7 +130,7 @@ export function Browsers({ list, total, csrf }: { list: Rows<BrowserRow>; total:
   );
 }
 
-/** Workstations that are signed in. Each posts `csrf` to /account/logins/ID/end. */
+/** Signed-in workstations. Each row posts `csrf` to /account/logins/ID/end. */
 export function Workstations({
   list,
   total,

@@ -1,5 +1,5 @@
-// What the account settings show: gathered from access, clients and gateway for one signed-in person. How it looks is in
-// account/account.tsx.
+// Collects the content of the account settings for one signed-in user from access, clients and gateway. account/account.tsx
+// renders it.
 import { readLoginQuery } from "../../../domain/access/logins/login-document.ts";
 import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
 import { PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
@@ -11,10 +11,10 @@ import type { AccountSettingsProps, AdminLink, LoginCounts, PasswordError } from
 import type { BrowserRow, Rows, WorkstationRow } from "./account-logins.tsx";
 
 export const ACCOUNT_PATH = "/account";
-/** Rows of each list on one page. */
+/** Rows per list and page. */
 export const ROWS_SHOWN = 10;
 
-/** Every one answers a GET of a signed-in administrator, also before anything is published. */
+/** Each link works for a signed-in administrator, even before anything is published. */
 const ADMIN_LINKS: readonly AdminLink[] = [
   { href: "/admin/users", name: "Users" },
   { href: "/admin/invitations", name: "Invitations" },
@@ -32,7 +32,7 @@ const ADMIN_LINKS: readonly AdminLink[] = [
   { href: "/openapi.json", name: "API description (OpenAPI)" },
 ];
 
-/** What a form did, by the word in the address that its redirect leads to. */
+/** Confirmation texts by the keyword in the redirect's query. */
 const NOTICES = {
   password:
     "Your password was changed, and every other browser was signed out. Workstations stay signed in; those that were approved in another browser must sign in again to use the gateway.",
@@ -42,7 +42,7 @@ const NOTICES = {
 type AccountAction = keyof typeof NOTICES;
 const SECTIONS: Readonly<Partial<Record<AccountAction, string>>> = { key: "#gateway-key" };
 
-/** @returns the path of the account settings that say what was done */
+/** @returns the path of the account settings with the confirmation of an action */
 export const accountPathAfter = (deed: AccountAction): string =>
   `${ACCOUNT_PATH}?done=${deed}${SECTIONS[deed] ?? ""}`;
 
@@ -51,9 +51,9 @@ export const noticeOf = (word: string | undefined): string | undefined =>
   Object.entries(NOTICES).find(([deed]) => deed === word)?.[1];
 
 export interface AccountQuery {
-  /** id of the last browser of the page before */
+  /** id of the last browser on the previous page */
   browsers?: string | undefined;
-  /** id of the last workstation of the page before */
+  /** id of the last workstation on the previous page */
   workstations?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ interface Shown {
   passwordError?: PasswordError | undefined;
 }
 
-/** @returns the questions about the signed-in person; made once */
+/** @returns the functions that collect the content; create them once */
 export function createAccountView({ domain }: Pick<RouteContext, "domain">, browser: Browser) {
   const { ownLogins, passwordChanges } = domain.access;
 
@@ -112,7 +112,7 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
   return {
     counts,
 
-    /** @throws DomainError `logins.invalid` for a cursor that is none */
+    /** @throws DomainError `logins.invalid` for a malformed cursor */
     settings(
       request: Request,
       visitor: Visitor,
@@ -153,7 +153,7 @@ const softwareOf = ({
   clientVersion: string;
 }): string => `${[platform, architecture].filter(Boolean).join(" ")}, client ${clientVersion}`;
 
-/** The other list stays on its page. */
+/** Keeps the other list on its current page. */
 function pagesOf({ next }: LoginPage, list: keyof AccountQuery, query: AccountQuery) {
   return {
     older: next === null ? null : pathOf({ ...query, [list]: next }, list),
@@ -161,7 +161,7 @@ function pagesOf({ next }: LoginPage, list: keyof AccountQuery, query: AccountQu
   };
 }
 
-/** @returns the path of the account settings at these places of its lists */
+/** @returns the path of the account settings at these list positions */
 export function pathOf(query: AccountQuery, fragment?: string): string {
   const { browsers, workstations } = query;
   const parameters = new URLSearchParams({

@@ -1,5 +1,5 @@
-// The account settings: password, browsers, workstations, gateway key, signing out everywhere, and for administrators where
-// to look. What is shown, and what may be done, is for the routes and the domain.
+// The account settings page: password, browsers, workstations, gateway key, signing out everywhere, and links for
+// administrators. Routes and domain decide what is shown and allowed.
 /** @jsxImportSource preact */
 import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
 import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
@@ -30,9 +30,9 @@ export interface AccountSettingsProps {
   /** `admin` or `member` */
   role: string;
   csrf: string;
-  /** what the last form did */
+  /** confirmation of the last form */
   notice?: string | undefined;
-  /** left out where there is no password to change */
+  /** omitted for users without a password */
   password?: PasswordProps | undefined;
   counts: LoginCounts;
   browsers: Rows<BrowserRow>;
@@ -54,10 +54,7 @@ export interface PasswordError {
   message: string;
 }
 
-/**
- * Forms post to /account/password, /account/logins/ID/end, /account/gateway-key/ACTION and /sign-out.
- * @source console.md CON-3 and CON-32 to CON-35
- */
+/** Forms post to /account/password, /account/logins/ID/end, /account/gateway-key/ACTION and /sign-out. */
 export function accountSettingsPage(props: AccountSettingsProps): string {
   const { email, role, csrf, notice, password, counts, gatewayKey, adminLinks, branding } = props;
   const error = password?.error;
@@ -178,21 +175,21 @@ function AdminLinks({ links }: { links: readonly AdminLink[] }) {
   );
 }
 
-/** @returns what signing out everywhere does, such as `This signs out this browser and 1 workstation.` */
+/** @returns a description of signing out everywhere, for example `This signs out this browser and 1 workstation.` */
 export function signOutText({ browsers, workstations }: LoginCounts): string {
   const here = browsers > 1 ? `${countText(browsers, "browser")}, this one included,` : "this browser";
   const there = workstations > 0 ? ` and ${countText(workstations, "workstation")}` : "";
   return `This signs out ${here}${there}.`.replace(/,\.$/, ".");
 }
 
-/** @returns such as `3 browsers and 1 workstation` */
+/** @returns for example `3 browsers and 1 workstation` */
 const loginsText = ({ browsers, workstations }: LoginCounts): string =>
   [
     countText(browsers, "browser"),
     ...(workstations > 0 ? [countText(workstations, "workstation")] : []),
   ].join(" and ");
 
-/** Confirms how much was signed out. */
+/** Confirms how many logins ended. */
 export function signedOutEverywherePage({
   counts,
   branding,

@@ -1,5 +1,5 @@
-// What a device login's link shows when there is nothing (more) to decide: decided, unavailable, or somebody else's.
-// Each says what to do now. Telling which of them applies is left to the route.
+// Outcome pages of a device login link: decided, unavailable, or claimed by another user. Each states the next step. The
+// route chooses the page.
 /** @jsxImportSource preact */
 import { SignOutForm } from "../forms.tsx";
 import { type Branding, renderPage } from "../layout.tsx";
@@ -14,10 +14,7 @@ const decisions = {
   denied: { title: "Request denied", text: "The command line was given no access." },
 };
 
-/**
- * Confirms the decision.
- * @source client-and-auth.md section 4.1; operator-experience.md section 7, WEB-7
- */
+/** Confirms the decision. */
 export function decisionPage({ decision, branding }: DecisionProps): string {
   const { title, text } = decisions[decision];
   return renderPage(
@@ -29,7 +26,7 @@ export function decisionPage({ decision, branding }: DecisionProps): string {
   );
 }
 
-/** Answers a link that is expired, used or unknown: one text, so that a stranger learns nothing from it. */
+/** Shown for an expired, used or unknown link. The text is the same for all, so that it reveals nothing about the link. */
 export function linkUnavailablePage({ branding }: { branding?: Branding | undefined }): string {
   return renderPage(
     { title: "This link is unavailable", branding },
@@ -45,14 +42,14 @@ export function linkUnavailablePage({ branding }: { branding?: Branding | undefi
 
 export interface WrongAccountProps {
   csrf: string;
-  /** path of the opaque link, to come back to with the other account */
+  /** path of the device login, to return to after signing in with the other account */
   action: string;
   /** email of the signed-in user */
   signedInAs: string;
   branding?: Branding | undefined;
 }
 
-/** Answers a link that another account has claimed, without naming that account. */
+/** Shown for a link that another user has claimed; does not name that user. */
 export function wrongAccountPage({ csrf, action, signedInAs, branding }: WrongAccountProps): string {
   return renderPage(
     { title: "This request belongs to another account", branding },

@@ -1,5 +1,5 @@
-// The decision on a device login: who asks, from where, for what; then two equal buttons and nothing decided by default.
-// Claiming the code for the user, the single use of the link and the decision itself are left to the route.
+// The approval page of a device login: who requests access, from where, with which scopes, and two equal buttons without a
+// default. The route claims the code for the user, enforces single use and records the decision.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { Hidden, SignOutForm } from "../forms.tsx";
@@ -7,7 +7,7 @@ import { type Branding, renderPage } from "../layout.tsx";
 import { formatUserCode, scopeText, timeText } from "../words.ts";
 
 export interface ApprovalProps {
-  /** where the decision is posted: the path of the opaque link, or of the typed code */
+  /** path that the decision is posted to: the device login's link, or the page of the typed code */
   action: string;
   csrf: string;
   /** eight characters */
@@ -25,7 +25,7 @@ export interface ApprovalProps {
 }
 
 function UserCode({ userCode }: { userCode: string }) {
-  // Outside the form on purpose: Enter in a form's input presses its first button, which would approve.
+  // Outside the form on purpose: Enter in an input would press the form's first button, which approves.
   return (
     <div class="field">
       <label for="confirmation-code">Confirmation code</label>
@@ -98,9 +98,8 @@ function Decision({ action, csrf, userCode }: Pick<ApprovalProps, "action" | "cs
 }
 
 /**
- * Shows a pending device login to the user who is to decide. Posts `csrf`, `user_code` and `decision` (`approve` or
- * `deny`) to `action`.
- * @source RFC 8628 sections 3.3 and 5.4; client-and-auth.md section 4.1; operator-experience.md section 7, WEB-2
+ * Shows a pending device login. Posts `csrf`, `user_code` and `decision` (`approve` or `deny`) to `action`.
+ * @source RFC 8628 sections 3.3 and 5.4
  */
 export function approvalPage(props: ApprovalProps): string {
   const { action, csrf, signedInAs, branding } = props;

@@ -1,5 +1,5 @@
-// Showing and deciding one device login in the browser, the same whether a link or a typed code found it.
-// Finding it and recording the decision is given by the routes; what both mean is the access area's.
+// Shows and decides one device login in the browser, for links and typed codes alike. Routes pass functions that find the
+// login and record the decision; the access area implements both.
 import type { DeviceLoginView } from "../../../domain/access/service.ts";
 import { OAUTH_CLIENT_ID } from "../../../domain/access/wire.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -9,14 +9,14 @@ import { page, seeOther, signInPath } from "../html.ts";
 import { approvalPage } from "./approval.tsx";
 import { linkUnavailablePage, wrongAccountPage } from "./approval-outcome.tsx";
 
-/** What the access area needs for a decision, whatever found the device login. */
+/** Input of a decision for the access area. */
 export interface Decision {
   loginSessionId: string;
   decision: "approve" | "refuse";
 }
 
 interface Shown {
-  /** path of the page: forms post there */
+  /** path of the page, which forms also post to */
   action: string;
   claim(): Promise<DeviceLoginView>;
 }
@@ -27,7 +27,7 @@ interface Decided {
   decide(decision: Decision): Promise<void>;
 }
 
-/** @returns both halves of an approval as answers */
+/** @returns the handlers that show and decide a device login */
 export function createApprovals(browser: Browser) {
   const frameOf = ({ csrf, principal }: Visitor, action: string) => ({
     csrf,
@@ -48,7 +48,7 @@ export function createApprovals(browser: Browser) {
   };
 
   return {
-    /** Binds the device login to the visitor and shows it; strangers sign in first. */
+    /** Claims the device login for the visitor and shows it. Signed-out visitors are redirected to sign in. */
     async show(request: Request, { action, claim }: Shown): Promise<Response> {
       const visitor = browser.visitor(request);
       if (!visitor) return seeOther(signInPath(action));
@@ -60,7 +60,7 @@ export function createApprovals(browser: Browser) {
       }
     },
 
-    /** Records the decision and leads to the page that confirms it. */
+    /** Records the decision and redirects to its confirmation. */
     async decide(request: Request, { action, form, decide }: Decided): Promise<Response> {
       const visitor = browser.visitor(request);
       if (!visitor) return seeOther(signInPath(action));
@@ -88,9 +88,8 @@ const factsOf = ({ userCode, scopes, address, createdAtMs, expiresAtMs }: Device
 const CONFIRMATIONS = { approve: "/device/approved", refuse: "/device/denied" } as const;
 
 /**
- * @param word `approve` or `deny`, as pages and the contract's JSON routes spell it
+ * @param word `approve` or `deny`, as in forms and in the JSON routes
  * @throws HttpError 400
- * @source client-and-auth.md section 4.1
  */
 export function readDecision(word: string | undefined): Decision["decision"] {
   if (word === "approve") return "approve";

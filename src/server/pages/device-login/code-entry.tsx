@@ -1,12 +1,12 @@
-// The page where a signed-in user types the code that the terminal shows. Reading it (any case, spaces, dashes), looking it up
-// and slowing down guesses is left to the route.
+// The page where a signed-in user types the code from the workstation. The route normalizes the code, looks it up and
+// rate-limits guesses.
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
 import { type Branding, renderPage } from "../layout.tsx";
 
 export interface CodeEntryProps {
   csrf: string;
-  /** what was typed before, after a failure */
+  /** the previous input after an error */
   value?: string | undefined;
   error?: string | undefined;
   /** email of the signed-in user */
@@ -16,7 +16,7 @@ export interface CodeEntryProps {
 
 /**
  * Asks for the user code. Posts `csrf` and `user_code` to /device.
- * @source RFC 8628 section 3.3; operator-experience.md section 7, WEB-3
+ * @source RFC 8628 section 3.3
  */
 export function codeEntryPage({ csrf, value, error, signedInAs, branding }: CodeEntryProps): string {
   return renderPage(
