@@ -1,4 +1,4 @@
-// Whether the service can do its work: named checks, each quick, asked by /ready and /health/*.
+// Readiness of the service: named, fast checks for /ready and /health/*.
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../platform/clock.ts";
@@ -6,16 +6,16 @@ import type { Db } from "../platform/database/database.ts";
 import { programSchema, schemaIn } from "../platform/database/schema/schema.ts";
 import { diskSpace, isNearlyFull } from "../platform/files/disk.ts";
 
-/** Names of the checks, in the order they are told. */
+/** Names of the checks, in reporting order. */
 export const CHECKS = ["database", "schema", "keys", "worker", "disk"] as const;
 export type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
-  /** @returns the checks that fail now */
+  /** @returns the failing checks */
   failing(): Check[];
-  /** whether every migration of this program made the database as it is, and no other did */
+  /** whether exactly this program's migrations have been applied to the database */
   isSchemaCompatible(): boolean;
-  /** whether background work finished a turn lately */
+  /** whether background jobs ran recently */
   isWorkerFresh(): boolean;
 }
 
@@ -23,12 +23,12 @@ export interface ReadinessOptions {
   db: Db;
   clock: Clock;
   databaseFile: string;
-  /** throws when no access token can be signed */
+  /** throws if access tokens cannot be signed */
   checkKeys(): void;
   lastBeatMs(): number;
 }
 
-/** Age of the scheduler's last turn at which it counts as stuck (control-api.md section 13). */
+/** The scheduler counts as stuck if its last turn is older. */
 export const WORKER_FRESH_MS = 120_000;
 
 export function createReadiness(options: ReadinessOptions): Readiness {
@@ -36,7 +36,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   const startedMs = clock.nowMs();
   const isSchemaCurrent = createSchemaCheck(options);
   const checks: Record<Check, () => boolean> = {
-    // An open file that was removed still reads: the directory entry tells whether the next start will find the data.
+    // A deleted file that is still open stays readable; only the directory entry shows whether the next start will find it.
     database: () => holds(() => db.revision("jobs")) && existsSync(databaseFile),
     schema: () => holds(isSchemaCurrent),
     keys: () => holds(checkKeys),
@@ -50,7 +50,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   };
 }
 
-/** Strangers may ask, so the file is looked into again only after something was written. */
+/** Unauthenticated callers can trigger the check, so the file is read again only after a write. */
 function createSchemaCheck({ db, databaseFile }: ReadinessOptions): () => boolean {
   let seen: { revision: number; isCurrent: boolean } | undefined;
   return () => {
@@ -65,6 +65,6 @@ function holds(check: () => unknown): boolean {
   try {
     return check() !== false;
   } catch {
-    return false; // the caller names the failing check; the log of the operation that needs it has the reason
+    return false; // the answer names the failing check; operations that need the schema log the cause
   }
 }

@@ -1,4 +1,4 @@
-// What every routes file starts from: the parts it may use, and an instance that knows `requires` and `accepts`.
+// The base of every routes file: its dependencies, and a router with the macros `requires` and `accepts`.
 import { Elysia } from "elysia";
 import type { Domain } from "../domain/domain.ts";
 import type { Configuration } from "../domain/governance/service.ts";
@@ -16,21 +16,21 @@ export interface RouteOptions {
   clock: Clock;
   ids: Ids;
   metrics: Metrics;
-  /** opens /metrics to whoever holds it */
+  /** grants access to /metrics */
   metricsToken: Secret | undefined;
   readiness: Readiness;
-  /** our origin, without a trailing slash */
+  /** public origin of the service, without a trailing slash */
   baseUrl(): string;
-  /** the configuration file as it is now; undefined where the service has none */
+  /** the current configuration file; undefined if the service has none */
   configuration(): Promise<Configuration | undefined> | undefined;
 }
 
-/** What a routes file receives. */
+/** Dependencies of a routes file. */
 export interface RouteContext extends RouteOptions {
   guard: ReturnType<typeof createGuard>;
   streams: RevisionStreams;
 }
 
-/** @param area names the routes file; an unnamed plugin would run its hooks once per use */
+/** @param area name of the routes file; an unnamed plugin would run its hooks once per use */
 export const createRouter = (guard: RouteContext["guard"], area: string) =>
   new Elysia({ name: `routes/${area}` }).use(guard).use(bodies);

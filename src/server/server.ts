@@ -1,4 +1,4 @@
-// The HTTP face: one Elysia instance from a domain. It answers requests and does not listen (listen.ts does).
+// The HTTP face: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
 import { Elysia } from "elysia";
 import type { Log } from "../platform/observe/log.ts";
 import type { Metrics } from "../platform/observe/metrics.ts";
@@ -24,22 +24,22 @@ import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 export interface ServerOptions extends RouteOptions {
   log: Log;
   metrics: Metrics;
-  /** BODY_TIMES when left out */
+  /** defaults to BODY_TIMES */
   bodyTimes?: BodyTimes;
 }
 
-/** Gives the caller's network address; null where there is none. */
+/** Finds the caller's network address; null if there is none. */
 export type AddressOf = (request: Request) => string | null;
 
 export interface Server {
-  /** Answers one request, whatever it is; never throws and never rejects. What HEAD must not carry the runtime leaves out. */
+  /** Answers any request; never throws or rejects. The runtime omits the body of an answer to HEAD. */
   handle(request: Request, addressOf?: AddressOf): Response | Promise<Response>;
-  /** Ends the answers that would go on for as long as their callers like; none begins afterwards. */
+  /** Ends all event streams and rejects new ones. */
   endStreams(): void;
   readonly routes: readonly DocumentedRoute[];
 }
 
-/** @returns the server of a domain */
+/** @returns the HTTP server of a domain */
 export function createServer(options: ServerOptions): Server {
   const { domain, ids, baseUrl, bodyTimes = BODY_TIMES } = options;
   const failures = createFailureLog(options);
@@ -48,7 +48,7 @@ export function createServer(options: ServerOptions): Server {
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
   const app = new Elysia({ normalize: false })
     .onError({ as: "global" }, ({ error, code, request, path, set }) => {
-      set.status = 200; // or the framework copies our response, its body through a stream
+      set.status = 200; // otherwise the framework copies our response and its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): Server {
       if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
       const answer = answerAfterVerification(exchange, () => app.fetch(routed));
       if (!(answer instanceof Promise)) return finish(answer);
-      // The framework does not catch what a route rejects with that it took for one that never waits.
+      // The framework does not catch the rejection of a route that it considers synchronous.
       return answer.then(finish, (error) =>
         finish(refuse(error, { request: routed, path: new URL(routed.url).pathname })),
       );
@@ -92,7 +92,7 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** A class, because an object with a getter would be laid out anew for each request. */
+/** A class, because an object literal with a getter would get a new memory layout for each request. */
 class OpenExchange implements Exchange {
   route: string | undefined = undefined;
   principal: Exchange["principal"] = undefined;
@@ -122,10 +122,7 @@ interface AnswerRecord {
   durationMs: number;
 }
 
-/**
- * Counts each answer, logs refusals, and everything where somebody asked for that much detail, and keeps what a provider was
- * refused for.
- */
+/** Counts each answer, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
 function createAnswerRecorder(
   { domain, log, metrics, refusals }: ServerOptions & { refusals: RefusalLog },
   routes: readonly DocumentedRoute[],

@@ -1,4 +1,4 @@
-// The revision that an author of the policy began from: said in the body, or by If-Match with the ETag of what was read.
+// The revision that a policy change is based on, from the body or from If-Match with a previous ETag.
 
 import type { Revision } from "../../domain/governance/service.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -6,18 +6,18 @@ import { ifMatchOf } from "../http/conditional.ts";
 import { HttpError } from "../http/problems/problem.ts";
 
 interface Authored {
-  /** `base_revision` of the body */
+  /** `base_revision` in the body */
   stated: string | undefined;
   /** @returns the revision in force */
   current(): Revision;
-  /** @returns the entity tag of what the caller reads of a revision */
+  /** @returns the entity tag of a revision as the caller reads it */
   tagOf(revision: Revision): string;
 }
 
 /**
- * Publishes on the revision that the caller began from.
- * @throws HttpError 412 `governance.stale_revision` with the current entity tag and the places that have changed since, where
- *   If-Match names another revision; 422 where neither says which revision it was
+ * Publishes a change on its base revision.
+ * @throws HttpError 412 `governance.stale_revision` with the current entity tag and the places changed since, if If-Match
+ *   names another revision; 422 if neither body nor header names the base
  */
 export async function publishOnBaseRevision(
   request: Request,
@@ -42,7 +42,7 @@ export async function publishOnBaseRevision(
   }
 }
 
-/** @returns the id of the revision in a strong entity tag; what follows a dot is no part of it */
+/** @returns the revision id in a strong entity tag; the part after a dot is ignored */
 const revisionIn = (tag: string): string | undefined => /^"([^".]*)[^"]*"$/.exec(tag)?.[1];
 
 function baseMissing(): HttpError {

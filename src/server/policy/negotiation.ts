@@ -1,4 +1,4 @@
-// What a workstation client says it understands, compared with what a policy asks of it (control-api.md section 6.2).
+// Compares the capabilities of a workstation client with the requirements of the policy.
 import type { GovernanceConfig } from "../../domain/governance/service.ts";
 import {
   CAPABILITIES_HEADER,
@@ -7,28 +7,28 @@ import {
 } from "../../domain/governance/wire.ts";
 import { HttpError } from "../http/problems/problem.ts";
 
-/** Headers that the answer depends on, and the credentials that say whose it is. */
+/** Headers that the answer depends on, including the credentials that identify the caller. */
 export const POLICY_VARY = ["authorization", "cookie", CONTRACT_VERSION_HEADER, CAPABILITIES_HEADER].join(
   ", ",
 );
 
-/** Lists of capabilities that are remembered: every build of the client has one, and reading it costs a third of a 304. */
+/** Size limit of the capability list cache: each build of the client has one list, and parsing it costs a third of a 304. */
 export const CAPABILITY_LISTS_KEPT_MAX = 64;
 
 const CONTRACT_VERSION = /^\d{1,9}$/;
-/** of a client that says nothing readable */
+/** assumed if the client sends no valid version */
 const FIRST_CONTRACT_VERSION = 1;
 
-/** @throws HttpError 426 for a client that would not understand the policy; the text says what it lacks */
+/** @throws HttpError 426 for a client that cannot understand the policy; the message names what it lacks */
 export type RefuseOldClient = (request: Request, document: GovernanceConfig) => void;
 
-/** @returns the header that tells the one client version an organization wants; none where it wants none */
+/** @returns the header with the client version that the organization requires; empty if it requires none */
 export const requiredVersionHeader = ({
   required_client_version: version,
 }: GovernanceConfig): Record<string, string> =>
   version === undefined ? {} : { [REQUIRED_CLIENT_VERSION_HEADER]: version };
 
-/** @returns the check, with an empty memory; made once */
+/** @returns the check with an empty cache; create it once */
 export function createNegotiation(): RefuseOldClient {
   const lists = new Map<string, ReadonlySet<string>>();
 
@@ -42,7 +42,7 @@ export function createNegotiation(): RefuseOldClient {
     return names;
   };
 
-  /** who understood what last: the next client is mostly of the same build */
+  /** headers of the last client that passed: the next one is usually of the same build */
   let understood: { document: GovernanceConfig; version: string | null; offer: string | null } | undefined;
 
   return ({ headers }, document) => {

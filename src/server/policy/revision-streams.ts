@@ -1,6 +1,6 @@
-// Event streams that tell workstations of new policy revisions (control-api.md sections 6.3, 20 items 45 and 46). One timer
-// serves all of them: it looks for revisions and for logins that ended, whoever changed them, and keeps the connections
-// warm. What a revision says is fetched with a request of its own.
+// Event streams that notify workstations of new policy revisions. One timer serves all streams: it detects new revisions and
+// ended logins, including those that another process wrote, and sends keepalive comments. Events carry only the revision id;
+// clients fetch the policy with a separate request.
 import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/service.ts";
 import type { Delivery } from "../../domain/governance/delivery/delivery.ts";
 import type { Governance } from "../../domain/governance/service.ts";
@@ -9,20 +9,20 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
 
-/** Open at the same time; whoever comes then asks again later. */
+/** Limit on open streams; further callers are asked to retry later. */
 export const STREAMS_MAX = 10_000;
-/** Open at the same time for one login: a grant, or the login session of a browser. */
+/** Limit on open streams per login: a device grant, or the login session of a browser. */
 export const STREAMS_PER_LOGIN_MAX = 64;
-/** Open at the same time for all logins of one user. */
+/** Limit on open streams per user, over all logins. */
 export const STREAMS_PER_USER_MAX = 256;
-/** What may wait for a caller who does not read; then the stream ends, and the caller comes back for the newest. */
+/** Limit on events queued for a slow reader. Beyond it the stream ends, and the client reconnects for the newest revision. */
 export const EVENTS_WAITING_MAX = 256;
 export const KEEPALIVE_MS = 15 * SECOND_MS;
-/** How late a revision or a lost login is noticed at most. */
+/** Polling interval, and thus the maximum delay for a new revision or an ended login. */
 export const BEAT_MS = 500;
-/** A stream gets its comment once in so many beats: a part of them with each, so that the others do not wait. */
+/** Keepalives are spread over this many beats, so that one beat does not delay the others. */
 export const PARTS = KEEPALIVE_MS / BEAT_MS;
-/** When to come back after a stream ended: spread out, for often they all end together. */
+/** Reconnect delay sent to clients, randomized because many streams often end at once. */
 const RETRY_MS = { least: 2_000, spread: 8_000 };
 const FULL_RETRY_SECONDS = 60;
 const SHORTEST_MS = SECOND_MS;
@@ -38,9 +38,9 @@ interface OpenStream {
   readonly loginId: string;
   readonly userId: string;
   readonly endsAtMs: number;
-  /** which beat of a round keeps it warm */
+  /** the beat of a round in which it gets a keepalive */
   readonly part: number;
-  /** sequence of the newest revision it was told of */
+  /** sequence number of the last revision sent to it */
   told: number;
   controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
@@ -58,7 +58,7 @@ export class RevisionStreams {
   readonly #streams = new Set<OpenStream>();
   readonly #openPerLogin = new OpenCounts();
   readonly #openPerUser = new OpenCounts();
-  /** by organization: sequence of the newest revision that all its streams were told of */
+  /** by organization: sequence number of the last revision sent to all its streams */
   readonly #told = new Map<string, number>();
   #timer: Timer | undefined;
   #beats = 0;
@@ -73,7 +73,7 @@ export class RevisionStreams {
   }
 
   /**
-   * @returns a stream that begins with the revision in force, and ends with the caller's credential at the latest
+   * @returns a stream that starts with the revision in force and ends when the caller's credential expires, or earlier
    * @throws DomainError `governance.no_policy`, `governance.not_computed`, `governance.streams_full`,
    *   `governance.too_many_streams`, `service.stopping`
    */
@@ -105,27 +105,27 @@ export class RevisionStreams {
     return new ReadableStream({ start, cancel }, { highWaterMark: EVENTS_WAITING_MAX });
   }
 
-  /** Ends every stream, so that nothing keeps the listener from stopping; none begins afterwards. */
+  /** Ends every stream, so that the listener can stop, and rejects new ones. */
   close(): void {
     this.#isClosed = true;
     this.#endAll();
   }
 
-  /** Keeps one login or one user from taking the places of all others. */
+  /** Prevents one login or user from using up STREAMS_MAX. */
   #refuseTooMany({ loginId, userId }: Pick<OpenStream, "loginId" | "userId">): void {
     if (this.#openPerLogin.of(loginId) >= STREAMS_PER_LOGIN_MAX)
       throw tooMany("login", STREAMS_PER_LOGIN_MAX);
     if (this.#openPerUser.of(userId) >= STREAMS_PER_USER_MAX) throw tooMany("user", STREAMS_PER_USER_MAX);
   }
 
-  /** What the timer does. */
+  /** Runs once per timer interval. */
   beat(): void {
     this.#endOver();
     this.#tellNews();
     this.#keepWarm(this.#beats++ % PARTS);
   }
 
-  /** After a failure a revision may have been missed: whoever comes back is told of the newest. */
+  /** A failure may have skipped a revision. Ending all streams makes clients reconnect and receive the newest. */
   readonly #guardedBeat = (): void => {
     try {
       this.beat();
@@ -200,7 +200,7 @@ export class RevisionStreams {
   }
 }
 
-/** Open streams by id; an id without any takes no memory. */
+/** Open streams per id. Ids without streams use no memory. */
 class OpenCounts {
   readonly #counts = new Map<string, number>();
 

@@ -1,4 +1,4 @@
-// The branding: read by everybody from bytes made once per change, replaced by administrators.
+// Branding: public reads from bytes prepared once per change, and replacement by administrators.
 import { Type } from "@sinclair/typebox";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema, toBranding } from "../../domain/system/model.ts";
 import { json } from "../http/answers.ts";
@@ -26,7 +26,7 @@ const BrandingUpdate = Type.Object(
   { additionalProperties: false },
 );
 
-/** @returns both operations on the branding (openapi.yaml getBranding, updateBranding) */
+/** @returns the operations getBranding and updateBranding */
 export function brandingRoutes({ guard, domain }: RouteContext) {
   const { branding } = domain;
   let prepared: { revision: number; answer: PreparedAnswer } | undefined;

@@ -1,5 +1,4 @@
-// What workstations report, and the inventory for administrators (control-api.md section 10). Verdict and rules are in the
-// clients area.
+// Reports of workstations, and the inventory for administrators. The clients area evaluates reports.
 import { Type } from "@sinclair/typebox";
 import type { Principal } from "../../domain/access/service.ts";
 import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
@@ -47,7 +46,7 @@ const FacetParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** Not checked, not even for being text in UTF-8: what is no id is no client, either. */
+/** Not validated, not even as UTF-8: anything that is not an id is an unknown client. */
 const ClientPath = Type.Object({ id: Type.Unknown({ type: "string", format: "uuid" }) });
 
 const documented = operationsOf("Administration");
@@ -68,7 +67,7 @@ const described = {
   }),
 };
 
-/** @returns the operations on clients (openapi.yaml, Configuration and Administration) */
+/** @returns the operations on clients */
 export function clientRoutes({ guard, domain }: RouteContext) {
   const { clients } = domain;
 

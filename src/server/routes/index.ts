@@ -1,4 +1,4 @@
-// All areas of the HTTP face on one page. An area is listed by hand: folders are not there in the executable.
+// All routes of the server. They are listed by hand because a compiled executable has no folders to scan.
 import { Elysia } from "elysia";
 import { createGuard } from "../auth/guard.ts";
 import { canReadMetrics } from "../auth/metrics-access.ts";
@@ -34,7 +34,7 @@ import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
-/** @param allRoutes the finished list, asked for only when a request wants the API document */
+/** @param allRoutes the complete list of routes, called when the API document is requested */
 export function createRoutes(
   options: Omit<RouteContext, "guard">,
   allRoutes: () => readonly DocumentedRoute[],

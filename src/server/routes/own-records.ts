@@ -1,4 +1,4 @@
-// What callers may see of themselves: their workstations, and what the policy means for them.
+// What callers may see about themselves: their workstations, and how the policy applies to them.
 import { type Static, Type } from "@sinclair/typebox";
 import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
 import { AdminClientStatusPage } from "../../domain/clients/model.ts";
@@ -24,7 +24,7 @@ const ExplainParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** of a package that the caller may know of */
+/** states of a package that the caller may know about */
 const OFFERED_STATES = ["installed", "disabled", "other_harness", "other_version"] as const;
 const Line = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
   description: "in the canonical text of the revision",
@@ -69,7 +69,6 @@ const described = {
   }),
 };
 
-/** @returns the questions (console.md N-14) */
 export function ownRecordRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "own-records")
     .get(
@@ -93,7 +92,7 @@ export function ownRecordRoutes({ guard, domain }: RouteContext) {
     );
 }
 
-/** Packages that others see are not named (console.md CON-31). */
+/** Does not name packages that are offered only to other users. */
 function toWire({ revision, ...explanation }: Explanation): Static<typeof PolicyExplanation> {
   return {
     revision: revision.id,

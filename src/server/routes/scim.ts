@@ -1,5 +1,5 @@
-// SCIM 2.0 for identity providers (RFC 7644): every path of it on one page. Handlers only carry requests to the area and
-// texts back; what a request means and may do is decided in src/domain/scim.
+// All SCIM 2.0 routes for identity providers (RFC 7644). Handlers only pass requests to src/domain/scim and return its
+// answers.
 
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
@@ -22,7 +22,7 @@ import { described, HIDDEN } from "../scim/documentation.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
 import { readSearchMessage } from "../scim/search-message.ts";
 
-/** @returns all paths below /scim; the guard comes before everything, unknown paths included (scim.md section 1) */
+/** @returns all routes below /scim; the guard runs first, even for unknown paths */
 export function scimRoutes(context: RouteContext, admission: Admission) {
   const { scim } = context.domain;
   const known = [
@@ -91,8 +91,8 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
 }
 
 /**
- * Bound, so that it has no text: the framework would take it for one that may wait (catalog/catalog.ts).
- * @returns a promise for a large group, which comes in pieces and may be refused before the first of them
+ * Used with bind to hide the source text: the framework would treat it as an async hook (catalog/catalog.ts).
+ * @returns a promise for a large group, which is streamed and may be refused before the first chunk
  */
 function show(resources: ScimResources, { request, params }: Asked): Response | Promise<Response> {
   const ifNoneMatch = request.headers.get("if-none-match") ?? undefined;
@@ -100,7 +100,7 @@ function show(resources: ScimResources, { request, params }: Asked): Response | 
   return shown(request, resources.get(providerOf(request), idOf(request, params), asked));
 }
 
-/** Bound, too. */
+/** Used with bind for the same reason. */
 function list(
   scim: Scim,
   scope: SearchScope,
@@ -109,7 +109,7 @@ function list(
   return listed(request, scim.search.list(providerOf(request), scope, listOf(readQuery(request))));
 }
 
-/** A list that needs no scan is there at once, and an answer that is no promise costs less. */
+/** A list without a scan is available synchronously, and an answer that is not a promise costs less. */
 const listed = (request: Request, json: string | Promise<string>): Response | Promise<Response> =>
   typeof json === "string" ? scimJson(request, json) : json.then((text) => scimJson(request, text));
 
@@ -118,15 +118,15 @@ const changeOf = (request: Request) => ({
   ifMatch: request.headers.get("if-match") ?? undefined,
 });
 
-/** For the request's line in the log. */
+/** Stores the count for the log line of the request. */
 function noteIgnored(request: Request, count: number): void {
   const { scim } = exchangeOf(request);
   if (scim) scim.ignored = count;
 }
 
 /**
- * Ids compare exactly: whatever is no id of ours is no id of anything (scim.md SCIM-44), and goes into no log.
- * @param params holds null where the path could not be decoded
+ * Ids are compared exactly. A malformed id is an unknown resource and is not logged.
+ * @param params holds null if the path could not be decoded
  * @throws ScimError 404
  */
 function idOf(request: Request, { id }: { id: string | null }): string {
@@ -142,7 +142,7 @@ const SEARCHES = [
   ["/.search", "all", described.searchAll],
 ] as const;
 
-/** Queries over all types, and those that come as a message. */
+/** Queries over all resource types, and queries sent by POST. */
 function queryRoutes({ guard }: RouteContext, scim: Scim) {
   const router = createRouter(guard, "scim/queries").get(SCIM_BASE_PATH, list.bind(undefined, scim, "all"), {
     requires: "scim",
@@ -152,7 +152,7 @@ function queryRoutes({ guard }: RouteContext, scim: Scim) {
     router.post(
       `${SCIM_BASE_PATH}${path}`,
       ({ request, body }) => {
-        readQuery(request); // refuses a secret in it
+        readQuery(request); // rejects a secret in the query
         return listed(request, scim.search.list(providerOf(request), scope, readSearchMessage(body)));
       },
       { requires: "scim", accepts: "scim", detail },
@@ -176,7 +176,7 @@ function discoveryRoutes({ guard }: RouteContext, { discovery }: Scim) {
     router.get(
       `${SCIM_BASE_PATH}${path}`,
       ({ request, params }) => {
-        const names: (string | null)[] = Object.values(params ?? {}); // none where the path has none
+        const names: (string | null)[] = Object.values(params ?? {}); // empty if the path has no parameters
         const query = readQuery(request);
         const asked = { ...viewOf(query), filter: query.get("filter") };
         return document(request, discovery.answer([collection, ...names].join("/"), asked));
@@ -191,7 +191,7 @@ function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
   return createRouter(guard, "scim/bulk").post(
     `${SCIM_BASE_PATH}/Bulk`,
     async ({ request, body }) => {
-      readQuery(request); // refuses a secret in it
+      readQuery(request); // rejects a secret in the query
       admission.charge(request, bulkCost(body));
       noteIgnored(request, countIgnoredInBulk(body));
       return scimJson(request, await domain.scim.bulk.run(changingProviderOf(request), body));
@@ -200,7 +200,7 @@ function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
   );
 }
 
-/** What is left below /scim: other methods of known paths, paths that are not there, and another version's. */
+/** All remaining requests below /scim: unsupported methods, unknown paths and other protocol versions. */
 function closingRoutes({ guard }: RouteContext, known: readonly DocumentedRoute[]) {
   const hidden = { requires: "scim", accepts: "nothing", detail: HIDDEN } as const;
   const router = createRouter(guard, "scim/closing");
@@ -222,7 +222,7 @@ function methodsByPath(known: readonly DocumentedRoute[]): Map<string, string[]>
   return methods;
 }
 
-/** The framework has no OPTIONS, and answers another method as it answers an unknown path (scim.md SCIM-45). */
+/** The framework does not handle OPTIONS, and answers an unsupported method like an unknown path. */
 function refuseMethod(request: Request, allowed: readonly string[]): Response {
   if (request.method !== "OPTIONS") throw unrouted(request.method, allowed);
   const response = noContent();
@@ -234,7 +234,7 @@ function refuseMeEndpoint(): never {
   throw new ScimError(501, undefined, "a SCIM token belongs to no user; read the user by its id");
 }
 
-/** `/scim/v1/…` and the like: a path of a version that is not here (scim.md SCIM-46). */
+/** A path of an unsupported protocol version, for example `/scim/v1/…`. */
 const OTHER_VERSION = /^[^?]*?\/scim\/(?!v2[/?]|v2$)[vV]\d[^/?]*(?:[/?]|$)/;
 
 function refusePath(request: Request): never {

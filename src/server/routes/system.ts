@@ -1,4 +1,4 @@
-// Health, metrics and the API document: what operators and their tools ask.
+// Health, metrics and the API document for operators and their tools.
 import { Type } from "@sinclair/typebox";
 import { DependencyHealth } from "../../domain/system/health.ts";
 import { json, plainText } from "../http/answers.ts";
@@ -9,7 +9,7 @@ import { createRouter, type RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 
-/** An answer of one word, as the contract has it (openapi.yaml, System). */
+/** A text answer of one word, as the contract requires. */
 const word = (description: string, ...texts: readonly string[]) => ({
   description,
   schema: Type.Union(texts.map((text) => Type.Literal(text))),
@@ -30,7 +30,7 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
   });
 
-/** @returns how each part is, in one word */
+/** @returns the health endpoints, which answer one word each */
 export function healthRoutes({ guard, readiness, domain: { health: state } }: RouteContext) {
   return createRouter(guard, "health")
     .get("/health", () => plainText("ok"), {
@@ -99,7 +99,7 @@ export function healthRoutes({ guard, readiness, domain: { health: state } }: Ro
     );
 }
 
-/** @returns what operators' tools ask: the report on all parts, and the figures */
+/** @returns the health report and the metrics */
 export function systemRoutes({ guard, metrics, domain: { health: state } }: RouteContext) {
   return createRouter(guard, "system")
     .get("/health/dependencies", async () => json(await state.dependencies()), {
@@ -125,7 +125,7 @@ export function systemRoutes({ guard, metrics, domain: { health: state } }: Rout
     );
 }
 
-/** The document is made at the first request, when every route is there. */
+/** Builds the document at the first request, when all routes are registered. */
 export function openApiRoutes({ guard, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
   let document: PreparedAnswer | undefined;
   return createRouter(guard, "openapi").get(

@@ -1,5 +1,5 @@
-// Lets identity providers in: finds the token in a request, has it checked, and keeps each token within its budget.
-// What a token is and how it is compared is src/domain/scim's.
+// Admits identity providers: extracts the token, has it verified, and applies its rate limit. src/domain/scim defines and
+// compares tokens.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { Scim } from "../../domain/scim/service.ts";
@@ -8,19 +8,22 @@ import { DomainError, type SpentBudget } from "../../platform/errors.ts";
 import { type Exchange, exchangeOf, type ScimExchange } from "../http/exchange.ts";
 import { createRates, type RateLimit } from "../http/rate-limit.ts";
 
-/** Longer headers hold no token of ours and are not looked into (scim.md SCIM-5). */
+/** Longer headers cannot contain one of our tokens and are not parsed. */
 export const AUTHORIZATION_LENGTH_MAX = 1024;
-/** Failed authentications of one network address. */
+/** Limit on failed authentications per network address. */
 export const FAILURE_LIMIT: RateLimit = { perSecond: 10, burst: 100 };
 
 export interface Admission {
-  /** Names the caller in the exchange. @throws ScimError 401; DomainError `scim.too_many` */
+  /**
+   * Stores the caller in the exchange.
+   * @throws ScimError 401; DomainError `scim.too_many`
+   */
   admit(request: Request): void;
-  /** Takes from a caller's budget what one request cost beyond itself (scim.md SCIM-8). */
+  /** Charges the caller's budget for the cost of a request beyond the first unit. */
   charge(request: Request, count: number): void;
 }
 
-/** @returns the door of the SCIM routes */
+/** @returns the admission check of the SCIM routes */
 export function createAdmission(
   { tokens, settings }: Pick<Scim, "tokens" | "settings">,
   clock: Clock,
@@ -29,7 +32,7 @@ export function createAdmission(
   const requests = createRates(clock, requestLimit);
   const failures = createRates(clock, FAILURE_LIMIT);
 
-  /** A good token is let in however often others failed: strangers behind one proxy must not stop provisioning. */
+  /** A valid token is admitted regardless of failures: other callers behind the same proxy must not stop provisioning. */
   const authenticate = (request: Request, exchange: Exchange) => {
     try {
       return tokens.authenticate(presentedToken(request));
@@ -58,7 +61,7 @@ export function createAdmission(
   };
 }
 
-/** @returns what follows the scheme; undefined for a missing, malformed or over-long header */
+/** @returns the bearer token; undefined if the header is missing, malformed or too long */
 function presentedToken(request: Request): string | undefined {
   const header = request.headers.get("authorization");
   if (header === null || header.length > AUTHORIZATION_LENGTH_MAX) return undefined;
@@ -71,7 +74,7 @@ function tooMany(what: string, retryAfterSeconds: number, budget: SpentBudget): 
   return new DomainError("too_many", "scim.too_many", text, { retryAfterSeconds, budget });
 }
 
-/** A window is as long as an empty bucket takes to be full. */
+/** The window is the time in which an empty bucket fills up. */
 const budgetOf = (name: string, { perSecond, burst }: RateLimit): SpentBudget => ({
   name,
   limit: burst,

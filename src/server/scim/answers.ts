@@ -1,5 +1,4 @@
-// The successful answers of the protocol: resources with their headers, lists, and nothing at all (scim.md SCIM-35,
-// SCIM-43, SCIM-81, SCIM-95). The texts come from the area.
+// Successful SCIM responses: resources with headers, lists, and empty responses. src/domain/scim produces the bodies.
 import type { DiscoveryAnswer } from "../../domain/scim/discovery/discovery.ts";
 import { etagOf } from "../../domain/scim/messages/messages.ts";
 import type { ScimAnswer } from "../../domain/scim/model.ts";
@@ -8,12 +7,12 @@ import { namesTag } from "../http/conditional.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { answerMediaType, JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
-/** Kept by nobody: it belongs to one moment. */
+/** not cacheable: valid for one moment only */
 const NO_STORE = "no-store";
-/** Kept, but asked about each time. */
+/** cacheable, but revalidated each time */
 const NO_CACHE = "private, no-cache";
 
-/** Made once for each media type: setting them one by one costs as much as finding the caller. */
+/** Prepared once per media type: setting the headers one by one costs as much as authentication. */
 const headersFor = (cacheControl: string) => {
   const headersOf = (type: string) =>
     preparedHeaders({ "content-type": type, "cache-control": cacheControl });
@@ -27,7 +26,7 @@ const noCacheHeaders = headersFor(NO_CACHE);
 export const scimJson = (request: Request, text: string): Response =>
   new Response(text, { headers: noStoreHeaders(request) });
 
-/** @returns the answer to a read: the resource, or 304 where the caller has this version */
+/** @returns the response to a read: the resource, or 304 if the caller has this version */
 export function shown(request: Request, answer: ScimAnswer): Response | Promise<Response> {
   const { json } = answer;
   if (json === undefined) return unchanged(etagOf(answer.version));
@@ -36,7 +35,7 @@ export function shown(request: Request, answer: ScimAnswer): Response | Promise<
   return streamed(json).then((stream) => located(new Response(stream, { headers }), answer));
 }
 
-/** @returns the answer to a change: 201 or 200 with the resource, or 204 where nobody asked for it */
+/** @returns the response to a change: 201 or 200 with the resource, or 204 if the caller requested none */
 export async function changed(
   request: Request,
   answer: ScimAnswer,
@@ -54,7 +53,7 @@ export async function changed(
   return located(new Response(body, { headers: noStoreHeaders(request), status }), answer);
 }
 
-/** @returns a discovery document, or 304 where the caller has it */
+/** @returns a discovery document, or 304 if the caller has this version */
 export function document(request: Request, { json, etag, location }: DiscoveryAnswer): Response {
   const known = request.headers.get("if-none-match");
   if (known !== null && namesTag(known, etag)) return unchanged(etag);
@@ -75,7 +74,7 @@ function tagged(response: Response, { location, etag }: { location: string; etag
 
 const encoder = new TextEncoder();
 
-/** The first piece is made before the head is sent, so that a refusal of a large answer still has its status. */
+/** Produces the first chunk before the status line is sent, so that refusing a large answer still has its own status. */
 async function streamed(pieces: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let next = await iterator.next();

@@ -1,4 +1,4 @@
-// Reads a SCIM message from a request: media type, size and structure. What its members mean is the area's to say.
+// Reads a SCIM message: media type, size and structure. src/domain/scim interprets its members.
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/memory/garbage.ts";
@@ -10,25 +10,25 @@ import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 import { parseMessage, SCIM_GROUP_VALUES_MAX } from "./structure.ts";
 
-/** Users, searches and bulk requests; groups, which may have very many members. */
+/** `scim`: users, searches and bulk requests. `scim-group`: groups, which may have very many members. */
 export type ScimBody = "scim" | "scim-group";
 
-/** Bytes of a body at most (scim.md SCIM-36). */
+/** Size limits of a body in bytes. */
 export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: 1024 * 1024,
   "scim-group": 16 * 1024 * 1024,
 };
 
-/** Values and names of members in a body at most. */
+/** Limits on values and member names in a body. */
 const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: JSON_VALUES_MAX,
   "scim-group": SCIM_GROUP_VALUES_MAX,
 };
 
-/** Characters of a body that leaves enough behind to be collected at once. */
+/** Above this size the memory of a body is collected right after parsing. */
 const LARGE_CHARACTERS = 512 * 1024;
 
-/** A body without a Content-Type is taken for a SCIM message. */
+/** A body without Content-Type is read as a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
 
 /**
@@ -48,7 +48,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     VALUES_MAX[accepted],
   );
   if (isLarge) {
-    collectGarbage(); // the text and the bytes it came in: nothing here holds them any more
+    collectGarbage(); // frees the text and its bytes, which nothing references anymore
     await yieldToEventLoop();
   }
   return message;

@@ -1,10 +1,12 @@
-// What a bulk request takes from its caller's budget (scim.md SCIM-8).
+// The rate-limit cost of a bulk request.
 
 import { BULK_OPERATIONS_MAX } from "../../domain/scim/bulk/model.ts";
 import { fieldsOf } from "../../domain/scim/messages/envelope.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 
-/** @returns operations beyond the first, which the request itself paid for; none of a request too large to be carried out */
+/**
+ * @returns the number of operations beyond the first, which the request itself pays for; 0 for a bulk request over the limit
+ */
 export function bulkCost(body: unknown): number {
   const operations = isJsonObject(body) ? fieldsOf(body).get("operations") : undefined;
   const count = Array.isArray(operations) ? operations.length : 0;

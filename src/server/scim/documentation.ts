@@ -1,5 +1,5 @@
-// What the API document says of the SCIM routes. Bodies are described loosely: their attributes are at /scim/v2/Schemas,
-// and the area checks them, in words of the protocol.
+// OpenAPI descriptions of the SCIM routes. Body schemas are loose: /scim/v2/Schemas lists the attributes, and src/domain/scim
+// validates them with SCIM errors.
 import { type TObject, Type } from "@sinclair/typebox";
 import { LIST_RESPONSE } from "../../domain/scim/wire.ts";
 import type { Answer } from "../http/header-parameters.ts";
@@ -9,7 +9,7 @@ import { SCIM_MEDIA_TYPE } from "./media-type.ts";
 
 const documented = operationsOf("Identity provisioning");
 
-/** Left out of the document: routes that only refuse. */
+/** Omits routes that only refuse from the document. */
 export const HIDDEN = { hide: true } as const;
 
 const open = { additionalProperties: true };
@@ -48,7 +48,7 @@ const CONFLICT = { 409: refusal("Another resource has that value") };
 const PRECONDITION = { 412: refusal("If-Match names another version") };
 const UNCHANGED = { 304: { description: "Unchanged since the ETag in If-None-Match" } };
 
-/** @param query parameters of the document; the routes read the query themselves */
+/** @param query parameters for the document; the routes parse the query themselves */
 const operation = (
   operationId: string,
   summary: string,
@@ -103,7 +103,7 @@ const discovery = (operationId: string, summary: string, schema: TObject) =>
     answers: { 200: answer("The document", schema), ...UNCHANGED, 400: refusal("The query is wrong") },
   });
 
-/** Texts of all routes that the document shows. */
+/** Descriptions of all documented routes. */
 export const described = {
   User: resourceTexts("User"),
   Group: resourceTexts("Group"),

@@ -1,12 +1,12 @@
-// The media types of the protocol: its own, and plain JSON for who asks for that alone (RFC 7644 section 3.1).
+// Media types of SCIM: its own, and plain JSON for callers that accept only that (RFC 7644 section 3.1).
 
 export const SCIM_MEDIA_TYPE = "application/scim+json";
 export const JSON_MEDIA_TYPE = "application/json";
 
-/** Ranges of an Accept header that our own media type fits. */
+/** Accept ranges that match the SCIM media type. */
 const FITTING = new Set([SCIM_MEDIA_TYPE, "application/*", "*/*"]);
 
-/** @returns the media type to answer with; never a reason to refuse (scim.md SCIM-35) */
+/** @returns the media type of the answer; an Accept header never causes a refusal */
 export function answerMediaType(request: Request): string {
   const accept = request.headers.get("accept");
   if (accept === null || accept === "*/*" || accept === SCIM_MEDIA_TYPE) return SCIM_MEDIA_TYPE;

@@ -1,20 +1,20 @@
-// The error body of the protocol (RFC 7644 section 3.12) for whatever goes wrong below its base: refusals of the area,
-// of HTTP, and bugs, of which a caller learns nothing.
+// SCIM error bodies (RFC 7644 section 3.12) for every failure below /scim: refusals of the SCIM area and of HTTP, and bugs,
+// which reveal nothing.
 import { ScimError, type ScimType } from "../../domain/scim/errors.ts";
 import { scimErrorBody } from "../../domain/scim/messages/messages.ts";
 import { type Failure, failureOf, internalFailure } from "../http/problems/problem.ts";
 import { answerMediaType } from "./media-type.ts";
 
-/** RFC 6750 section 3, and nothing that tells a missing token from a wrong one (scim.md SCIM-2). */
+/** RFC 6750 section 3; the same for a missing and a wrong token. */
 const CHALLENGE = 'Bearer realm="scim"';
-/** for a moment's unavailability that says nothing of its length */
+/** used for temporary unavailability without a known duration */
 const RETRY_AFTER_SECONDS = "1";
 
 export interface ScimFailure extends Failure {
   scimType: ScimType | undefined;
 }
 
-/** @returns the failure as the protocol knows it; what HTTP cannot read is a malformed message */
+/** @returns the failure as a SCIM error; an unreadable HTTP request is a malformed message */
 export function scimFailureOf(error: unknown): ScimFailure {
   const failure = failureOf(error) ?? internalFailure;
   if (!(error instanceof ScimError)) {
@@ -24,7 +24,7 @@ export function scimFailureOf(error: unknown): ScimFailure {
   return { ...failure, status, scimType };
 }
 
-/** @returns the failure as an identity provider reads it */
+/** @returns the failure as a SCIM error response */
 export function scimProblemResponse(failure: ScimFailure, request: Request): Response {
   const { status, scimType, message, headers } = failure;
   const response = new Response(scimErrorBody(status, scimType, message), {

@@ -1,12 +1,12 @@
-// The query of a SCIM request: names in any letter case, the last of a repeated one, unknown ones let be
-// (scim.md SCIM-39, SCIM-46). What the values mean is the area's to say.
+// Parses the query of a SCIM request: names are case-insensitive, the last of a repeated parameter wins, unknown ones are
+// ignored. src/domain/scim interprets the values.
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import type { AskedList, AskedView } from "../../domain/scim/model.ts";
 
-/** Values by name in lower case. */
+/** Values by lower-case name. */
 export type Query = ReadonlyMap<string, string>;
 
-/** Secrets in a URL end up in logs on the way (RFC 7644 section 7.5.1). */
+/** RFC 7644 section 7.5.1: URLs must not contain secrets, because intermediaries log them. */
 const SENSITIVE = ["access_token", "password"];
 const NOTHING_ASKED: Query = new Map();
 
@@ -27,7 +27,7 @@ export function readQuery(request: Request): Query {
   return query;
 }
 
-/** A plus sign is a blank here; `%2B` is the sign (scim.md SCIM-51). */
+/** Decodes a plus sign as a space; `%2B` is the plus sign. */
 function decode(text: string): string {
   if (!/[%+]/.test(text)) return text;
   try {
@@ -37,13 +37,13 @@ function decode(text: string): string {
   }
 }
 
-/** @returns the attributes asked for; an empty parameter counts as none */
+/** @returns the requested attributes; an empty parameter counts as missing */
 export const viewOf = (query: Query): AskedView => ({
   attributes: namesIn(query.get("attributes")),
   excludedAttributes: namesIn(query.get("excludedattributes")),
 });
 
-/** @returns a list request, its values as they came */
+/** @returns a list request with its raw values */
 export const listOf = (query: Query): AskedList => ({
   ...viewOf(query),
   filter: query.get("filter"),
@@ -53,7 +53,7 @@ export const listOf = (query: Query): AskedList => ({
   count: query.get("count"),
 });
 
-/** @returns the names of a comma-separated list, undefined where there is none */
+/** @returns the names in a comma-separated list; undefined if the parameter is missing */
 export function namesIn(text: string | undefined): readonly string[] | undefined {
   const names = text
     ?.split(",")

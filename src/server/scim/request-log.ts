@@ -1,12 +1,12 @@
-// What is kept of a SCIM request for an operator whose provider reports an error: a line in the log (scim.md SCIM-10) and,
-// where its content was refused, the reason in the status (SCIM-33). Never a token, a body or a query.
+// Records SCIM requests for operators whose provider reports an error: a log line per request, and the reason in the SCIM
+// status if content was refused. Never records a token, body or query.
 import type { Refusals } from "../../domain/scim/status/refusals.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { traceIdOf } from "../http/trace.ts";
 import { UNMATCHED } from "../metrics/http-metrics.ts";
 
-/** How providers call themselves in User-Agent; a guess, and nothing depends on it. */
+/** Provider names in User-Agent headers. The result is a guess that nothing depends on. */
 const PROVIDER =
   /okta|entra|azure|microsoft|authentik|google|onelogin|jumpcloud|keycloak|ping|sailpoint|rippling|cyberark|midpoint/i;
 const OTHER_NAMES = new Map([
@@ -14,7 +14,7 @@ const OTHER_NAMES = new Map([
   ["microsoft", "entra"],
 ]);
 
-/** @returns the provider that a User-Agent names, undefined for others */
+/** @returns the provider that a User-Agent names; undefined for others */
 export function providerIn(userAgent: string | null): string | undefined {
   const name = PROVIDER.exec(userAgent ?? "")?.[0].toLowerCase();
   return name && (OTHER_NAMES.get(name) ?? name);
@@ -27,7 +27,7 @@ interface Answered {
   durationMs: number;
 }
 
-/** Writes the line of an answered request that reached the SCIM routes; a flood of strangers' is for refusal-log.ts. */
+/** Logs an answered request that reached the SCIM routes. refusal-log.ts limits the lines about unauthenticated callers. */
 export function logScimRequest(log: Log, { request, exchange, status, durationMs }: Answered): void {
   const { scim, requestId, route } = exchange;
   if (!scim) return;
@@ -46,7 +46,7 @@ export function logScimRequest(log: Log, { request, exchange, status, durationMs
   });
 }
 
-/** Keeps the refusal of a known provider's request that says what is wrong with its content. */
+/** Records a content refusal of an authenticated provider. */
 export function recordScimRefusal(refusals: Refusals, { request, exchange, status }: Answered): void {
   const { scim, requestId, route = UNMATCHED } = exchange;
   const { caller, refusal } = scim ?? {};

@@ -1,5 +1,5 @@
-// A query sent as a message instead of in a URL (RFC 7644 section 3.4.3), for filters that are too long or too personal
-// for one. It becomes the same list request as a query.
+// A query sent by POST (RFC 7644 section 3.4.3), for filters too long or too sensitive for a URL. It becomes the same list
+// request as a query.
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { fieldsOf, readObject, requireSchema } from "../../domain/scim/messages/envelope.ts";
@@ -10,8 +10,8 @@ import { namesIn } from "./query.ts";
 type Members = ReadonlyMap<string, unknown>;
 
 /**
- * @param body one JSON object; member names in any letter case, unknown ones and nulls are ignored
- * @throws ScimError 400 `invalidSyntax` for another message, `invalidValue` naming every member of a wrong type
+ * @param body JSON object; member names are case-insensitive, unknown members and nulls are ignored
+ * @throws ScimError 400 `invalidSyntax` for another message, `invalidValue` that names every member of a wrong type
  */
 export function readSearchMessage(body: unknown): AskedList {
   const members = fieldsOf(readObject(body, "the search request"));
@@ -48,7 +48,7 @@ function number(members: Members, name: string, problems: string[]): string | nu
   return undefined;
 }
 
-/** A list, or as in a query one text with commas. */
+/** Accepts a list, or a comma-separated text as in a query. */
 function names(members: Members, name: string, problems: string[]): readonly string[] | undefined {
   const value = given(members, name);
   if (value === undefined || typeof value === "string") return namesIn(value);

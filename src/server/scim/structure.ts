@@ -1,5 +1,5 @@
-// The structure of a SCIM message: its depth, its size in values, and members that are there twice. Letter case does not count
-// in names, so `active` and `Active` in one object contradict each other (scim.md SCIM-37, SCIM-39).
+// Checks the structure of a SCIM message: depth, number of values, and duplicate members. Names are case-insensitive, so
+// `active` and `Active` in one object are duplicates.
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
@@ -10,9 +10,9 @@ import {
   structureProblem,
 } from "../http/bodies/json-text.ts";
 
-/** Objects and lists inside each other at most. */
+/** Nesting depth limit. */
 export const SCIM_DEPTH_MAX = 32;
-/** A group has room for PATCH_MEMBERS_MAX members that each have four members of their own. */
+/** Enough for PATCH_MEMBERS_MAX members with four attributes each. */
 export const SCIM_GROUP_VALUES_MAX = 1_000_000;
 
 const limitsOf = (valuesMax: number): JsonLimits => ({
@@ -24,7 +24,7 @@ const limitsOf = (valuesMax: number): JsonLimits => ({
 const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
 
 /**
- * @param valuesMax values and names of members at most
+ * @param valuesMax limit on values and member names
  * @throws ScimError 400 `invalidSyntax`
  */
 export function assertStructure(json: string, valuesMax = JSON_VALUES_MAX): void {
@@ -32,6 +32,9 @@ export function assertStructure(json: string, valuesMax = JSON_VALUES_MAX): void
   if (fault) throw malformed(fault);
 }
 
-/** The same, and parses it; a long one over several turns of the event loop. @throws ScimError 400 `invalidSyntax` */
+/**
+ * Checks and parses a message; a long one takes several turns of the event loop.
+ * @throws ScimError 400 `invalidSyntax`
+ */
 export const parseMessage = (json: string, valuesMax = JSON_VALUES_MAX): Promise<unknown> =>
   parseWithin(json, limitsOf(valuesMax), malformed);

@@ -46,7 +46,7 @@ const SECTIONS: Readonly<Partial<Record<AccountAction, string>>> = { key: "#gate
 export const accountPathAfter = (deed: AccountAction): string =>
   `${ACCOUNT_PATH}?done=${deed}${SECTIONS[deed] ?? ""}`;
 
-/** @returns what the page says about it; nothing for a word of somebody else's making */
+/** @returns the confirmation text; undefined for an unknown keyword */
 export const noticeOf = (word: string | undefined): string | undefined =>
   Object.entries(NOTICES).find(([deed]) => deed === word)?.[1];
 

@@ -1,5 +1,5 @@
-// Routes of the reference by which accounts would change behind the rules of this service: there, and closed for everyone
-// (client-and-auth.md section 4.1). Users and invitations are handled by the administration routes.
+// Routes of the reference that would let accounts bypass the rules of this service: present, but always refused.
+// Administrators manage users and invitations with the administration routes.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { operation } from "../../openapi.ts";

@@ -1,5 +1,5 @@
-// The decision on a device login for programs that speak JSON with a browser's cookie: by its link, and by its user code.
-// The pages for people are in device-pages.ts; who may decide is the access area's.
+// JSON routes for the decision on a device login, authenticated by the browser's cookie: by link and by user code.
+// device-pages.ts has the HTML pages; the access area decides who may approve.
 import { Type } from "@sinclair/typebox";
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -15,7 +15,7 @@ const Action = Type.Object(
   { action: Type.String({ description: "`approve` or `deny`" }) },
   { additionalProperties: false },
 );
-/** Below the issuer, unknown members are ignored for newer clients. */
+/** Routes below the issuer ignore unknown members, so that newer clients keep working. */
 const UserCode = Type.Object({ userCode: Type.String() }, { additionalProperties: true });
 
 const Pending = Type.Object({ user_code: Type.String(), status: Type.Literal("pending") });
@@ -33,7 +33,6 @@ const described = {
   denyCode: documented("denyUserCode", "Refuses the device login of a user code", decided),
 };
 
-/** @returns the approval routes of client-and-auth.md section 4.1 */
 export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
   const { deviceLogins } = domain.access;
   const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
@@ -64,7 +63,7 @@ export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
     .get(
       `${ISSUER_PATH}/device`,
       async ({ request, query }) => {
-        refuseForeignPage(request, baseUrl()); // it counts as a guess
+        refuseForeignPage(request, baseUrl()); // a lookup counts as a guess
         const claim = deviceLogins.claimByUserCode(actorOf(request), query.user_code);
         return noStore({ user_code: (await asBadRequest(claim)).userCode, status: "pending" });
       },
@@ -87,7 +86,7 @@ export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
     });
 }
 
-/** On these routes the contract has 400 for every device login that cannot be decided (client-and-auth.md section 4.1). */
+/** The contract requires 400 for every device login that cannot be decided. */
 async function asBadRequest<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,5 +1,4 @@
-// How clients find their way: the documents of domain/access/discovery.ts and the signing keys, as bytes made once.
-// What the documents say is the access area's.
+// Discovery documents and signing keys, prepared as bytes. domain/access/discovery.ts defines the documents.
 import { Type } from "@sinclair/typebox";
 import {
   authorizationServerMetadata,
@@ -17,7 +16,7 @@ import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 const DOCUMENT_MAX_AGE_SECONDS = 300;
-/** A rotated key signs at once, so whoever keeps the set asks again soon. */
+/** A rotated key is used immediately, so caches have to refresh soon. */
 const KEYS_MAX_AGE_SECONDS = 60;
 
 const describe = (operationId: string, summary: string) =>
@@ -29,7 +28,7 @@ const describe = (operationId: string, summary: string) =>
     },
   });
 
-/** @returns every path under which a client may look (client-and-auth.md section 1; RFC 8414 section 3.1) */
+/** @returns all discovery paths that clients try (RFC 8414 section 3.1) */
 export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
   const metaharness = whenAsked(() => metaharnessDocument(baseUrl()));
   const authorizationServer = whenAsked(() => authorizationServerMetadata(baseUrl()));
@@ -72,7 +71,10 @@ export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
     });
 }
 
-/** Made at the first request: our origin is known once the listener has its port, and never changes then. */
+/**
+ * Prepared at the first request, because the origin is known only once the listener has its port. It never changes
+ * afterwards.
+ */
 function whenAsked(document: () => unknown): () => PreparedAnswer {
   let prepared: PreparedAnswer | undefined;
   return () => {

@@ -1,5 +1,5 @@
-// Logins through the API: their own for everybody with the password that opens them, everybody's for administrators.
-// What ends together is decided in access.
+// API for logins: all callers manage their own and change their password, administrators manage everyone's. The access area
+// decides which logins end together.
 import { Type } from "@sinclair/typebox";
 import { loginIdOf } from "../../../domain/access/authentication/login-watch.ts";
 import {
@@ -43,7 +43,7 @@ const AdminParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** The framework's own `uuid` format also takes other spellings. */
+/** Stricter than the framework's `uuid` format, which also accepts other spellings. */
 const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
 const LoginPath = Type.Object({ id: Uuid });
 const Revocation = Type.Object(
@@ -97,7 +97,7 @@ const described = {
   }),
 };
 
-/** @returns what callers do with their own logins (console.md N-13, N-28) */
+/** @returns the operations on the caller's own logins */
 export function ownLoginRoutes(context: RouteContext) {
   const { guard, domain, baseUrl } = context;
   const { ownLogins, passwordChanges } = domain.access;
@@ -149,7 +149,7 @@ export function ownLoginRoutes(context: RouteContext) {
     );
 }
 
-/** @returns the operations on everybody's logins (console.md N-13) */
+/** @returns the operations on all logins */
 export function adminLoginRoutes({ guard, domain }: RouteContext) {
   const { logins } = domain.access;
 

@@ -1,4 +1,4 @@
-// Who the credential belongs to: how a workstation proves that a stored login still works.
+// Returns the owner of the credential; workstations use it to check that a stored login still works.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../../domain/access/service.ts";
 import { ROLES } from "../../../domain/identity/model.ts";
@@ -8,7 +8,7 @@ import { principalOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** What clients read while there is no policy: the member must be there. */
+/** Sent while there is no policy, because clients require the member. */
 const NO_REVISION = "none";
 
 const CurrentIdentity = Type.Object({
@@ -21,7 +21,6 @@ const CurrentIdentity = Type.Object({
   current_revision: Type.String({ description: `\`${NO_REVISION}\` while no policy is published` }),
 });
 
-/** @returns the operation of client-and-auth.md section 3.8 */
 export function meRoutes({ guard, domain }: RouteContext) {
   const identify = (principal: Principal) => {
     const revision = domain.governance.current(principal.organizationId);

@@ -1,5 +1,5 @@
-// The endpoints of the OAuth device grant (RFC 8628), its tokens (RFC 6749) and their revocation (RFC 7009).
-// Fields are only found here; what they must be is the access area's, and oauth-problem.ts words every refusal.
+// Endpoints of the OAuth device grant (RFC 8628), token issuance (RFC 6749) and revocation (RFC 7009). This file only
+// extracts fields; the access area validates them, and oauth-problem.ts formats every refusal.
 import { type Static, Type } from "@sinclair/typebox";
 import { AUTHORIZATION_PATH, ENDPOINT_PATHS } from "../../../domain/access/discovery.ts";
 import { OAuthError } from "../../../domain/access/errors.ts";
@@ -13,7 +13,8 @@ import { createTokenMetrics } from "../../metrics/token-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-// Every field is optional and unknown ones are ignored (RFC 6749 section 3.2): no form can fail these schemas, so the
+// Every field is optional and unknown ones are ignored (RFC 6749 section 3.2). No form can fail these schemas, so every error
+// keeps the OAuth format.
 // framework's validation never answers in the place of OAuth.
 const Field = Type.Optional(Type.String());
 const Resource = Type.Optional(
@@ -58,7 +59,7 @@ const describe = (operationId: string, summary: string, schema = Type.Object({})
     403: { description: "Another site's page sent a browser's cookie" },
   });
 
-/** @returns the endpoints of client-and-auth.md sections 2 and 3 */
+/** @returns the OAuth endpoints */
 export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
   const { deviceLogins, grants } = domain.access;
   const countTokens = createTokenMetrics(metrics);
@@ -138,13 +139,16 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
     });
 }
 
-/** Most polls end in a refusal that is no failure: the framework's way of errors would cost as much as all the rest. */
+/**
+ * Most polls end with `authorization_pending`, which is not a failure. The framework's error handling would double the cost
+ * of a poll.
+ */
 function pollProblem(error: unknown, request: Request): Response {
   if (!(error instanceof OAuthError)) throw error;
   return oauthProblemResponse(error, { request, path: `${ISSUER_PATH}${ENDPOINT_PATHS.token}` });
 }
 
-/** @throws OAuthError `invalid_request` or `unsupported_grant_type`, and those of redeem and refresh */
+/** @throws OAuthError `invalid_request`, `unsupported_grant_type`, and those of redeem and refresh */
 function grantTokens(
   grants: Access["grants"],
   request: Request,
@@ -165,8 +169,8 @@ function grantTokens(
 }
 
 /**
- * @returns the client id of the form; the one OAuth client is public and has nothing to authenticate with
- * @throws OAuthError `invalid_client` for a client that names itself in the Authorization header only
+ * @returns the client id in the form; the only OAuth client is public, so there is nothing to authenticate
+ * @throws OAuthError `invalid_client` if only the Authorization header names a client
  * @source RFC 6749 sections 2.3.1 and 5.2
  */
 function clientOf(request: Request, { client_id }: { client_id?: string }): string | undefined {
@@ -174,7 +178,7 @@ function clientOf(request: Request, { client_id }: { client_id?: string }): stri
   throw new OAuthError("invalid_client", "clients do not authenticate here; send client_id in the form");
 }
 
-/** A device code of ours is never worth a browser session (client-and-auth.md section 2.3). */
+/** A device code cannot be exchanged for a browser session. */
 function refuseSessionGrant(): never {
   throw new OAuthError(
     "invalid_grant",
@@ -182,7 +186,9 @@ function refuseSessionGrant(): never {
   );
 }
 
-/** OpenID Connect Discovery 1.0 section 3 requires an authorization endpoint, which this server has no use for. */
+/**
+ * OpenID Connect Discovery 1.0 section 3 requires an authorization endpoint. This server supports no authorization requests.
+ */
 function refuseAuthorizationRequest(): never {
   throw new OAuthError(
     "unsupported_response_type",
@@ -190,12 +196,12 @@ function refuseAuthorizationRequest(): never {
   );
 }
 
-/** Only a browser sends cookies; without them nobody can be tricked into sending (client-and-auth.md section 4.4). */
+/** Only requests with cookies come from a browser; without cookies there is no CSRF risk. */
 function refuseForeignBrowser(request: Request, baseUrl: string): void {
   if (request.headers.has("cookie")) refuseForeignOrigin(request, baseUrl);
 }
 
-/** The socket is asked for the address only when something is recorded: most polls record nothing. */
+/** Looks up the address lazily: most polls record nothing. */
 function callerOf(request: Request): Caller {
   const exchange = exchangeOf(request);
   return {

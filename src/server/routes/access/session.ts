@@ -1,5 +1,4 @@
-// The browser session for programs that speak JSON: sign in, ask, sign out (client-and-auth.md section 4.5).
-// The pages for people are in account-pages.ts.
+// JSON routes of the browser session: sign in, read, sign out. account-pages.ts has the HTML pages.
 import { type Static, Type } from "@sinclair/typebox";
 import type { LoginSessionRow } from "../../../domain/access/sign-in/login-sessions.ts";
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
@@ -23,7 +22,7 @@ const SignIn = Type.Object(
     rememberMe: Type.Optional(Type.Boolean({ description: "Has no effect: every session is kept alike" })),
     callbackURL: Type.Optional(Type.String({ description: "Has no effect: the caller goes on by itself" })),
   },
-  { additionalProperties: true }, // as everything below the issuer, for newer clients
+  { additionalProperties: true }, // ignores unknown members for newer clients, as all routes below the issuer do
 );
 const Email = Type.Object({ email: Type.String({ maxLength: EMAIL_LENGTH_MAX }) });
 
@@ -70,7 +69,7 @@ const described = {
   }),
 };
 
-/** @returns the session routes below the issuer, and the login method */
+/** @returns the session routes below the issuer, and the login methods */
 export function sessionRoutes(context: RouteContext) {
   const { guard, domain, baseUrl } = context;
   const { sessions } = domain.access;
@@ -128,7 +127,7 @@ const toSession = (session: LoginSessionRow, token: string): Static<typeof Sessi
   updatedAt: toRfc3339(session.renewedAtMs),
 });
 
-/** Addresses come from an administrator, so they count as verified; nobody has another name here than the address. */
+/** Administrators enter the addresses, so they count as verified. The email also serves as the name. */
 const toSessionUser = (user: User): Static<typeof SessionUser> => ({
   id: user.id,
   email: user.email,

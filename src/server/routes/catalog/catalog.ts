@@ -1,4 +1,4 @@
-// The package catalog for administrators: bytes made once per catalog revision, never per request.
+// The package catalog for administrators, prepared as bytes once per catalog revision.
 import { Type } from "@sinclair/typebox";
 import { ManagedPackage } from "../../../domain/catalog/model.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
@@ -37,7 +37,10 @@ export function catalogRoutes({ guard, domain }: RouteContext) {
   });
 }
 
-/** Bound, so that it has no text: the framework would take it for one that may wait, which costs as much as the rest. */
+/**
+ * Used with bind to hide the source text: the framework would treat it as an async hook, which costs as much as the rest of
+ * the request.
+ */
 function answer(
   current: (organizationId: string) => PreparedAnswer,
   { request }: { request: Request },

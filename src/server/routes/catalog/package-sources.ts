@@ -1,4 +1,4 @@
-// Package sources for administrators: one is fetched, checked and kept as an artifact before anybody publishes it.
+// Package sources for administrators: fetches and checks a package and stores it as an artifact before anyone publishes it.
 import { Type } from "@sinclair/typebox";
 import { ARCHIVE_LIMITS } from "../../../domain/catalog/archive/archive.ts";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../domain/catalog/model.ts";
@@ -45,7 +45,7 @@ const PackageSourceConnection = Type.Object({
 
 const operation = operationsOf("Administration");
 
-/** @returns the operations listPackageSourceConnections and inspectPackageSource of openapi.yaml */
+/** @returns the operations listPackageSourceConnections and inspectPackageSource */
 export function packageSourceRoutes({ guard, domain }: RouteContext) {
   const { packageSources } = domain;
   return createRouter(guard, "package-sources")

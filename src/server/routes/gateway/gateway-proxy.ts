@@ -1,6 +1,5 @@
-// What only the inference proxy may do: get the gateway key behind an inference token, and tell that the gateway refused one.
-// Closed, as if they were not there, until the proxy has a token in the configuration.
-// Source: gateway-keys.md section 9.4; the proxy is ours too, so names follow what the members are now.
+// Operations for the inference proxy only: get the gateway key for an inference token, and report a key that the gateway
+// refused. They answer 404 until the configuration has a proxy token.
 import { type Static, Type } from "@sinclair/typebox";
 import type { ResolvedKey } from "../../../domain/gateway/inference/key-resolver.ts";
 import { systemActor } from "../../../domain/gateway/keys/key-changes.ts";
@@ -45,7 +44,6 @@ const RefusalReport = Type.Object(
 
 const describe = operationsOf("Gateway");
 
-/** @returns both operations */
 export function gatewayProxyRoutes({ guard, domain }: RouteContext) {
   const { gateway, inference, identity } = domain;
   return createRouter(guard, "gateway-proxy")

@@ -1,6 +1,5 @@
-// Gateway keys for the people they belong to. Every operation on a key answers its whole status; what is wrong with the gateway
-// is a refusal with the status that clients know. Tokens for the inference proxy are inference.ts's.
-// Source: gateway-keys.md sections 1.2, 2.3, 4 and 9.6; openapi.yaml tag Gateway.
+// Gateway keys of the calling user. Every operation answers the key's full status; gateway errors become a refusal with a
+// status that clients know. inference.ts has the tokens for the inference proxy.
 import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import type { KeyAnswer, KeyHolder } from "../../../domain/gateway/keys/keys.ts";
@@ -20,7 +19,7 @@ const EnsureRequest = Type.Object(
       }),
     ),
   },
-  { additionalProperties: true }, // a newer client may send more
+  { additionalProperties: true }, // a newer client may send more members
 );
 
 const describe = operationsOf("Gateway");
@@ -99,7 +98,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
     );
 }
 
-/** @returns what is to be known of gateway mode */
+/** @returns the operations on the status of gateway mode */
 export function gatewayRoutes({ guard, domain }: RouteContext) {
   const { gateway, governance, inference } = domain;
 

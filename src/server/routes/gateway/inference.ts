@@ -1,6 +1,5 @@
-// Inference tokens for workstations, and the public keys with which the inference proxy verifies them. Keys at the gateway are
-// gateway.ts's; what the proxy itself asks is in gateway-proxy.ts.
-// Source: gateway-keys.md sections 9.1 to 9.3; openapi.yaml tag Gateway.
+// Inference tokens for workstations, and the public keys that the inference proxy verifies them with. gateway.ts has the
+// gateway keys, gateway-proxy.ts the proxy's own operations.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
@@ -11,8 +10,8 @@ import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 /**
- * A rotated key signs at once, so whoever keeps the set asks again soon; while we do not answer, the set of before is
- * better than none (gateway-keys.md section 11.29).
+ * A rotated key is used immediately, so caches have to refresh soon. While the service does not answer, an old key set is
+ * better than none.
  */
 const KEYS_CACHE_CONTROL = "public, max-age=60, stale-if-error=86400";
 
@@ -24,7 +23,6 @@ const InferenceTokenAnswer = Type.Object({
 
 const describe = operationsOf("Gateway");
 
-/** @returns the operations on tokens */
 export function inferenceRoutes({ guard, domain }: RouteContext) {
   const { tokens } = domain.inference;
   const jwks = preparedText(() => JSON.stringify(publicKeys(domain)), {

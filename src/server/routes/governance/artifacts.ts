@@ -1,6 +1,5 @@
-// Archives for workstations: a short-lived link for those who may have one, and the bytes behind it for whoever holds it.
-// Ranges and conditional ranges (RFC 9110 section 14) are the runtime's, by the entity tag that is set here.
-// Source: control-api.md section 9.4, client-and-auth.md section 9.
+// Archives for workstations: a short-lived link for authorized callers, and the bytes for any caller with the link. The
+// runtime implements ranges and conditional ranges (RFC 9110 section 14) with the entity tag set here.
 import { Type } from "@sinclair/typebox";
 import { type ArtifactLink, LINK_TTL_SECONDS } from "../../../domain/governance/delivery/artifact-links.ts";
 import { json } from "../../http/answers.ts";
@@ -26,7 +25,6 @@ const DownloadRequest = Type.Object({
 
 const describe = operationsOf("Packages");
 
-/** @returns both operations on archives */
 export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
   const { artifactLinks } = domain;
   return createRouter(guard, "artifacts")
@@ -80,7 +78,7 @@ const ARCHIVE_TYPE = "application/gzip";
 const pathOf = ({ digest, expires, signature }: ArtifactLink): string =>
   `/artifacts/${digest}?${new URLSearchParams({ expires: String(expires), signature })}`;
 
-/** The digest is what clients compare, so nobody on the way may change the bytes. */
+/** Clients compare the digest, so intermediaries must not transform the bytes. */
 function fileAnswer(request: Request, { path, digest }: { path: string; digest: string }): Response {
   const etag = `"${digest}"`;
   const shared = { etag, "cache-control": "private, no-transform" };

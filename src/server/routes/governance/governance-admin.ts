@@ -1,5 +1,5 @@
-// The policy as administrators read and publish it (openapi.yaml, Administration). What may be published is decided in
-// governance; what workstations get is in governance.ts.
+// Policy operations of administrators: read and publish. The governance area validates publications; governance.ts serves
+// workstations.
 import { Type } from "@sinclair/typebox";
 import {
   AdminConfig,
@@ -22,11 +22,11 @@ import { operationsOf } from "../../openapi.ts";
 import { publishOnBaseRevision } from "../../policy/base-revision.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** Judged by the service: in an answer about a publication the base comes first. */
+/** Validated by the service, because a publication checks the base revision first. */
 const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.String({ enum: [...HARNESS_KEYS] })) });
 
 const documented = operationsOf("Administration");
-/** of every operation that has a document read or written */
+/** for every operation that reads or writes a document */
 const waiting = {
   503: {
     description:
@@ -100,7 +100,7 @@ const described = {
   }),
 };
 
-/** @returns the operations on the policy (openapi.yaml, Administration) */
+/** @returns the operations on the policy */
 export function governanceAdminRoutes({ guard, domain, configuration }: RouteContext) {
   const { governance } = domain;
   const { publishing, views } = governance;
@@ -174,7 +174,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
     );
 }
 
-/** @returns the operations on what the policy says of one harness */
+/** @returns the operations on the policy of one harness */
 export function harnessAdminRoutes({ guard, domain: { governance } }: RouteContext) {
   const { views } = governance;
   const inForce = inForceOf(governance);

@@ -1,6 +1,5 @@
-// The policy for workstations: the document of the caller from bytes made once per revision and audience group, and the
-// stream that tells of new revisions. What is published and by whom is governance-admin.ts's.
-// Source: control-api.md sections 6.1 to 6.3, client-and-auth.md sections 5.3, 5.5 and 6.
+// Policy operations of workstations: the caller's document, prepared once per revision and audience group, and the stream of
+// new revisions. governance-admin.ts publishes.
 import { Type } from "@sinclair/typebox";
 import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
@@ -29,7 +28,6 @@ import { createRouter, type RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Configuration");
 
-/** @returns the operations of workstations on the policy */
 export function governanceRoutes({ guard, domain, metrics, streams }: RouteContext) {
   const own: Own = {
     delivery: domain.delivery,
@@ -75,19 +73,22 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
 
 interface Own {
   delivery: Delivery;
-  /** the answers of the views that are kept */
+  /** cached answers by view */
   prepared: WeakMap<PolicyView, PreparedAnswer>;
-  /** headers of 304 by the name of what is unchanged */
+  /** headers of 304 answers by entity tag */
   unchanged: Map<string, Headers>;
   refuseOldClient: RefuseOldClient;
   count: CountFetch;
 }
 
-/** Audience groups whose headers of 304 are kept. */
+/** Size limit of the cache of 304 headers; one entry per audience group. */
 const UNCHANGED_KEPT_MAX = 1_024;
 const CACHE_CONTROL = "private, no-cache";
 
-/** Bound, so that it has no text: the framework would take it for one that may wait, which costs as much as the rest. */
+/**
+ * Used with bind to hide the source text: the framework would treat it as an async hook, which costs as much as the rest of
+ * the request.
+ */
 function answerPolicy(own: Own, { request }: { request: Request }): Response | Promise<Response> {
   return own.count(() => {
     const { delivery } = own;
@@ -126,7 +127,7 @@ function preparedOf(prepared: Own["prepared"], view: PolicyView, glance: PolicyG
   return answer;
 }
 
-/** The token in it is for this workstation alone, and new each time: nobody keeps the answer, and no tag stands for it. */
+/** The document has a token for this workstation that changes each time, so it is not cacheable and has no entity tag. */
 async function answerForOne(
   delivery: Delivery,
   request: Request,
@@ -140,7 +141,7 @@ async function answerForOne(
   return json(personal, { headers: { vary: POLICY_VARY, ...requiredVersionHeader(document) } });
 }
 
-/** The last header keeps nginx from collecting events before it passes them on. */
+/** The last header disables nginx's buffering of events. */
 const eventStream = (body: ReadableStream<Uint8Array>): Response =>
   new Response(body, {
     headers: {

@@ -1,4 +1,4 @@
-// The registry of supported harnesses, for whoever may read the policy: bytes are made once for the facts in force.
+// The registry of supported harnesses, for callers that may read the policy; prepared once per change of the harness facts.
 import { HarnessMetadata, harnessMetadata } from "../../../domain/governance/document/harness-metadata.ts";
 import type { Harness } from "../../../domain/harnesses/harnesses.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
@@ -26,7 +26,7 @@ export function harnessRoutes({ guard, domain }: RouteContext) {
   );
 }
 
-/** @returns what gives the answer, which is made anew when the facts change */
+/** @returns a function that provides the answer and rebuilds it when the facts change */
 function answerOf(inForce: () => readonly Harness[]) {
   let known: { harnesses: readonly Harness[]; answer: ReturnType<typeof prepareAnswer> } | undefined;
   return () => {

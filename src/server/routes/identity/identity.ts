@@ -1,10 +1,10 @@
-// How people sign in and who provisions them, for administrators.
+// Identity status for administrators: sign-in and provisioning.
 import { IdentityStatus } from "../../../domain/identity/model.ts";
 import { json } from "../../http/answers.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** @returns the identity status (openapi.yaml getIdentityStatus) */
+/** @returns the operation getIdentityStatus */
 export function identityRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "identity").get(
     "/admin/identity/status",

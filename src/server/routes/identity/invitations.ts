@@ -1,4 +1,4 @@
-// Invitations as administrators handle them. The link is in the answer that makes it, once, and nowhere else.
+// Invitations for administrators. Only the answer that creates an invitation contains its link.
 import { Type } from "@sinclair/typebox";
 import type { InvitationWithToken } from "../../../domain/identity/invitations/invitation-form.ts";
 import {
@@ -89,7 +89,7 @@ const described = {
   ),
 };
 
-/** @returns the operations on invitations (openapi.yaml, User management; control-api.md section 19) */
+/** @returns the operations on invitations */
 export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext) {
   const { invitations } = domain.identity;
   const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());

@@ -1,4 +1,4 @@
-// Users as administrators handle them. What an administrator may do to whom is decided in identity.
+// User management for administrators. The identity area decides what an administrator may change.
 import { Type } from "@sinclair/typebox";
 import {
   AdminUser,
@@ -28,7 +28,7 @@ import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** The framework's own `uuid` format also takes other spellings. */
+/** Stricter than the framework's `uuid` format, which also accepts other spellings. */
 const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
 const UserPath = Type.Object({ id: Uuid });
 
@@ -103,7 +103,7 @@ const described = {
   }),
 };
 
-/** @returns the operations on users (openapi.yaml, User management) */
+/** @returns the operations on users */
 export function userRoutes({ guard, domain }: RouteContext) {
   const { users } = domain.identity;
 

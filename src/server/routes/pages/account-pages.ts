@@ -1,5 +1,4 @@
-// Pages at both ends of a browser session: sign in, the landing page, sign out; and the style sheet of all pages.
-// Passwords and sessions are the access area's.
+// Sign-in, landing and sign-out pages, and the style sheet. The access area manages passwords and sessions.
 import { Type } from "@sinclair/typebox";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
@@ -25,7 +24,7 @@ import { createRouter, type RouteContext } from "../../router.ts";
 const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
-/** @returns sign-in as a page (client-and-auth.md section 4.1; operator-experience.md section 7) */
+/** @returns the sign-in page and its form */
 export function signInPages({ guard }: RouteContext, browser: Browser) {
   return createRouter(guard, "sign-in-pages")
     .get(
@@ -69,7 +68,7 @@ export function signInPages({ guard }: RouteContext, browser: Browser) {
     );
 }
 
-/** @returns the landing page and the end of the browser session */
+/** @returns the landing page and sign-out */
 export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
   const { sessions } = domain.access;
 

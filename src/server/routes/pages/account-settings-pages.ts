@@ -1,5 +1,5 @@
-// The account settings as pages: what people see of their own logins, password and gateway key, and the forms that change
-// them. The API for the same is in logins.ts and gateway.ts.
+// The account settings pages: users see and change their own logins, password and gateway key. logins.ts and gateway.ts have
+// the same operations as an API.
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
 import { expiredSessionCookie } from "../../auth/cookies.ts";
@@ -35,7 +35,7 @@ const SettingsQuery = formOf({ browsers: FormField, workstations: FormField, don
 const PasswordForm = formOf({ csrf: FormField, current_password: FormField, new_password: FormField });
 const PlainForm = formOf({ csrf: FormField });
 
-/** @returns the settings and the change of the password (console.md CON-35, N-28) */
+/** @returns the settings page and the password form */
 export function accountSettingsPages(context: RouteContext, browser: Browser) {
   const { passwordChanges } = context.domain.access;
   const view = createAccountView(context, browser);
@@ -86,13 +86,13 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
     );
 }
 
-/** The field that the sender has to correct. */
+/** Selects the field that the user has to correct. */
 const errorOf = ({ reason, message, problems }: Failure): PasswordError =>
   reason === "identity.invalid"
     ? { field: "new_password", message: problems.map(({ detail }) => detail).join("; ") }
     : { field: "current_password", message };
 
-/** @returns the ends of logins: one, or all (console.md CON-34) */
+/** @returns the forms that end one login or all of them */
 export function ownLoginPages(context: RouteContext, browser: Browser) {
   const { guard, domain, baseUrl } = context;
   const { ownLogins } = domain.access;

@@ -1,5 +1,4 @@
-// The approval of a device login as pages: type the code or open the link, see who asks for what, decide.
-// Who may decide, and what a decision means, is the access area's.
+// Device login pages: type the code or open the link, see the request, decide. The access area decides who may approve.
 
 import type { Browser } from "../../auth/browser.ts";
 import { typedCodeCookie, typedCodeOf } from "../../auth/cookies.ts";
@@ -25,11 +24,11 @@ const DecisionForm = formOf({ csrf: FormField, decision: FormField });
 const ConfirmForm = formOf({ csrf: FormField, decision: FormField, user_code: FormField });
 
 const ENTRY = "/device";
-/** Shows the login of the code that this browser sent last; the code is in a cookie, so no link can choose it. */
+/** Shows the login of the code that this browser submitted last. The code is in a cookie, so a link cannot choose it. */
 const CONFIRM = `${ENTRY}/confirm`;
 const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;
 
-/** @returns typing the code (RFC 8628 section 3.3; operator-experience.md section 7, WEB-3) */
+/** @returns the page for typing the code (RFC 8628 section 3.3) */
 export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins, settings } = domain.access;
 
@@ -72,7 +71,7 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
     );
 }
 
-/** @returns the decision on a device login (client-and-auth.md section 4.1; operator-experience.md section 7, WEB-2) */
+/** @returns the approval pages of a device login link */
 export function approvalPages({ guard, domain }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
   const approvals = createApprovals(browser);
@@ -114,7 +113,7 @@ export function approvalPages({ guard, domain }: RouteContext, browser: Browser)
     );
 }
 
-/** @returns the decision on the device login of a typed code, which was bound to its user when it was sent */
+/** @returns the approval page of a typed code, which claimed the login for its user when it was submitted */
 export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
   const approvals = createApprovals(browser);
@@ -133,7 +132,7 @@ export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, 
     .post(
       CONFIRM,
       ({ request, body }) => {
-        // The code of the page that was sent: another tab may have replaced the cookie.
+        // Use the code of the submitted page: another tab may have replaced the cookie.
         const userCode = body.user_code ?? "";
         const decide = (decision: Decision) =>
           deviceLogins.decideClaimed(actorOf(request), { ...decision, userCode });

@@ -1,4 +1,4 @@
-// The handbook for browsers. It describes the product and nothing of this installation, so everybody may read it.
+// The handbook as pages. They describe the product and nothing of this installation, so they are public.
 import { Type } from "@sinclair/typebox";
 import { CHAPTERS } from "../../../handbook/contents.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
@@ -15,7 +15,7 @@ const HEADERS = {
   others: { "content-security-policy": contentSecurityPolicy },
 };
 
-/** @returns pages that are made at the first request for each and kept: only another program has other ones */
+/** @returns the pages; each is rendered once, at its first request, because the content is part of the program */
 export function helpPages({ guard }: RouteContext) {
   const kept = new Map<string, PreparedAnswer>();
   const answer = (request: Request, name: string, make: () => string | undefined): Response => {

@@ -1,4 +1,4 @@
-// Accepting an invitation as pages: the link, the password, done. What an invitation is worth is the identity area's.
+// Pages for accepting an invitation: link, password, done. The identity area validates invitations.
 import { PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
@@ -16,7 +16,6 @@ const AcceptanceForm = formOf({ csrf: FormField, token: FormField, password: For
 
 const PATH = "/accept-invitation";
 
-/** @returns the pages behind an invitation's link (control-api.md section 11.3) */
 export function invitationPages({ guard, domain }: RouteContext, browser: Browser) {
   const { invitations } = domain.identity;
 

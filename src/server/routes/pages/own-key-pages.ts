@@ -1,4 +1,4 @@
-// What people do about their own gateway key on the account page. The API for the same is in gateway.ts.
+// Gateway key forms of the account page. gateway.ts has the same operations as an API.
 import type { KeyRequest } from "../../../domain/gateway/keys/keys.ts";
 import { ProvisionerError } from "../../../domain/gateway/provisioners/provisioner.ts";
 import type { Browser } from "../../auth/browser.ts";
@@ -19,11 +19,10 @@ import { createRouter, type RouteContext } from "../../router.ts";
 const PlainForm = formOf({ csrf: FormField });
 const KEY_PATH = `${ACCOUNT_PATH}/gateway-key`;
 
-/** @returns the forms of console.md CON-33 */
 export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
   const { keys } = domain.gateway;
 
-  /** What the gateway refuses stands in the state of the key, which the page shows. */
+  /** A refusal by the gateway is not an error here: the page shows it in the key's state. */
   const change = async (
     request: Request,
     csrf: string | undefined,

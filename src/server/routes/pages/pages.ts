@@ -1,4 +1,4 @@
-// Every page for people, on one page: they share one view of the browser.
+// All HTML pages, which share one Browser.
 import { Elysia } from "elysia";
 import { createBrowser } from "../../auth/browser.ts";
 import type { RouteContext } from "../../router.ts";
@@ -9,7 +9,6 @@ import { helpPages } from "./help-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { ownKeyPages } from "./own-key-pages.ts";
 
-/** @returns HTML for browsers only; paths and forms as html.ts and pages/ know them */
 export function pageRoutes(context: RouteContext) {
   const browser = createBrowser(context);
   return new Elysia({ name: "routes/pages" })
