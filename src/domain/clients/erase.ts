@@ -1,4 +1,4 @@
-// What an erasure takes of the inventory: the person's workstations, with all that they reported.
+// Erases a person's data from the inventory: their workstations and everything those reported.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

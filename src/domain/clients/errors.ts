@@ -1,12 +1,12 @@
-// What callers of this area can expect to go wrong.
+// Expected errors of the inventory.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 
-/** @throws DomainError `client_report.invalid` with everything that is wrong, unless nothing is */
+/** @throws DomainError `client_report.invalid` with all problems, if there are any */
 export function refuseReport(problems: readonly Problem[]): void {
   if (problems.length > 0) throw invalid("client_report.invalid", problems);
 }
 
-/** @throws DomainError `client.invalid` with everything that is wrong, unless nothing is */
+/** @throws DomainError `client.invalid` with all problems, if there are any */
 export function refuseQuery(problems: readonly Problem[]): void {
   if (problems.length > 0) throw invalid("client.invalid", problems);
 }
@@ -21,7 +21,7 @@ export const clientNotFound = (): DomainError =>
     hint: "see `quartermaster clients list`",
   });
 
-/** @param ids of some that the name fits */
+/** @param ids some of the clients with that name */
 export const clientAmbiguous = (ids: readonly string[]): DomainError =>
   new DomainError("conflict", "client.ambiguous", "several clients have this name", {
     hint: `name one by its id: ${ids.join(", ")}`,

@@ -1,4 +1,4 @@
-// SQL of the inventory: what lists, facets and counts look at. What health means stands here, once, for all of them.
+// SQL for the lists, facets and counts of the inventory. Defines health once for all of them.
 import {
   and,
   asc,
@@ -25,10 +25,9 @@ const { judgedBy, harnessNames, attempt, ...shown } = getTableColumns(clientRepo
 const { verdict, configRevision, lastSeenAtMs } = shown;
 
 /**
- * An unknown revision is none to rely on, so it counts as outdated; one place for value and filter alike
- * (control-api.md sections 10.3 and 20.2.26). It is worked out when it is read, so that publishing a revision changes
- * the health of a whole fleet at once and writes nothing.
- * @param inForce id of the revision in force
+ * The health of a client, as one SQL expression for both the value and the filter. An unknown verdict counts as outdated.
+ * Health is computed on read, so that publishing a revision changes the health of the whole fleet without writing rows.
+ * @param inForce id of the current revision
  */
 const healthSince = (inForce: string | null): SQL<Health> => sql`CASE
   WHEN ${verdict} = 'differs' THEN 'attention'
@@ -48,14 +47,14 @@ export interface InventorySlice extends PageSlice {
   filter: InventoryFilter;
   inForce: string | null;
   sort: Sort;
-  /** place in the order behind which the slice begins */
+  /** the slice starts after this row */
   after?: { id: string; lastSeenAtMs: number } | undefined;
 }
 
-/** A record with its health, as the table has it otherwise. */
+/** A table row, plus its health. */
 export type InventoryRow = ReturnType<typeof selectShown>[number];
 
-/** Ordered by the time of the last report, then id. */
+/** Ordered by time of the last report, then by id. */
 export function listReports(
   connection: Connection,
   organizationId: string,
@@ -106,7 +105,7 @@ const conditionsOf = (filter: InventoryFilter, inForce: string | null): (SQL | u
 const contains = (column: SQLWrapper, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
-/** @returns the record of that id */
+/** @returns the record with that id; undefined for none */
 export function findReport(
   connection: Connection,
   { organizationId, id }: RowId,
@@ -116,7 +115,7 @@ export function findReport(
   return selectShown(connection, { ...ONE, matching, inForce })[0];
 }
 
-/** @returns the records of that installation, or of that host name in any case, the last seen first */
+/** @returns the records with that instance id or host name (case-insensitive), most recently seen first */
 export function findNamed(
   connection: Connection,
   { organizationId, name }: { organizationId: string; name: string },
@@ -129,7 +128,7 @@ export function findNamed(
 
 const ONE = { sort: "last_seen_desc", offset: 0, limit: 1 } as const;
 
-/** @returns other records that report by the same login session, the last seen first */
+/** @returns the user's other records with the same login session, most recently seen first */
 export const listCompanions = (
   connection: Connection,
   { id, userId, loginSessionId }: Pick<InventoryRow, "id" | "userId" | "loginSessionId">,
@@ -142,7 +141,7 @@ export const listCompanions = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
-/** @returns what the workstations of these grants reported last about themselves, the last seen first */
+/** @returns the workstations that last reported with one of these grants, most recently seen first */
 export const listReporters = (
   connection: Connection,
   {
@@ -171,7 +170,7 @@ export const listReporters = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
-/** @returns how many there are of each health; counted in one pass, because grouping would sort them all */
+/** @returns the number of clients per health. One pass with filters, because GROUP BY would sort all rows. */
 export function countByHealth(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
@@ -190,7 +189,7 @@ export function countByHealth(
   return counts ?? { current: 0, outdated: 0, attention: 0 };
 }
 
-/** @returns the names of reported harnesses, sorted. Few combinations of them occur, so those are found first. */
+/** @returns the names of reported harnesses, sorted. Finds the distinct combinations first, because there are only a few. */
 export function listHarnessNames(connection: Connection, organizationId: string, limit: number): string[] {
   const combinations = connection
     .selectDistinct({ names: harnessNames })
@@ -207,6 +206,6 @@ export function listHarnessNames(connection: Connection, organizationId: string,
     .map(({ name }) => name);
 }
 
-/** @returns a query for the ids of all who have reported, for the statement of another area */
+/** @returns a subquery for the ids of all users who have reported, to embed in another area's statement */
 export const reporterIds = (connection: Connection): SQLWrapper =>
   connection.select({ id: shown.userId }).from(clientReports);

@@ -1,5 +1,5 @@
-// The inventory as administrators see it: lists, facets, one record. Reports come in through service.ts; taking records
-// away is in removal.ts.
+// The administrator's view of the inventory: lists, facets, single records. service.ts receives reports; removal.ts removes
+// records.
 
 import type { Static } from "@sinclair/typebox";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -25,11 +25,11 @@ export interface InventoryDependencies {
   db: Db;
   clock: Clock;
   identity: Pick<Identity, "users" | "findUserById">;
-  /** @returns id of the revision in force, nothing before the first start */
+  /** @returns id of the current revision; undefined before the first start */
   revisionInForce(organizationId: string): string | undefined;
 }
 
-/** One workstation as its user's records have it. */
+/** One workstation of a user, with its last report. */
 export interface ClientView extends Omit<store.InventoryRow, "harnesses" | "packages" | "reasons"> {
   userEmail: string;
   activity: Activity;
@@ -43,15 +43,15 @@ export interface ClientQuery extends PageQuery {
   harness?: string | undefined;
   health?: string | undefined;
   lastSeen?: DayRangeQuery | undefined;
-  /** UTC milliseconds; those seen then or later are left out */
+  /** UTC milliseconds, exclusive; overrides the end of `lastSeen` */
   seenBeforeMs?: number | undefined;
   sort?: string | undefined;
-  /** the last client of the page before, in place of a page number: a long list is read without passing over what was read */
+  /** last client of the previous page; replaces the page number, so that later pages need not skip earlier rows */
   after?: Pick<ClientView, "id" | "lastSeenAtMs"> | undefined;
 }
 
 export interface ClientPage extends Page<ClientView> {
-  /** null before anything was published */
+  /** null before the first revision */
   currentRevision: string | null;
 }
 
@@ -64,9 +64,8 @@ export class Inventory {
   constructor(private readonly own: InventoryDependencies) {}
 
   /**
-   * @returns clients by the time of their last report; `q` searches host name, installation and address of the user
+   * @returns clients ordered by last report; `q` searches host name, instance id and the user's email address
    * @throws DomainError `client.invalid`
-   * @source control-api.md sections 3 and 10.3
    */
   list(organizationId: string, query: ClientQuery): ClientPage {
     const problems: Problem[] = [];
@@ -84,9 +83,8 @@ export class Inventory {
   }
 
   /**
-   * @returns users who have reported, at most FACET_USERS_MAX, the selected one first; and every reported harness
+   * @returns up to FACET_USERS_MAX users who have reported, the selected one first, and up to FACET_HARNESSES_MAX harnesses
    * @throws DomainError `client.invalid`
-   * @source control-api.md sections 3 and 20.2.39
    */
   facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): ClientFacets {
     const searching: Problem[] = [];
@@ -102,14 +100,14 @@ export class Inventory {
     };
   }
 
-  /** @returns by grant, the workstation that reported by it last; nothing for one that never reported */
+  /** @returns the workstation that last reported with each grant; grants that never reported are absent */
   reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {
     const rows = store.listReporters(this.own.db.read, wanted).toReversed();
     return new Map(rows.map((row) => [row.grantId, row]));
   }
 
   /**
-   * @param reference id, installation, or host name in any case
+   * @param reference id, instance id, or host name (case-insensitive)
    * @throws DomainError `client.not_found`, `client.ambiguous`
    */
   find(organizationId: string, reference: string): ClientView {
@@ -125,12 +123,12 @@ export class Inventory {
     return this.#viewOf(row);
   }
 
-  /** @returns other clients whose login the same sign-in in a browser has approved */
+  /** @returns the user's other clients whose logins were approved from the same browser sign-in */
   companions(client: ClientView): { id: string; hostname: string | null }[] {
     return store.listCompanions(this.own.db.read, client);
   }
 
-  /** @returns how many clients are of each health */
+  /** @returns the number of clients per health */
   counts(organizationId: string): Readonly<Record<Health, number>> {
     const inForce = this.#inForce(organizationId);
     return store.countByHealth(this.own.db.read, { organizationId, inForce });
@@ -171,7 +169,7 @@ export class Inventory {
   }
 }
 
-/** @returns it in lower case, as identifiers are kept; callers may use either (RFC 9562 section 4) */
+/** @returns the id in lower case, as stored; UUID input is case-insensitive (RFC 9562 section 4) */
 function readUuid(text: string | undefined, name: string, problems: Problem[]): string | undefined {
   if (text !== undefined && !UUID_PATTERN.test(text))
     problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
@@ -189,7 +187,7 @@ function readWord<Word extends string>(
   return word;
 }
 
-/** @returns the record as both faces show it (openapi.yaml AdminClientStatus) */
+/** @returns the record as both the API and the commands show it */
 export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
   id: client.id,
   user_email: client.userEmail,

@@ -1,7 +1,7 @@
-// The upper bounds of what a workstation may report, and of how long it is remembered. What is over one is refused whole:
-// half a report would get a wrong verdict. Enforced by report.ts and told by the schema in model.ts.
+// Limits on what a workstation may report and on how long a client is kept. A report that exceeds a limit is rejected as a
+// whole, because a truncated report would get a wrong verdict. report.ts enforces the limits; the schema in model.ts states them.
 
-/** Characters of each; far above anything real, since a refused report makes a workstation invisible. */
+/** Characters. Far above any real value, because a workstation whose reports are rejected is missing from the inventory. */
 export const INSTANCE_ID_LENGTH_MAX = 128;
 export const HOSTNAME_LENGTH_MAX = 255;
 export const VERSION_LENGTH_MAX = 128;
@@ -17,20 +17,20 @@ export const ENTRY_BYTES_MAX = 16_384;
 /** Bytes of each of the two lists as JSON. */
 export const INVENTORY_BYTES_MAX = 262_144;
 
-/** Kept with a verdict; what is over it is counted in one last sentence. */
+/** Reasons stored with a verdict. One extra reason counts those left out. */
 export const REASONS_MAX = 100;
-/** A longer reason is cut. */
+/** Characters; longer reasons are truncated. */
 export const REASON_LENGTH_MAX = 1_000;
 
-/** Records of one user: an installation that is new in every container takes the place of the one not seen longest. */
+/** Records of one user. Containers may report a new installation id each time, so the record seen longest ago is dropped. */
 export const CLIENTS_PER_USER_MAX = 256;
-/** Without a report for so many days a client counts as stale (control-api.md section 10.3). */
+/** A client without a report for this many days is stale. */
 export const STALE_AFTER_DAYS = 30;
 
-/** Harness names that the facets show. */
+/** Harness names listed in the facets. */
 export const FACET_HARNESSES_MAX = 1_000;
 export const FACET_USERS_MAX = 10;
-/** Clients of one name that an answer lists. */
+/** Clients listed when a name is ambiguous. */
 export const REFERENCE_MATCHES_MAX = 10;
-/** Records that a job or a mass operation handles in one transaction. */
+/** Records that a job or a bulk operation handles in one transaction. */
 export const BATCH_ROWS = 100;

@@ -1,5 +1,5 @@
-// What a workstation reports and what administrators read of it: words, shapes on the wire, values between the files of
-// this area. Upper bounds are in limits.ts; the verdict is in verdict.ts; what health means stands once, in inventory-store.ts.
+// Types and wire schemas of the inventory: what a workstation reports and what administrators read.
+// Limits are in limits.ts, verdicts in verdict/verdict.ts, and the definition of health in inventory-store.ts.
 import { type SchemaOptions, type Static, Type } from "@sinclair/typebox";
 import { pageEnvelope } from "../shared/page.ts";
 import {
@@ -18,11 +18,11 @@ import {
   VERSION_LENGTH_MAX,
 } from "./limits.ts";
 
-/** What a report is, compared with the revision that it names itself. */
+/** How a report compares with the revision it names. */
 export const VERDICTS = ["matches", "differs", "unknown"] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The verdict, seen from the revision in force (control-api.md section 10.3). */
+/** The verdict combined with the current revision; inventory-store.ts defines it. */
 export const HEALTHS = ["current", "outdated", "attention"] as const;
 export type Health = (typeof HEALTHS)[number];
 
@@ -32,13 +32,13 @@ export type Activity = (typeof ACTIVITIES)[number];
 export const SORTS = ["last_seen_desc", "last_seen_asc"] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What a later client adds is let pass (control-api.md section 1). */
+/** Accepts unknown members, so that newer clients can add some. */
 const OPEN = { additionalProperties: true };
 
 const nullable = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
 
-/** Documented, and not checked: inventories are kept as they were sent. */
+/** Documented but not validated: inventories are stored as sent. */
 const member = (schema: SchemaOptions) => Type.Optional(Type.Unknown(schema));
 const textMember = member({ type: "string" });
 const flagMember = member({ type: "boolean" });
@@ -80,7 +80,7 @@ const Harnesses = Type.Array(Type.Union([Type.String(), HarnessInventoryEntry]),
 });
 const Packages = Type.Array(PackageStatus, { description: entries(PACKAGES_MAX) });
 
-/** What a workstation sends. Only types are checked here; report.ts refuses what is blank, too long or too much. */
+/** What a workstation sends. The schema checks types only; report.ts rejects blank, overlong and oversized values. */
 export const ClientStatusReport = Type.Object(
   {
     instance_id: Type.String({
@@ -110,23 +110,23 @@ export const ClientStatusReport = Type.Object(
 );
 export type ClientStatusReport = Static<typeof ClientStatusReport>;
 
-/** Who reports, and by which login. */
+/** The user who reports, and the login used. */
 export interface Reporter {
   userId: string;
   organizationId: string;
-  /** sign-in in a browser that the token goes back to */
+  /** the browser sign-in that the token was issued from */
   loginSessionId: string;
   /** null for a browser */
   grantId: string | null;
 }
 
-/** A reconciliation before launch that failed. */
+/** A failed reconciliation before launch. */
 export interface Attempt {
   harness: string;
   revision: string;
 }
 
-/** All of a report that its verdict follows from. */
+/** The parts of a report that determine its verdict. */
 export interface Reported {
   userId: string;
   organizationId: string;
@@ -137,14 +137,14 @@ export interface Reported {
   filesOk: boolean;
   error: string | null;
   attempt: Attempt | null;
-  /** names, or objects that hold whatever was sent */
+  /** names, or objects as sent */
   harnesses: readonly unknown[];
   packages: readonly unknown[];
 }
 
 export interface Judgement {
   verdict: Verdict;
-  /** sorted, distinct, at most REASONS_MAX and one */
+  /** sorted and distinct; at most REASONS_MAX, plus one that counts the rest */
   reasons: readonly string[];
 }
 
@@ -152,7 +152,7 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const Time = Type.String({ format: "date-time" });
 const Uuid = Type.String({ format: "uuid" });
 
-/** One record of the inventory (openapi.yaml AdminClientStatus). */
+/** One record of the inventory, on the wire. */
 export const AdminClientStatus = Type.Object({
   id: Uuid,
   user_email: Type.String(),

@@ -1,5 +1,5 @@
-// Taking clients off the inventory, one or all that were not seen for long: `remove` leaves the login alone, so the next report
-// brings the client back; `revoke` also ends the login that reported, so there is no next report.
+// Removes clients from the inventory: one, or all that were not seen since a given time. `remove` keeps the login, so the
+// client returns with its next report. `revoke` also ends the login, so that the client can no longer report.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
@@ -8,11 +8,11 @@ import { clientNotFound } from "./errors.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import * as store from "./store.ts";
 
-/** Ends a login in the caller's transaction; access provides both. */
+/** Ends a login in the caller's transaction. The access area provides both functions. */
 export interface EndLogin {
-  /** the sign-in in a browser, and everything that it has approved */
+  /** ends the browser sign-in and everything it approved */
   session(tx: Tx, ending: { loginSessionId: string; reason: string; nowMs: number }): void;
-  /** what one workstation got by it, alone */
+  /** ends the grant of one workstation only */
   grant(tx: Tx, ending: { grantId: string; reason: string; nowMs: number }): void;
 }
 
@@ -31,8 +31,8 @@ export class ClientRemovals {
   constructor(private readonly own: RemovalDependencies) {}
 
   /**
-   * Takes one record off the inventory; the client's next report makes a new one.
-   * @throws DomainError `client.not_found`, alike for another organization's and for what is no id at all
+   * Removes one record. The client's next report creates a new one.
+   * @throws DomainError `client.not_found`, also for a client of another organization and for a malformed id
    */
   remove(actor: Actor, id: string): Promise<void> {
     return this.own.db.write((tx) => {
@@ -41,8 +41,8 @@ export class ClientRemovals {
   }
 
   /**
-   * Takes one record off the inventory and ends the login session that reported it, with every grant, refresh token and
-   * inference token that goes back to it: the workstation's next request is refused.
+   * Removes one record and ends the login session of its last report, including every grant, refresh token and inference
+   * token issued from it. The workstation's next request is refused.
    * @throws DomainError `client.not_found`
    */
   revoke(actor: Actor, id: string): Promise<void> {
@@ -53,10 +53,10 @@ export class ClientRemovals {
   }
 
   /**
-   * Does the same to every client that was not seen since a time, in batches, those seen longest ago first. A login
-   * session that a client seen since then also uses goes on: of it, the workstation's own grant alone ends.
-   * @param options `seenBeforeMs` is UTC milliseconds; `signal` ends the work between two batches
-   * @returns how many clients were taken off
+   * Removes or revokes every client not seen since a given time, in batches, oldest first. If a client seen since then uses
+   * the same login session, the session continues and only the removed workstation's grant ends.
+   * @param options `seenBeforeMs` is UTC milliseconds; `signal` stops the work between two batches
+   * @returns the number of clients removed
    */
   async unseen(
     actor: Actor,
@@ -80,7 +80,7 @@ export class ClientRemovals {
   }
 
   #take(tx: Tx, actor: Actor, { id, action }: { id: string; action: string }): store.ReportRow {
-    // Identifiers are kept in lower case; callers may use either (RFC 9562 section 4).
+    // Ids are stored in lower case; UUID input is case-insensitive (RFC 9562 section 4).
     const row = store.take(tx, { organizationId: actor.organizationId, id: id.toLowerCase() });
     if (!row) throw clientNotFound();
     this.#record(tx, actor, { row, action });

@@ -1,5 +1,5 @@
-// Reads what a workstation sent beyond its shape: what must not be blank, and how much of everything is taken. The shape is
-// the schema's (model.ts), the verdict is given in verdict.ts.
+// Validates a report beyond its schema (model.ts): required values must not be blank, and sizes are limited.
+// verdict/verdict.ts gives the verdict.
 
 import type { Problem } from "../../platform/errors.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
@@ -19,7 +19,7 @@ import {
 } from "./limits.ts";
 import type { Attempt, ClientStatusReport, Reported, Reporter } from "./model.ts";
 
-/** A report ready to be judged and kept; the lists also as the text that is kept. */
+/** A validated report. Holds each list twice: parsed, for the verdict, and as the JSON text to store. */
 export interface ReadReport extends Reported {
   loginSessionId: string;
   grantId: string | null;
@@ -33,9 +33,8 @@ export interface ReadReport extends Reported {
 }
 
 /**
- * @returns the report with its defaults; a list that was left out is empty (control-api.md section 20.2.42)
- * @throws DomainError `client_report.invalid`
- * @source control-api.md section 10.1
+ * @returns the report with defaults filled in; an omitted list is empty
+ * @throws DomainError `client_report.invalid` with all problems
  */
 export function readReport(reporter: Reporter, report: ClientStatusReport): ReadReport {
   const problems: Problem[] = [];
@@ -73,7 +72,7 @@ export function readReport(reporter: Reporter, report: ClientStatusReport): Read
 }
 
 interface Bound {
-  /** member, or path of members */
+  /** member name, or path of member names separated by `/` */
   at: string;
   max: number;
   problems: Problem[];
@@ -108,7 +107,7 @@ function readAttempt(
   };
 }
 
-/** @returns the list as it is kept */
+/** @returns the JSON text to store */
 function inventoryText(entries: readonly unknown[], bound: Bound): string {
   const { at, max, problems } = bound;
   if (entries.length > max) {
@@ -117,7 +116,7 @@ function inventoryText(entries: readonly unknown[], bound: Bound): string {
   }
   const list = JSON.stringify(entries);
   const bytes = Buffer.byteLength(list);
-  if (bytes > ENTRY_BYTES_MAX) refuseLarge(entries, bound); // else no entry is larger than one may be
+  if (bytes > ENTRY_BYTES_MAX) refuseLarge(entries, bound); // a smaller list cannot contain an oversized entry
   if (bytes > INVENTORY_BYTES_MAX)
     problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${INVENTORY_BYTES_MAX} bytes` });
   return list;
@@ -141,7 +140,7 @@ function namesText(harnesses: readonly unknown[], problems: Problem[]): string {
   return JSON.stringify([...names].sort());
 }
 
-/** @returns the name of a reported harness: the entry itself, or its member; nothing when it has none */
+/** @returns the name of a reported harness: the entry itself, or its `name`; undefined for none */
 export function harnessNameOf(entry: unknown): string | undefined {
   const name = isJsonObject(entry) ? entry.name : entry;
   return typeof name === "string" ? name : undefined;

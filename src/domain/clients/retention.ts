@@ -1,5 +1,5 @@
-// The jobs of the inventory, a bounded batch per transaction: forgetting clients that never came back, and renewing verdicts
-// that an earlier build of the program has given. When they run is the scheduler's business.
+// Background jobs of the inventory: delete clients that stopped reporting, and recompute verdicts after the rules change.
+// Each transaction handles one bounded batch. The scheduler decides when the jobs run.
 import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -17,10 +17,9 @@ export interface RetentionDependencies {
 }
 
 /**
- * Removes clients without a report for that many days; an audit entry counts those of each batch.
- * @param signal ends the run between two batches
- * @returns how many
- * @source control-api.md sections 20.3.48 and 20.3.57
+ * Removes clients that have not reported for `retentionDays`. Each batch writes one audit entry with its count.
+ * @param signal stops the run between two batches
+ * @returns the number of clients removed
  */
 export async function forgetUnseen(
   { db, clock, audit }: RetentionDependencies,
@@ -45,17 +44,17 @@ export async function forgetUnseen(
 }
 
 /**
- * Judges reports again that other rules have judged, as after an update of the program or of the harness file; once all are done,
- * there is nothing to look for until the rules change again. A report that came meanwhile keeps its own verdict.
- * @source control-api.md section 20.2.27
+ * Recomputes verdicts given under other rules, for example after an upgrade or a change of the harness file.
+ * Once all reports are done, a run does nothing until the rules change again.
+ * A report that arrives during a run keeps the verdict it got on arrival.
  */
 export class VerdictRenewal {
-  /** the rules by which all reports are judged */
+  /** the rules that every stored verdict already follows */
   #doneFor: string | undefined;
 
   constructor(private readonly own: { db: Db; judge: Judge; rules(): string }) {}
 
-  /** @param signal ends the run between two batches. @returns how many reports were judged */
+  /** @param signal stops the run between two batches. @returns the number of reports judged again */
   async run(signal: AbortSignal): Promise<number> {
     let judged = 0;
     for (let rules = this.own.rules(); this.#doneFor !== rules && !signal.aborted; rules = this.own.rules()) {
@@ -67,7 +66,7 @@ export class VerdictRenewal {
   }
 
   async #renew(rows: readonly store.ReportRow[], rules: string): Promise<number> {
-    await setImmediate(); // others get their turn between two batches
+    await setImmediate(); // let requests run between two batches
     if (rows.length === 0) return 0;
     const renewed = rows.map((row) => ({ row, ...this.own.judge(reportedIn(row)) }));
     await this.own.db.write((tx) => {

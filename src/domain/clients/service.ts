@@ -1,5 +1,5 @@
-// The inventory of workstations: what each one reports, how that compares with the policy, and taking clients off the list.
-// Joins the files of the area; a report comes in here.
+// The inventory of workstations: receives reports, compares them with the policy, lists clients and removes them.
+// This file assembles the area and handles an incoming report.
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -36,7 +36,7 @@ export interface ClientsDependencies {
 
 export type Clients = ReturnType<typeof createClients>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** Assembles the area. Called once, in domain.ts. */
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
   const rules = () => rulesOf(dependencies.harnesses());
@@ -50,10 +50,9 @@ export function createClients(dependencies: ClientsDependencies) {
     removals: new ClientRemovals(dependencies),
 
     /**
-     * Takes in what a workstation reports: one durable write for each report, an unchanged one too, because its time is
-     * what tells that the workstation lives.
+     * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that
+     * the workstation is still active.
      * @throws DomainError `client_report.invalid`
-     * @source control-api.md sections 10.1 and 10.2
      */
     async report(reporter: Reporter, report: ClientStatusReport): Promise<void> {
       const read = readReport(reporter, report);
@@ -66,7 +65,7 @@ export function createClients(dependencies: ClientsDependencies) {
       }, "clients");
     },
 
-    /** Forgets clients that never came back: see retention.ts. */
+    /** Removes clients that stopped reporting: see retention.ts. */
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
       forgetUnseen(dependencies, actor, run),
 

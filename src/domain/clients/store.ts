@@ -1,4 +1,4 @@
-// SQL that keeps, judges again and removes reports. Lists and look-ups are in inventory-store.ts.
+// SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
@@ -9,7 +9,7 @@ export type ReportRow = typeof clientReports.$inferSelect;
 
 const named = sql.placeholder;
 
-/** An installation keeps its id, whose it is and its first time; all else is as it was reported last. */
+/** A row keeps its id, owner, installation and first-seen time. Each report overwrites all other columns. */
 const {
   id: _id,
   organizationId: _organization,
@@ -20,7 +20,7 @@ const {
 } = getTableColumns(clientReports);
 const { judgedBy: _rules, ...reported } = changing;
 
-/** Most reports are of a known installation, judged as it was before: half the work, for two indices stay as they are. */
+/** The common case: a known installation, judged under the same rules. Half the work of the upsert: two indexes stay unchanged. */
 const rewrite = statement((connection) =>
   connection
     .update(clientReports)
@@ -72,7 +72,7 @@ const upsert = statement((connection) => {
     .prepare();
 });
 
-/** @returns whether the installation was not in the inventory */
+/** @returns whether the installation is new to the inventory */
 export const put = (tx: Tx, row: ReportRow): boolean =>
   changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
 
@@ -87,7 +87,7 @@ const deleteSurplus = statement((connection) => {
   return connection.delete(clientReports).where(inArray(clientReports.id, surplus)).prepare();
 });
 
-/** Removes records of a user beyond the CLIENTS_PER_USER_MAX that were seen last. */
+/** Keeps a user's CLIENTS_PER_USER_MAX most recently seen records and removes the rest, up to BATCH_ROWS. */
 export const removeSurplus = (tx: Tx, userId: string): void => void deleteSurplus(tx).run({ userId });
 
 /** One record and the organization it must belong to. */
@@ -96,7 +96,7 @@ export interface RowId {
   id: string;
 }
 
-/** @returns the record that was there */
+/** Deletes a record. @returns the deleted record; undefined for none */
 export const take = (tx: Tx, { organizationId, id }: RowId): ReportRow | undefined =>
   tx
     .delete(clientReports)
@@ -104,7 +104,7 @@ export const take = (tx: Tx, { organizationId, id }: RowId): ReportRow | undefin
     .returning()
     .get();
 
-/** Records that were not seen since a time. */
+/** Selects records last seen before a time in UTC milliseconds. */
 export interface Unseen {
   organizationId: string;
   seenBeforeMs: number;
@@ -114,7 +114,7 @@ export interface Unseen {
 const isUnseen = ({ organizationId, seenBeforeMs }: Unseen) =>
   and(eq(clientReports.organizationId, organizationId), lt(clientReports.lastSeenAtMs, seenBeforeMs));
 
-/** @returns ids of those seen longest ago, oldest first */
+/** @returns a subquery for the ids, oldest first */
 const unseenIds = (connection: Connection, unseen: Unseen) =>
   connection
     .select({ id: clientReports.id })
@@ -123,7 +123,7 @@ const unseenIds = (connection: Connection, unseen: Unseen) =>
     .orderBy(asc(clientReports.lastSeenAtMs), asc(clientReports.id))
     .limit(unseen.limit);
 
-/** @returns the records that were removed */
+/** @returns the deleted records */
 export const takeUnseen = (tx: Tx, unseen: Unseen): ReportRow[] =>
   tx
     .delete(clientReports)
@@ -131,7 +131,7 @@ export const takeUnseen = (tx: Tx, unseen: Unseen): ReportRow[] =>
     .returning()
     .all();
 
-/** @returns how many were removed */
+/** @returns the number of deleted records */
 export const removeUnseen = (tx: Tx, unseen: Unseen): number =>
   tx
     .delete(clientReports)
@@ -139,7 +139,7 @@ export const removeUnseen = (tx: Tx, unseen: Unseen): number =>
     .returning({ id: clientReports.id })
     .all().length;
 
-/** @returns whether another record that was seen since then reports by the same login session */
+/** @returns whether a record seen since then uses the same login session */
 export const isLoginInUse = (
   tx: Tx,
   { userId, loginSessionId, seenSinceMs }: { userId: string; loginSessionId: string; seenSinceMs: number },
@@ -157,7 +157,7 @@ export const isLoginInUse = (
     .limit(1)
     .get() !== undefined;
 
-/** @returns some of the rows that other rules have judged; two ranges, so that an index finds them */
+/** @returns up to `limit` rows judged under other rules. Two ranges instead of `<>`, so that the index is used. */
 export const listOutdatedVerdicts = (
   connection: Connection,
   { rules, limit }: { rules: string; limit: number },
@@ -181,7 +181,7 @@ const updateJudgement = statement((connection) =>
     .prepare(),
 );
 
-/** A report that came meanwhile has its own verdict. */
+/** Does nothing if a newer report has arrived: that report already has its own verdict. */
 export function updateVerdict(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
@@ -190,6 +190,6 @@ export function updateVerdict(
   updateJudgement(tx).run({ id, lastSeenAtMs, ...judgement });
 }
 
-/** @returns how many reports of a user this removed */
+/** @returns the number of the user's reports removed */
 export const removeOfUser = (tx: Tx, userId: string): number =>
   changesOf(tx.delete(clientReports).where(eq(clientReports.userId, userId)).run());

@@ -1,4 +1,4 @@
-// The table of what workstations report; constraints and indices are in migrations.
+// The table of reports from workstations. Constraints and indexes are in the migrations.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const clientReports = sqliteTable("client_reports", {
@@ -6,9 +6,9 @@ export const clientReports = sqliteTable("client_reports", {
   organizationId: text("organization_id").notNull(),
   userId: text("user_id").notNull(),
   instanceId: text("instance_id").notNull(),
-  /** the login that reported last: what `clients revoke` ends */
+  /** the login session of the last report; `clients revoke` ends it */
   loginSessionId: text("login_session_id").notNull(),
-  /** the grant whose token reported last; null for a browser */
+  /** the grant whose token sent the last report; null for a browser */
   grantId: text("grant_id"),
   hostname: text("hostname"),
   clientVersion: text("client_version").notNull(),
@@ -17,16 +17,16 @@ export const clientReports = sqliteTable("client_reports", {
   configRevision: text("config_revision"),
   applied: integer("applied", { mode: "boolean" }).notNull(),
   filesOk: integer("files_ok", { mode: "boolean" }).notNull(),
-  /** about the revision that the report names; health also depends on the one in force, and is worked out when it is read */
+  /** compares the report with the revision it names; health also depends on the current revision and is computed on read */
   verdict: text("verdict", { enum: ["matches", "differs", "unknown"] }).notNull(),
-  /** the rules of the program that gave the verdict; others make it due again */
+  /** id of the rules that gave the verdict; a verdict given under other rules is recomputed */
   judgedBy: text("judged_by").notNull(),
-  /** JSON list, sorted and distinct: what filters and facets know of `harnesses` */
+  /** JSON list, sorted and distinct; filters and facets read it instead of `harnesses` */
   harnessNames: text("harness_names").notNull(),
   firstSeenAtMs: integer("first_seen_at_ms").notNull(),
   lastSeenAtMs: integer("last_seen_at_ms").notNull(),
   error: text("error"),
-  /** JSON of a reconciliation attempt that failed */
+  /** JSON of a failed reconciliation attempt */
   attempt: text("attempt"),
   /** JSON list of sentences */
   reasons: text("reasons").notNull(),

@@ -1,5 +1,5 @@
-// What one revision demands of a workstation, put so that a report is compared fast: a revision never changes, and most
-// workstations report on the same one. Comparing is verdict.ts's.
+// What one revision expects of a workstation, indexed for fast comparison. The index can be reused: a revision never changes,
+// and most workstations report on the same one. verdict.ts does the comparison.
 
 import type {
   GovernanceConfig,
@@ -10,7 +10,7 @@ import type {
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 
-/** @returns why the version does not do, a clause; nothing when it does. Governance provides it. */
+/** @returns why the version is not allowed, as a clause; undefined when it is allowed. Governance provides this function. */
 export type CheckVersion = (
   policy: HarnessPolicy | undefined,
   harness: HarnessKey,
@@ -19,26 +19,26 @@ export type CheckVersion = (
 
 export interface ExpectedPackage {
   version: string;
-  /** undefined: for everybody */
+  /** users who get the package; undefined for all users */
   users: ReadonlySet<string> | undefined;
-  /** @returns digests in lower case, each of which will do; none where no archive is for that platform */
+  /** @returns accepted digests in lower case; empty when no archive exists for the platform */
   digestsFor(platform: string, architecture: string | null): ReadonlySet<string>;
 }
 
 export interface HarnessExpectations {
   /** by id */
   packages: ReadonlyMap<string, ExpectedPackage>;
-  /** @param text a version, or what names one: `codex-cli 0.145.0` holds a version as good as `0.145.0` */
+  /** @param text a version, or text that contains one: `codex-cli 0.145.0` is the same as `0.145.0` */
   versionFault(text: string): string | undefined;
 }
 
-/** By canonical key; only harnesses that may run. */
+/** By canonical key; allowed harnesses only. */
 export type Expectations = ReadonlyMap<string, HarnessExpectations>;
 
-/** Versions of one harness whose answer is kept; a fleet has few, and a hostile client could make up any number. */
+/** Version checks cached per harness. A fleet runs few versions, but a hostile client could invent any number. */
 export const VERSIONS_KEPT_MAX = 256;
 
-/** @returns what the revision demands; worked out once for each revision */
+/** @returns what the revision expects. judge.ts caches the result per revision. */
 export function expectationsOf(
   { document, audiences }: Pick<Revision, "document" | "audiences">,
   checkVersion: CheckVersion,
@@ -70,7 +70,7 @@ function packagesFor(
 
 type Archives = Pick<GovernanceConfig["packages"][number], "sha256" | "platform_sources">;
 
-/** Where there are archives for platforms, the common one does not count (control-api.md section 10.2 step 6). */
+/** A package with platform archives ignores the common archive. */
 function digestsOf({ sha256, platform_sources: sources = {} }: Archives): ExpectedPackage["digestsFor"] {
   const common = new Set([sha256.toLowerCase()]);
   const byPlatform = Object.entries(sources).map(

@@ -1,5 +1,5 @@
-// Gives reports their verdict: finds the revision that one is about, and remembers what revisions demand. A revision never
-// changes, so a verdict only grows old when the rules of the program do; retention.ts renews those.
+// Gives a report its verdict: finds the revision it names and caches what that revision expects. A revision never changes, so a
+// verdict becomes outdated only when the rules change. retention.ts recomputes outdated verdicts.
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { Revision } from "../../governance/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
@@ -8,22 +8,22 @@ import { type CheckVersion, type Expectations, expectationsOf } from "./expectat
 import { judge, targetOf } from "./verdict.ts";
 
 export interface JudgingDependencies {
-  /** @returns the revision of that id, current or former, if the organization has it */
+  /** @returns the organization's revision with that id, current or former; undefined for none */
   findRevision(organizationId: string, id: string): Revision | undefined;
   checkVersion: CheckVersion;
   /** in force */
   harnesses(): readonly Harness[];
 }
 
-/** Revisions whose demands are kept; a fleet reports on the one in force and on few before it. */
+/** Revisions whose expectations are cached. A fleet reports on the current revision and a few before it. */
 export const EXPECTATIONS_KEPT_MAX = 32;
 
-/** To be raised when verdict.ts or checkVersion judges the same report differently than before. */
+/** Increment this when verdict.ts or checkVersion starts to judge the same report differently. */
 const RULES_EDITION = 1;
 
 const named = new WeakMap<readonly Harness[], string>();
 
-/** @returns a name for all that a verdict follows from besides report and revision: the rules and the certified versions */
+/** @returns an id for everything a verdict depends on besides report and revision: the rules and the certified versions */
 export function rulesOf(harnesses: readonly Harness[]): string {
   const known = named.get(harnesses);
   if (known !== undefined) return known;
@@ -34,11 +34,11 @@ export function rulesOf(harnesses: readonly Harness[]): string {
 
 export type Judge = (reported: Reported) => Judgement;
 
-/** @returns the judge; made once, in service.ts */
+/** Called once, in service.ts, because the returned function owns the cache. */
 export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDependencies): Judge {
   const known = new Map<string, Expectations>();
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
-    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // faults of versions are remembered below it
+    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the rules are part of the key because the value caches version checks
     const remembered = known.get(key);
     if (remembered) return remembered;
     const revision = findRevision(organizationId, id);

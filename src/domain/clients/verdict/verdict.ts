@@ -1,21 +1,21 @@
-// Compares a report with the revision that it names (control-api.md section 10.2). Pure: which revision that is, and what it
-// demands, is handed in. What follows for health is inventory-store.ts's. Loops that push instead of lists made of lists:
-// nearly every report gives no reason at all, and there are tens of thousands a second.
+// Compares a report with the revision it names. Pure functions: the caller passes in what that revision expects.
+// inventory-store.ts derives a client's health from the verdict.
+// Loops push into one list instead of concatenating lists: nearly every report yields no reason, and this is a hot path.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
 import type { Judgement, Reported } from "../model.ts";
 import { harnessNameOf } from "../report.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 
-/** The one error text that is no fault: clients send it while a new revision is still to be applied. */
+/** The one error text that is not a problem: clients send it until they have applied a new revision. */
 const NOT_YET_CURRENT = "configuration is not current";
 const APPLIED = "applied";
 
-/** @returns the revision that a report is about; nothing when it names none */
+/** @returns the revision the report is about; undefined for none */
 export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
   attempt?.revision ?? configRevision ?? undefined;
 
-/** @param expectations of the target; undefined when the organization has no such revision */
+/** @param expectations those of the report's target; undefined when the organization has no such revision */
 export function judge(reported: Reported, expectations: Expectations | undefined): Judgement {
   const target = targetOf(reported);
   if (target === undefined) return unknown("no revision of the policy was applied yet");
@@ -44,7 +44,7 @@ interface Scope {
   expected: HarnessExpectations;
 }
 
-/** The harnesses that the report vouches for: the one of the attempt, and those reconciled to the target. */
+/** The harnesses to check: the one of the failed attempt, and those the workstation reconciled to the target. */
 function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   const { attempt, configRevision, harnesses } = reported;
   const names = new Set(attempt ? [attempt.harness] : []);
@@ -63,7 +63,7 @@ function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   return scopes;
 }
 
-/** Clients that report names only are taken at their word. */
+/** Skips entries that are only a name: they carry no version to check. */
 function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): string[] {
   const reasons: string[] = [];
   for (const entry of harnesses) {
@@ -83,7 +83,7 @@ function versionProblem(
   return text === "" ? "no version was reported" : expected.versionFault(text);
 }
 
-/** No version is longer, and only so much is looked through. */
+/** Characters of a reported version that are searched. */
 const VERSION_TEXT_MAX = 256;
 
 const textOf = (given: unknown): string =>
