@@ -1,5 +1,5 @@
 // The setting types for network addresses: where to listen, the public origin, ranges of trusted proxies.
-// Other types are in config/types.ts. Nothing here opens a connection or asks a name server.
+// Other types are in config/types.ts. Nothing here opens a connection or resolves a name.
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { type SettingType, scalarText } from "./types.ts";
@@ -9,19 +9,19 @@ export type Listen =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
-/** A range in the form `BlockList.addSubnet` takes; one address is a range with the longest prefix. */
+/** A range in the form that `BlockList.addSubnet` takes; a single address is a range with the longest prefix. */
 export interface AddressRange {
   readonly address: string;
   readonly prefix: number;
   readonly family: "ipv4" | "ipv6";
 }
 
-/** Headers in which proxies name the address that they were called from. */
+/** Headers in which proxies pass on the address of their client. */
 export const FORWARDED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
 export type ForwardedHeader = (typeof FORWARDED_HEADERS)[number];
 
 export const PORT_MAX = 65_535;
-/** room in `sun_path` before its closing zero byte, unix(7) */
+/** size of `sun_path` without its terminating null byte, unix(7) */
 export const UNIX_PATH_BYTES_MAX = 107;
 
 const UNIX = "unix:";
@@ -47,7 +47,7 @@ export const listenAddress: SettingType<Listen> = {
   },
 };
 
-/** `https://host[:port]`, or `http://` for this machine alone; read as an origin without a slash at its end. */
+/** `https://host[:port]`, or `http://` for a loopback host only; the value has no trailing slash. */
 export const publicOrigin: SettingType<string> = {
   placeholder: "url",
   read: (raw, folder) => {
@@ -60,7 +60,7 @@ export const publicOrigin: SettingType<string> = {
   },
 };
 
-/** `https://host[:port]` or `http://host[:port]`, for what carries no secret; read without a slash at its end. */
+/** `https://host[:port]` or `http://host[:port]`, for requests without secrets; the value has no trailing slash. */
 export const anyOrigin: SettingType<string> = {
   placeholder: "url",
   read: (raw) => {
@@ -105,7 +105,7 @@ function listenText(listen: Listen): string {
   return `${host}:${listen.port}`;
 }
 
-/** `hostname` as URL normalises it: shortened IPv4 is already written out, IPv6 stands in brackets */
+/** @param hostname as URL normalizes it: shortened IPv4 addresses are expanded, IPv6 addresses have brackets */
 function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (host === "localhost") return true;

@@ -1,5 +1,5 @@
 // Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems at once.
-// Knows no process.*: flags, environment and working folder are arguments. Prints nothing.
+// Flags, environment and working folder are arguments; this file does not read process.* and prints nothing.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
@@ -29,7 +29,7 @@ import { keysOf, SETTING_NAMES, type SettingName, settingOf, type Values, variab
 const CONFIG_VARIABLE = "QUARTERMASTER_CONFIG";
 const VARIABLES: readonly string[] = [CONFIG_VARIABLE, ...SETTING_NAMES.flatMap(keysOf).map(variableOf)];
 
-/** The settings in force. Its members are private, so that printing it shows no secret, not even one in a section. */
+/** The settings in effect. Its members are private, so that printing it cannot show a secret, even one inside a section. */
 export class Config {
   readonly #resolutions: ReadonlyMap<SettingName, Resolution>;
   readonly #file: ConfigFile | undefined;
@@ -46,24 +46,24 @@ export class Config {
     this.#warnings = source.warnings;
   }
 
-  /** @returns the value, in the type the table gives the setting */
+  /** @returns the value, with the type from the table */
   get<Name extends SettingName>(name: Name): Values[Name] {
-    // Each resolution was made by the type of this very setting; a map of all of them cannot say so.
+    // The setting's own type produced this value, but the type of the map cannot express that.
     return this.#resolutions.get(name)?.value as Values[Name];
   }
 
-  /** @returns whether any source has the setting, whatever the default */
+  /** @returns whether a source other than the default has the setting */
   has(name: SettingName): boolean {
     return this.rowOf(name).origin !== "default";
   }
 
-  /** @returns text of an environment variable that a setting names; blank counts as absent */
+  /** @returns the text of an environment variable that a setting names; a blank variable counts as absent */
   variable(name: string): string | undefined {
     return variableIn(this.#inputs.env, name);
   }
 
   /**
-   * Reads the file as it is now, for the functions below; what is in force stays what it was.
+   * Reads the current file, for the functions below. The settings in effect do not change.
    * @throws DomainError `document.*`
    */
   async readFileAgain(run: RunConfigTask): Promise<FileReading> {
@@ -72,8 +72,8 @@ export class Config {
   }
 
   /**
-   * @returns the file; undefined where the service runs without one
-   * @throws DomainError `config.invalid` where its form keeps it from being used
+   * @returns the file; undefined if the service runs without one
+   * @throws DomainError `config.invalid` if the file cannot be parsed
    */
   fileIn({ file, problems }: FileReading): ConfigFile | undefined {
     if (file === undefined && problems.length > 0) throw invalid(problems, this.#named?.path);
@@ -81,7 +81,7 @@ export class Config {
   }
 
   /**
-   * @returns the value that the setting has with the file as it was read again
+   * @returns the value of the setting with the new content of the file
    * @throws DomainError `config.invalid`
    */
   valueIn<Name extends SettingName>(reading: FileReading, name: Name): Values[Name] {
@@ -92,14 +92,14 @@ export class Config {
   }
 
   /**
-   * @returns the settings as the very same sources have them now, with the file as it was read again
+   * @returns the settings from the same sources with the new content of the file
    * @throws DomainError `config.invalid`
    */
   reloadedFrom(reading: FileReading): Config {
     return resolveConfig(this.#inputs, this.#named, reading);
   }
 
-  /** a file that has been removed since is missed, also where it was found without being named */
+  /** the file that was in effect, even if it was found by default and has been removed since: reading it again must fail */
   get #named(): NamedFile | undefined {
     return (
       configPath(this.#inputs) ??
@@ -107,7 +107,7 @@ export class Config {
     );
   }
 
-  /** @returns names of the settings whose value is another than in `former` */
+  /** @returns names of the settings whose value differs from `former` */
   changedSince(former: Config): readonly SettingName[] {
     return SETTING_NAMES.filter((name) => !isSameValue(this.get(name), former.get(name)));
   }
@@ -118,17 +118,17 @@ export class Config {
     return { key: name, value: text, origin, doc: settingOf(name).doc };
   }
 
-  /** absolute path of the file in force */
+  /** absolute path of the file in effect */
   get file(): string | undefined {
     return this.#file?.path;
   }
 
-  /** sentences for the operator about what works but is unwise */
+  /** sentences for the operator about settings that work but are not advisable */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
 
-  /** the file in force, with the sections that are handed on as they are */
+  /** the file in effect, with the sections that other parts of the program parse */
   get content(): ConfigFile | undefined {
     return this.#file;
   }
@@ -136,7 +136,7 @@ export class Config {
 
 export interface ConfigRow {
   readonly key: SettingName;
-  /** `set` or `unset` for a secret; `unset` where there is no value */
+  /** `set` or `unset` for a secret; `unset` for a setting without a value */
   readonly value: string;
   readonly origin: Origin;
   readonly doc: string;
@@ -144,8 +144,7 @@ export interface ConfigRow {
 
 /**
  * Reads every setting from flags, environment, credentials and the configuration file.
- * @throws DomainError `config.invalid` with one problem for everything that is wrong in any source
- * @source operator-experience.md CLI-11, CLI-12, SVC-5
+ * @throws DomainError `config.invalid` with one problem for each mistake in any source
  */
 export function loadConfig(inputs: ConfigInputs): Config {
   const named = configPath(inputs);
@@ -175,14 +174,14 @@ function resolveConfig(inputs: ConfigInputs, named: NamedFile | undefined, readi
   const config = new Config(resolutions, sources);
   sources.problems.push(...SETTING_NAMES.flatMap((name) => conflictingSources(name, sources)));
   sources.problems.push(...unknownVariables(sources));
-  // A file that could not be read may hold what is missing.
+  // A file that could not be read may contain the missing settings.
   if (named === undefined || file !== undefined) sources.problems.push(...missingSettings(config));
   if (sources.problems.length > 0) throw invalid(sources.problems, named?.path);
   sources.warnings.push(...warningsFor(config, file));
   return config;
 }
 
-/** While gateway mode is off nothing of its details counts, not even what is wrong with them. */
+/** While gateway mode is off, its detail settings are ignored, including their problems. */
 function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
   const isOff = resolveSetting("gateway.type", { ...sources, problems: [] }).origin === "default";
   const ignored = { ...sources, problems: [], warnings: [] };
@@ -198,7 +197,7 @@ function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
 export const describe = (config: Config): readonly ConfigRow[] =>
   SETTING_NAMES.map((name) => config.rowOf(name));
 
-/** @returns the file that is in force (absolute) and how it was named; undefined where no file is */
+/** @returns the configuration file (absolute) and how it was named; undefined if there is none */
 export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undefined {
   const { config } = flags;
   if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
@@ -211,7 +210,7 @@ export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undef
     : undefined;
 }
 
-/** A variable the file itself refers to is known, whatever its name. */
+/** A variable that the file refers to is accepted, whatever its name. */
 function unknownVariables({ env, file }: Sources): readonly Problem[] {
   return Object.keys(env)
     .filter((name) => name.startsWith("QUARTERMASTER_") && variableIn(env, name) !== undefined)

@@ -1,5 +1,5 @@
-// The text of a configuration file turned into settings, with their lines, and everything wrong with its form. Pure functions
-// of plain values: a service has a thread run them for a large file, a command runs them at once.
+// Parses the text of a configuration file into settings with line numbers, and reports every syntax problem and unknown key.
+// Pure functions of plain values: the service runs them in a thread for a large file, a command runs them directly.
 
 import { closest } from "fastest-levenshtein";
 import { type Problem, pointerOf } from "../errors.ts";
@@ -11,17 +11,17 @@ import { referenceIn } from "./references.ts";
 import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
 
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
-/** words and marks of YAML; as many as a catalog file may have */
+/** YAML tokens; the same limit as for a catalog file */
 export const CONFIG_TOKENS_MAX = 3_000_000;
-/** one slip in YAML can draw many messages after it; more than these do not help */
+/** one mistake in YAML can cause many follow-on messages, so only the first ones are reported */
 export const SYNTAX_PROBLEMS_MAX = 10;
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
 const READ_KEYS: readonly string[] = [...KEYS, ...MAPPED_KEYS, ...KEYS_WITHOUT_EFFECT];
-/** `gateway.provisioner.policy` and whatever else has keys below it */
+/** `gateway.provisioner.policy` and every other key that has keys below it */
 const GROUPS = new Set(READ_KEYS.flatMap(groupsAbove));
 const LEAVES = new Set([...READ_KEYS, ...SECTIONS]);
-/** what is recommended: keys of a reference deployment only to somebody who uses some */
+/** Top-level key of a reference deployment. Its keys are suggested only for unknown keys below it. */
 const REFERENCE = "control_api";
 const isOfReference = (key: string): boolean => key.split(".")[0] === REFERENCE;
 const KNOWN_OF_REFERENCE: readonly string[] = [...LEAVES, ...GROUPS].filter(isOfReference);
@@ -33,36 +33,36 @@ function groupsAbove(key: string): string[] {
   return tokens.slice(1).map((_, index) => tokens.slice(0, index + 1).join("."));
 }
 
-/** What one key of the file has. */
+/** The value and position of one key of the file. */
 export interface FileSetting {
   readonly value: unknown;
   /** 1-based */
   readonly line: number;
 }
 
-/** A file without faults of form. */
+/** The content of a file without syntax problems. */
 export interface ConfigContent {
   /** by dotted key; keys that are absent or null are left out */
   readonly settings: ReadonlyMap<string, FileSetting>;
-  /** the section as JSON; undefined where it is absent or null */
+  /** the section as JSON; undefined if it is absent or null */
   readonly governance: string | undefined;
   readonly hasCatalog: boolean;
-  /** everything as JSON, references to the environment as they stand */
+  /** the whole file as JSON, with unresolved references to the environment */
   readonly whole: string;
-  /** those of the given variables to which the file refers, sections included */
+  /** the given variables to which the file refers, sections included */
   readonly references: ReadonlySet<string>;
 }
 
 export interface ConfigReading {
-  /** undefined where a fault of form keeps the file from being used */
+  /** undefined if a syntax problem makes the file unusable */
   readonly content?: ConfigContent;
-  /** unknown keys are listed beside usable content */
+  /** unknown keys are listed even if the content is usable */
   readonly problems: readonly Problem[];
 }
 
 /**
  * @param variables names that are set in the environment
- * @param isOver asked now and then while YAML is read
+ * @param isOver called from time to time while YAML is parsed; true stops the parser
  * @throws DomainError `document.too_slow`
  */
 export function readConfiguration(
@@ -102,7 +102,7 @@ const boundsWith = (isOver: (() => boolean) | undefined) => ({
   isOver,
 });
 
-/** Details of the reader begin with a verb. */
+/** The details of the YAML reader begin with a verb, so this puts the key in front of them. */
 const ofFile = ({ pointer, detail, line }: Problem): Problem => ({
   pointer,
   detail: pointer === "" ? `the file ${detail}` : `${pointer.slice(1).replaceAll("/", ".")}: ${detail}`,
@@ -149,7 +149,7 @@ function reportUnknown(mapping: JsonObject, above: readonly string[], problems: 
     const tokens = [...above, member];
     const key = member.includes(".") ? undefined : tokens.join(".");
     if (key !== undefined && LEAVES.has(key)) continue;
-    // Advice takes time, and nobody reads it beyond the limit.
+    // Finding the nearest key is slow, and problems beyond the limit are only counted.
     if (key === undefined || !GROUPS.has(key))
       problems.add(pointerOf(tokens), problems.isFull ? "" : unknownKey(tokens));
     else if (isJsonObject(value)) reportUnknown(value, tokens, problems);
@@ -165,7 +165,7 @@ function unknownKey(tokens: readonly string[]): string {
     : `${key}: no such key; the nearest is ${nearestKey(tokens)}`;
 }
 
-/** A key in the wrong place is nearer to its right place than to anything spelled alike. */
+/** Prefers a known key with the same last part: a key in the wrong section is more likely than a misspelling. */
 function nearestKey(tokens: readonly string[]): string {
   if (tokens[0] === REFERENCE) return closest(tokens.join("."), KNOWN_OF_REFERENCE);
   const moved = KEYS.find((key) => key.endsWith(`.${tokens.at(-1)}`));
@@ -177,10 +177,10 @@ export interface ConfigTasks {
   configurationLines: typeof configurationLines;
 }
 
-/** The functions themselves. */
+/** The implementations, by name. */
 export const CONFIG_TASKS: ConfigTasks = { readConfiguration, configurationLines };
 
-/** Runs one task, at once or elsewhere. */
+/** Runs one task, in this thread or in another. */
 export type RunConfigTask = <Name extends keyof ConfigTasks>(
   name: Name,
   request: Parameters<ConfigTasks[Name]>[0],

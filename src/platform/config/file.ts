@@ -1,5 +1,5 @@
-// The configuration file as opened: its bytes, who may read it, and its content. Which file it is, and which of its values
-// count, is for config/sources.ts; its text is read by config/content.ts.
+// Opens the configuration file: its bytes, its permissions and its content. config/config.ts decides which file to open,
+// config/content.ts parses the text, config/sources.ts decides which of its values take effect.
 import { dirname } from "node:path";
 import type { Problem } from "../errors.ts";
 import {
@@ -12,20 +12,20 @@ import {
 } from "./content.ts";
 import { readSmallBytes, type SmallBytes } from "./small-file.ts";
 
-/** A configuration file without faults of form. */
+/** A configuration file without syntax problems. */
 export interface ConfigFile extends Omit<ConfigContent, "settings"> {
   /** absolute */
   readonly path: string;
-  /** absolute; relative paths in the file start here */
+  /** absolute; relative paths in the file are resolved against it */
   readonly folder: string;
   /** anyone on this machine may read it */
   readonly isWorldReadable: boolean;
   readonly bytes: Uint8Array;
-  /** @returns what a dotted key has (`server.listen`); undefined where it is absent or null */
+  /** @returns the value and line of a dotted key (`server.listen`); undefined if it is absent or null */
   settingAt(key: string): FileSetting | undefined;
 }
 
-/** The file, or everything that keeps it from being used; unknown keys are listed beside a usable file. */
+/** The file, or the problems that make it unusable. Unknown keys are listed even if the file is usable. */
 export interface FileReading {
   readonly file?: ConfigFile;
   readonly problems: readonly Problem[];
@@ -35,11 +35,11 @@ export interface FileReading {
 export interface NamedFile {
   /** absolute */
   readonly path: string;
-  /** how the file was named (`--config`), to begin messages with */
+  /** how the file was named (`--config`); messages begin with it */
   readonly spelling: string;
 }
 
-/** Reads the file at once. @param variables names that are set in the environment */
+/** Reads and parses the file in this thread. @param variables names that are set in the environment */
 export function readConfigFile(named: NamedFile, variables: readonly string[]): FileReading {
   const opened = openFile(named);
   return "problems" in opened
@@ -47,7 +47,7 @@ export function readConfigFile(named: NamedFile, variables: readonly string[]): 
     : withContent(named, opened, readConfiguration({ ...opened, variables }));
 }
 
-/** Reads the file while others are served. @throws DomainError `document.*` */
+/** Reads the file and has `run` parse it, so that the event loop stays free. @throws DomainError `document.*` */
 export async function readConfigFileWith(
   run: RunConfigTask,
   named: NamedFile,

@@ -1,8 +1,8 @@
-// Keys that the configuration file of a reference deployment may have: those that are read as settings of ours, and those that
-// have no effect, each with what replaces it. Settings of ours are in config/table.ts.
+// Keys from the configuration file of a reference deployment: keys that are read as Quartermaster's settings, and keys that have
+// no effect, each with its replacement. Quartermaster's own settings are in config/table.ts.
 import type { SettingName } from "./table.ts";
 
-/** Key of the reference deployment to the setting that it is read as. */
+/** From a key of the reference deployment to the setting that it sets. */
 const READ_AS: Readonly<Record<string, SettingName>> = {
   "control_api.listen": "server.listen",
   // Clients verify that the audience is the URL of the API.
@@ -20,7 +20,7 @@ const SIGNING_KEYS =
 const SEALED_LOCALLY = "gateway keys are sealed locally; keys.sealing_key replaces it";
 const ARCHIVES = "archives are kept in data_dir";
 
-/** Key without effect, or mapping of such keys, to what replaces it. */
+/** From a key without effect, or a mapping of such keys, to its replacement. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   "control_api.database_url": "the database is a file in data_dir",
   "control_api.database": "the database is a file in data_dir and needs no connections",
@@ -51,7 +51,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "gateway.provisioner.model_catalog_refresh_seconds": "nothing replaces it",
 };
 
-/** Keys that are read as settings of ours. */
+/** Keys that are read as Quartermaster's settings. */
 export const MAPPED_KEYS: readonly string[] = Object.keys(READ_AS);
 
 /** Keys that are accepted and have no effect. */

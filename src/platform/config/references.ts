@@ -1,4 +1,4 @@
-// References of files to the environment: `os.environ/NAME` or `env://NAME` in the place of a value.
+// References from files to environment variables: a value of the form `os.environ/NAME` or `env://NAME`.
 
 const REFERENCE = /^(?:os\.environ\/|env:\/\/)(.+)$/;
 
@@ -6,5 +6,5 @@ const REFERENCE = /^(?:os\.environ\/|env:\/\/)(.+)$/;
 export const referenceIn = (value: unknown): string | undefined =>
   typeof value === "string" ? REFERENCE.exec(value.trim())?.[1] : undefined;
 
-/** @returns what stands for the value of the variable in a file */
+/** @returns the reference to write into a file instead of the variable's value */
 export const referenceTo = (variable: string): string => `os.environ/${variable}`;

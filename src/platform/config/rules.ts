@@ -1,33 +1,33 @@
-// Rules between settings: what must be given together, and what works but is not what somebody meant. Each setting alone is
-// for config/table.ts; loading them is for config.ts.
+// Rules that involve several settings: settings that require each other, and combinations that work but are probably a mistake.
+// config/table.ts defines each setting by itself; config/config.ts loads them.
 import { type Problem, pointerOf } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
 import { referenceWarnings } from "./reference-keys.ts";
 import { SETTING_NAMES, type SettingName, type Values } from "./table.ts";
 
-/** The settings as resolved, each by itself. */
+/** The resolved settings, before any rule was checked. */
 interface Settings {
   get<Name extends SettingName>(name: Name): Values[Name];
   has(name: SettingName): boolean;
-  /** @returns text of an environment variable that a setting names */
+  /** @returns the text of an environment variable that a setting names */
   variable(name: string): string | undefined;
 }
 
 /** The provisioner that is part of the service; every other type is an executable. */
 export const BUILTIN_PROVISIONER = "builtin-litellm";
 
-/** @returns whether the setting counts only while gateway mode is on */
+/** @returns whether the setting has an effect only while gateway mode is on */
 export const isGatewayDetail = (name: SettingName): boolean =>
   name.startsWith("gateway.") && name !== "gateway.type";
 
-/** @returns a problem for each setting that others in force need and that is not there */
+/** @returns a problem for each missing setting that another setting requires */
 export const missingSettings = (config: Settings): readonly Problem[] => [
   ...missingCounterpart(config, ["server.tls_cert", "server.tls_key"]),
   ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
 ];
 
-/** @returns sentences for the operator */
+/** @returns warnings for the operator, as sentences */
 export function warningsFor(config: Settings, file: ConfigFile | undefined): readonly string[] {
   const gateway = config.has("gateway.type");
   const ignored = SETTING_NAMES.filter((name) => !gateway && isGatewayDetail(name) && config.has(name));
@@ -39,7 +39,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
   ];
 }
 
-/** One of two that are given together or not at all. */
+/** @returns a problem if exactly one setting of the pair is given */
 function missingCounterpart(config: Settings, pair: readonly [SettingName, SettingName]): readonly Problem[] {
   const missing = pair.filter((name) => !config.has(name));
   return missing.length !== 1
@@ -47,7 +47,6 @@ function missingCounterpart(config: Settings, pair: readonly [SettingName, Setti
     : missing.map((name) => missingSetting(name, `${pair.join(" and ")} are given together or not at all`));
 }
 
-/** @source gateway-keys.md sections 5.1 and 10 */
 function missingForGateway(config: Settings): readonly Problem[] {
   const isExecutable =
     config.has("gateway.provisioner.executable_path") || config.has("gateway.provisioner.executable_sha256");

@@ -1,5 +1,5 @@
-// Reads one small file for the configuration: regular files only, never past a limit, text in UTF-8.
-// What the text means is for config/file.ts (YAML) and config/sources.ts (secrets).
+// Reads one small file for the configuration: regular files up to a size limit, text in UTF-8.
+// config/file.ts (YAML) and config/sources.ts (secrets) interpret the content.
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
@@ -15,7 +15,7 @@ export interface SmallBytes {
   readonly isWorldReadable: boolean;
 }
 
-/** Why there is no text; `line` is 1-based, given where one line is at fault. */
+/** Why the file cannot be used. `line` is 1-based, given if the problem is in one line. */
 export interface Unreadable {
   readonly wrong: string;
   readonly isMissing?: boolean;
@@ -28,7 +28,7 @@ const LINE_FEED = 0x0a;
 
 /**
  * @param path absolute
- * @returns the text without a byte order mark, or the reason in words that follow the file's name ("does not exist")
+ * @returns the text without a byte order mark, or the reason, worded to follow the file's name ("does not exist")
  */
 export function readSmallFile(path: string, sizeBytesMax: number): SmallFile | Unreadable {
   const small = readSmallBytes(path, sizeBytesMax);
@@ -40,12 +40,12 @@ export function readSmallFile(path: string, sizeBytesMax: number): SmallFile | U
 
 /**
  * @param path absolute
- * @returns what is in the file, or the reason in words that follow its name
+ * @returns the content of the file, or the reason, worded to follow its name
  */
 export function readSmallBytes(path: string, sizeBytesMax: number): SmallBytes | Unreadable {
   let descriptor: number;
   try {
-    // Without O_NONBLOCK a named pipe in this place would stop the start for ever.
+    // Without O_NONBLOCK, opening a named pipe would block forever.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return reasonOf(error);

@@ -1,5 +1,5 @@
-// Where the value of one setting comes from. Ordinary settings: flag, environment, file, default. Secrets: credential of the
-// service manager, secret file, environment (with a warning), file. Types are in config/types.ts, the file in config/file.ts.
+// Resolves one setting from its sources, in order of precedence. Ordinary settings: flag, environment, file, default. Secrets:
+// credential of the service manager, secret file, environment (with a warning), file. config/types.ts has the types of values.
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, pointerOf } from "../errors.ts";
@@ -13,17 +13,17 @@ import { path as pathType } from "./types.ts";
 
 export const SECRET_FILE_BYTES_MAX = 64 * 1024;
 
-/** Everything outside the program that settings may come from. */
+/** The external sources of settings, without the configuration file. */
 export interface ConfigInputs {
-  /** what commander hands over: members such as `serverListen`; members that are no setting are left alone */
+  /** as parsed by commander, with members such as `serverListen`; members that are not settings are ignored */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** absolute; relative paths of flags and environment start here */
+  /** absolute; relative paths in flags and environment are resolved against it */
   readonly cwd: string;
 }
 
 export type Origin = "flag" | "environment" | "credential" | "secret file" | FileOrigin | "default";
-/** the line, and the key where it is one of a reference deployment */
+/** the line, and the key if it belongs to a reference deployment */
 type FileOrigin = `file:${number}` | `file:${number} (${string})`;
 
 export interface Resolution {
@@ -33,16 +33,16 @@ export interface Resolution {
   readonly origin: Origin;
 }
 
-/** The inputs with the file read; what is wrong and what is unwise is gathered in the two lists. */
+/** The inputs and the parsed file. Resolving settings appends to `problems` and `warnings`. */
 export interface Sources extends ConfigInputs {
   readonly file: ConfigFile | undefined;
   readonly problems: Problem[];
   readonly warnings: string[];
 }
 
-/** Something given for a setting: `raw`, unless `wrong` says why it could not even be read. */
+/** A value given for a setting. `wrong` says why it could not be read; otherwise `raw` is the value. */
 interface Candidate {
-  /** dotted; for a secret file it ends in `_file` */
+  /** dotted; ends in `_file` for a secret file */
   readonly key: string;
   /** what the user wrote: `--server-listen`, `QUARTERMASTER_SERVER_LISTEN`, `server.listen` */
   readonly spelling: string;
@@ -51,21 +51,21 @@ interface Candidate {
   readonly line?: number;
   readonly raw?: unknown;
   readonly wrong?: string;
-  /** environment variable the value itself stood in */
+  /** environment variable that contained the value */
   readonly variable?: string;
 }
 
-/** @returns the variable's text; blank counts as absent */
+/** @returns the variable's text; a blank variable counts as absent */
 export function variableIn(env: ConfigInputs["env"], name: string): string | undefined {
   const value = env[name];
   return value === undefined || value.trim() === "" ? undefined : value;
 }
 
-/** @returns a folder the service manager names; of a colon list, the first (systemd.exec(5), RuntimeDirectory=) */
+/** @returns a folder named by the service manager; the first one of a colon-separated list (systemd.exec(5), RuntimeDirectory=) */
 export const folderIn = (env: ConfigInputs["env"], name: string): string | undefined =>
   variableIn(env, name)?.split(":")[0];
 
-/** Takes the first source that has the setting; a value that is wrong there is a problem, never a reason to look further. */
+/** Uses the first source that has the setting. An invalid value there is a problem; later sources do not replace it. */
 export function resolveSetting(name: SettingName, sources: Sources): Resolution {
   const candidate =
     settingOf(name).credential === undefined ? ordinary(name, sources) : secret(name, sources);
@@ -120,7 +120,7 @@ function mappedInFile(key: string, sources: Sources): Candidate | undefined {
   return found && { ...found, origin: `file:${found.line ?? 1} (${mapped})` };
 }
 
-/** @returns a problem for each key of ours in the file beside one that is read as the same setting and says otherwise */
+/** @returns a problem for each setting in the file that contradicts the key of a reference deployment for the same setting */
 export function conflictingSources(name: SettingName, sources: Sources): readonly Problem[] {
   const mapped = mappedInFile(name, sources);
   if (mapped === undefined) return [];
@@ -140,7 +140,7 @@ function readingOf(name: SettingName, { wrong, raw, folder }: Candidate): unknow
   return "wrong" in reading ? undefined : reading.value;
 }
 
-/** Secrets hide their text from any other comparison. */
+/** Compares secrets by their text, which a structural comparison cannot see. */
 export const isSameValue = (one: unknown, other: unknown): boolean =>
   one instanceof Secret && other instanceof Secret
     ? one.reveal() === other.reveal()
@@ -164,7 +164,7 @@ function inFile(key: string, { file, env }: Sources): Candidate | undefined {
   };
 }
 
-/** Puts in the environment's text for each reference, also inside lists and mappings. */
+/** Replaces each reference by the variable's text, also inside lists and mappings. */
 function expand(raw: unknown, env: ConfigInputs["env"], missing: Set<string>): unknown {
   if (Array.isArray(raw)) return raw.map((item) => expand(item, env, missing));
   if (typeof raw === "object" && raw !== null)
@@ -185,7 +185,7 @@ function secret(name: SettingName, sources: Sources): Candidate | undefined {
   );
 }
 
-/** systemd.exec(5), LoadCredential=; a credential that was not passed has no file */
+/** See LoadCredential= in systemd.exec(5). A credential that was not passed has no file. */
 function fromCredential(name: SettingName, { env, cwd }: Sources): Candidate | undefined {
   const credential = settingOf(name).credential;
   const folder = variableIn(env, "CREDENTIALS_DIRECTORY");

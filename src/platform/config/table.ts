@@ -1,5 +1,5 @@
-// The table of settings: name, type, default, credential, one line of documentation. Help texts, `config show` and the
-// TypeScript type of every value follow from it. Where values come from is config/sources.ts; how types read is config/types.ts.
+// The table of settings: name, type, default, credential and one line of documentation. Help texts, `config show` and the
+// TypeScript type of every value derive from it. config/sources.ts resolves the values; config/types.ts parses them.
 
 import type { Secret } from "../secret.ts";
 import { addressRange, anyOrigin, FORWARDED_HEADERS, listenAddress, publicOrigin } from "./addresses.ts";
@@ -21,9 +21,9 @@ import {
 export interface Setting<T> {
   readonly type: SettingType<T>;
   readonly doc: string;
-  /** as a person would write it; read by the type like any other text */
+  /** as an operator would write it; the type parses it like any other text */
   readonly default?: string;
-  /** environment variable of the service manager that replaces the default; the first entry of a colon list */
+  /** environment variable of the service manager that replaces the default; a colon-separated list counts by its first entry */
   readonly defaultVariable?: string;
   /** file name below $CREDENTIALS_DIRECTORY; marks the setting as secret */
   readonly credential?: string;
@@ -36,27 +36,27 @@ export const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
 export const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
 export const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
 export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
-/** a token takes 64 bytes at most: 64 MB are for a million workstations */
+/** a token takes at most 64 bytes, so 64 MB are enough for a million workstations */
 export const TOKEN_MEMORY_MB = { min: 1, max: 4096 };
 export const SCIM_PAGE = { min: 100, max: 1000 };
 export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
-/** a year by default: longer than any leave, and as long as yearly reviews look back; who comes back is listed anew */
+/** The default is a year: longer than any leave, and the period of yearly reviews. A workstation that returns is listed again. */
 export const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
 export const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
-/** a month at least, so that a weekly export misses nothing; a hundred years at most */
+/** at least a month, so that a weekly export misses nothing; at most a hundred years */
 export const AUDIT_RETENTION_DAYS = { min: 30, max: 36_500 };
-/** attempts that one window may allow */
+/** attempts in one window */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };
-/** an inference token cannot be taken back where it is cached, so it lives half a day at most */
+/** a cached inference token cannot be revoked, so it lives at most half a day */
 export const INFERENCE_TOKEN_TTL_SECONDS = { min: 60, max: 43_200 };
 export const RECONCILE_TTL_SECONDS = { min: 1, max: 2_592_000 };
 export const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
 export const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
-/** it opens every user's gateway key */
+/** the proxy token gives access to every user's gateway key */
 export const PROXY_TOKEN_LENGTH_MIN = 32;
-/** a month at most: what is older helps nobody; 0 makes none */
+/** at most a month, because an older backup is of little use; 0 turns scheduled backups off */
 export const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
 export const BACKUPS_KEPT = { min: 1, max: 1000 };
 export const REPLACED_KEPT_DAYS = { min: 1, max: 3650 };
@@ -90,10 +90,10 @@ const sealed = (credential: string, doc: string, lengthMin?: number): Setting<Se
   doc,
 });
 
-/** Every setting. What stands before a dot is a section of the file, or one inside it. */
+/** Every setting. The parts before the last dot are nested sections of the file. */
 export const SETTINGS = {
   data_dir: {
-    ...always(path, "./data", "folder that holds everything the service keeps"),
+    ...always(path, "./data", "folder for all data of the service"),
     defaultVariable: "STATE_DIRECTORY",
   },
   "server.listen": always(
@@ -101,35 +101,31 @@ export const SETTINGS = {
     "127.0.0.1:8080",
     "where to listen: host:port, [ipv6]:port or unix:/path",
   ),
-  "server.public_url": optional(publicOrigin, "origin under which clients and browsers reach the service"),
-  "server.tls_cert": optional(path, "certificate chain in PEM, for own TLS"),
-  "server.tls_key": optional(path, "private key in PEM, for own TLS"),
+  "server.public_url": optional(publicOrigin, "origin at which workstations and browsers reach the service"),
+  "server.tls_cert": optional(path, "PEM file with the certificate chain, to serve TLS directly"),
+  "server.tls_key": optional(path, "PEM file with the private key, to serve TLS directly"),
   "server.trusted_proxies": always(
     list(addressRange),
     "",
-    "addresses or ranges of proxies whose forwarding header is believed",
+    "addresses or ranges of proxies whose forwarding header is trusted",
   ),
   "server.forwarded_header": always(
     choice(...FORWARDED_HEADERS),
     "x-forwarded-for",
-    "the only header in which trusted proxies name the caller's address",
+    "header in which trusted proxies pass the client's address; all others are ignored",
   ),
-  "log.level": always(
-    choice("debug", "info", "warning", "error"),
-    "info",
-    "least severe level that is logged",
-  ),
+  "log.level": always(choice("debug", "info", "warning", "error"), "info", "lowest level that is logged"),
   "log.format": always(
     choice("auto", "json", "text"),
     "auto",
-    "log lines as JSON or text; auto is JSON for the journal and text otherwise",
+    "format of log lines; auto means JSON for the journal, text otherwise",
   ),
-  "metrics.token": sealed("metrics-token", "bearer token that may read the metrics"),
-  "keys.sealing_key": sealed("sealing-key", "key that seals secrets in the database"),
+  "metrics.token": sealed("metrics-token", "bearer token for reading the metrics"),
+  "keys.sealing_key": sealed("sealing-key", "key that encrypts secrets in the database"),
   "bootstrap.admin_email": always(
     email,
     "admin@example.com",
-    "first administrator, made when there is no user yet",
+    "first administrator, created if there are no users yet",
   ),
   "bootstrap.admin_password": sealed(
     "admin-password",
@@ -140,91 +136,98 @@ export const SETTINGS = {
   "backup.every_hours": always(
     integer(BACKUP_EVERY_HOURS),
     "24",
-    "hours from one scheduled backup to the next; 0 makes none",
+    "hours between scheduled backups; 0 turns them off",
   ),
   "backup.keep": always(
     integer(BACKUPS_KEPT),
     "7",
-    "scheduled backups that are kept; older ones are removed",
+    "number of scheduled backups to keep; older ones are removed",
   ),
   "backup.keep_replaced": always(
     integer(REPLACED_KEPT_DAYS),
     "30",
-    "days for which the data that a restore has replaced is kept",
+    "days to keep the data that a restore has replaced",
   ),
   "backup.directory": optional(
     path,
-    "folder of backups, which must exist; backups/ in the data directory without it",
+    "existing folder for backups; by default backups/ in the data directory",
   ),
   "database.replicated": always(
     boolean,
     "no",
     "whether other software, such as Litestream, replicates the database file and checkpoints its log",
   ),
-  "catalog.file": optional(path, "catalog of packages read at start"),
+  "catalog.file": optional(path, "package catalog to read at start"),
   "harnesses.file": optional(path, "signed file that extends the certified versions of coding agents"),
-  "harnesses.trust": optional(path, "public keys in PEM whose signatures of the harness file are believed"),
+  "harnesses.trust": optional(
+    path,
+    "PEM file with the public keys that are trusted to sign the harness file",
+  ),
   "package_sources.public": always(
     boolean,
     "no",
-    "whether administrators may have archives fetched from any public https host",
+    "whether administrators may fetch archives from any public https host",
   ),
   "clients.retention_days": always(
     integer(CLIENT_RETENTION_DAYS),
     "365",
-    "days after its last report at which a workstation leaves the inventory",
+    "days after its last report until a workstation is removed from the inventory",
   ),
   "invitations.retention_days": always(
     integer(INVITATION_RETENTION_DAYS),
     "365",
-    "days after its link expired at which an invitation is removed: accepted, canceled or unused",
+    "days after its link expired until an invitation is removed, whether accepted, canceled or unused",
   ),
   "audit.retention_days": optional(
     integer(AUDIT_RETENTION_DAYS),
-    "days for which entries of the audit log are kept; all are kept without it",
+    "days to keep entries of the audit log; by default all are kept",
   ),
-  "scim.token": sealed("scim-token", "bearer token of the identity provider that pushes users"),
+  "scim.token": sealed("scim-token", "bearer token of the identity provider that provisions users"),
   "scim.group_role_mappings": always(
     map(choice("admin", "member")),
     "{}",
-    "role that members of a provisioned group receive, by group name",
+    "from the name of a provisioned group to the role of its members",
   ),
   "scim.link_existing": always(
     choice("by_address", "never"),
     "by_address",
-    "whether a provisioned user takes over the local account of the same address",
+    "whether a provisioned user is linked to the local account with the same e-mail address",
   ),
-  "scim.page_max": always(integer(SCIM_PAGE), "200", "users or groups on one page of a SCIM list at most"),
+  "scim.page_max": always(
+    integer(SCIM_PAGE),
+    "200",
+    "maximum number of users or groups on one page of a SCIM list",
+  ),
   "scim.scan_rows_max": always(
     integer(SCIM_SCAN_ROWS),
     "200000",
-    "rows that a SCIM filter without an index may look at",
+    "maximum number of rows that a SCIM filter without an index may scan",
   ),
   "scim.requests_per_second": always(
     integer(SCIM_REQUESTS),
     "100",
-    "SCIM requests a second that one token may go on sending",
+    "sustained SCIM requests per second for one token",
   ),
   "scim.requests_burst": always(
     integer(SCIM_REQUESTS),
     "500",
-    "SCIM requests that one token may send at once after a rest",
+    "SCIM requests that one token may send in a burst after a pause",
   ),
   "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
   "access.access_token_ttl_seconds": always(
     integer(ACCESS_TOKEN_TTL_SECONDS),
     "900",
-    "life of an access token",
+    "lifetime of an access token",
   ),
   "access.refresh_token_ttl_seconds": always(
     integer(REFRESH_TOKEN_TTL_SECONDS),
     "2592000",
-    "life of a refresh token",
+    "lifetime of a refresh token",
   ),
   "access.browser_session_ttl_seconds": always(
     integer(BROWSER_SESSION_TTL_SECONDS),
     "43200",
-    "life of a login session in a browser",
+    "lifetime of a login session in a browser",
   ),
   "access.device_code_ttl_seconds": always(
     integer(DEVICE_CODE_TTL_SECONDS),
@@ -234,7 +237,7 @@ export const SETTINGS = {
   "access.poll_interval_seconds": always(
     integer(POLL_INTERVAL_SECONDS),
     "5",
-    "least time between two polls of a device login",
+    "minimum time between two polls of a device login",
   ),
   "access.signing_key_rotation_days": always(
     integer(SIGNING_KEY_ROTATION_DAYS),
@@ -244,17 +247,17 @@ export const SETTINGS = {
   "access.token_memory_mb": always(
     integer(TOKEN_MEMORY_MB),
     "64",
-    "memory for verified access tokens in MB, 64 bytes each; their workstations take 1.5 times as much beside it",
+    "memory for verified access tokens in MB, 64 bytes each; their workstations take another 1.5 times as much",
   ),
   "limits.password_guesses_per_account_and_address": always(
     integer(ATTEMPTS),
     "10",
-    "wrong passwords for one account from one address, or from one browser that has signed in before, in a window",
+    "wrong passwords in a window for one account from one address, or from one browser that has signed in before",
   ),
   "limits.password_guesses_per_account": always(
     integer(ATTEMPTS),
     "200",
-    "wrong passwords for one account in a window, without browsers that have signed in before",
+    "wrong passwords in a window for one account, not counting browsers that have signed in before",
   ),
   "limits.password_guesses_per_address": always(
     integer(ATTEMPTS),
@@ -274,46 +277,51 @@ export const SETTINGS = {
   "limits.device_codes_per_address": always(
     integer(ATTEMPTS),
     "600",
-    "device logins begun from one address in a window",
+    "device logins started from one address in a window",
   ),
   "limits.pending_logins_per_address": always(
     integer(ATTEMPTS),
     "200",
-    "device logins of one address that wait for a decision at once",
+    "device logins from one address that may wait for a decision at the same time",
   ),
   "limits.pending_logins_per_network": always(
     integer(ATTEMPTS),
     "1000",
-    "device logins of one network (/24, of IPv6 /48) that wait for a decision at once",
+    "device logins from one network (IPv4 /24, IPv6 /48) that may wait for a decision at the same time",
   ),
   "limits.invitations_per_actor": always(
     integer(ATTEMPTS),
     "100",
     "invitations sent by one actor in a window",
   ),
-  "limits.window_seconds": always(
-    integer(WINDOW_SECONDS),
-    "900",
-    "length of the window these limits count in",
-  ),
-  "gateway.type": optional(choice("litellm"), "kind of inference gateway; gateway mode is off without it"),
+  "limits.window_seconds": always(integer(WINDOW_SECONDS), "900", "length of the window for these limits"),
+  "gateway.type": optional(choice("litellm"), "type of the inference gateway; if unset, gateway mode is off"),
   "gateway.url": optional(publicOrigin, "origin of the inference gateway"),
-  "gateway.inference_proxy_url": optional(publicOrigin, "origin of the inference proxy, for workstations"),
+  "gateway.inference_proxy_url": optional(
+    publicOrigin,
+    "origin at which workstations reach the inference proxy",
+  ),
   "gateway.inference_proxy_health_url": optional(
     anyOrigin,
-    "origin at which this service asks the inference proxy for its health; else that for workstations",
+    "origin for health checks of the inference proxy; by default gateway.inference_proxy_url",
   ),
   "gateway.proxy_token": sealed(
     "gateway-proxy-token",
-    `token with which the inference proxy asks for keys, at least ${PROXY_TOKEN_LENGTH_MIN} characters`,
+    `token with which the inference proxy requests keys, at least ${PROXY_TOKEN_LENGTH_MIN} characters`,
     PROXY_TOKEN_LENGTH_MIN,
   ),
-  "gateway.inference_jwt.issuer": optional(text, "issuer of inference tokens; our own origin without it"),
-  "gateway.inference_jwt.audience": optional(text, "audience of inference tokens; the usual one without it"),
+  "gateway.inference_jwt.issuer": optional(
+    text,
+    "issuer of inference tokens; by default the origin of this service",
+  ),
+  "gateway.inference_jwt.audience": optional(
+    text,
+    "audience of inference tokens; by default the standard one",
+  ),
   "gateway.inference_jwt.token_ttl_seconds": always(
     integer(INFERENCE_TOKEN_TTL_SECONDS),
     "43200",
-    "life of an inference token, within that of its login session",
+    "lifetime of an inference token; it never outlives its login session",
   ),
   "gateway.inference_jwt.rotation_days": always(
     integer(SIGNING_KEY_ROTATION_DAYS),
@@ -322,67 +330,70 @@ export const SETTINGS = {
   ),
   "gateway.provisioner.type": optional(
     text,
-    "what makes gateway keys: builtin-litellm, or an executable's name",
+    "provisioner that creates gateway keys: builtin-litellm, or the name of an executable",
   ),
   "gateway.provisioner.reconcile_ttl_seconds": always(
     integer(RECONCILE_TTL_SECONDS),
     "86400",
-    "time after which a gateway key is looked after again",
+    "time after which a gateway key is reconciled again",
   ),
   "gateway.provisioner.timeout_seconds": always(
     integer(PROVISIONER_TIMEOUT_SECONDS),
     "15",
-    "time for one call of the provisioner",
+    "time limit of one provisioner call",
   ),
   "gateway.provisioner.max_concurrency": always(
     integer(PROVISIONER_CONCURRENCY),
     "8",
-    "calls of the provisioner at the same moment",
+    "maximum number of concurrent provisioner calls",
   ),
-  "gateway.provisioner.executable_path": optional(path, "executable that makes gateway keys"),
-  "gateway.provisioner.executable_sha256": optional(digest, "digest of the executable"),
+  "gateway.provisioner.executable_path": optional(path, "executable that creates gateway keys"),
+  "gateway.provisioner.executable_sha256": optional(digest, "SHA-256 digest of the executable"),
   "gateway.provisioner.executable_environment": always(
     list(variable),
     "",
-    "variables of our own environment that the executable finds in its",
+    "environment variables that are passed on to the executable",
   ),
   "gateway.provisioner.policy_revision": optional(
     text,
-    "a new value has every gateway key looked after again",
+    "revision of the policy; a new value reconciles every gateway key again",
   ),
   "gateway.provisioner.admin_key": sealed("gateway-admin-key", "admin key of the inference gateway"),
   "gateway.provisioner.policy.models": always(
     list(text),
     "",
-    "models that a gateway key may use; all that the gateway allows without any",
+    "models that a gateway key may use; if empty, all models that the gateway allows",
   ),
-  "gateway.provisioner.policy.max_budget": optional(amount(KEY_BUDGET), "money that a gateway key may spend"),
+  "gateway.provisioner.policy.max_budget": optional(
+    amount(KEY_BUDGET),
+    "maximum amount of money that a gateway key may spend",
+  ),
   "gateway.provisioner.policy.budget_duration": optional(
     duration,
-    "time after which its budget is full again",
+    "period after which the budget of a gateway key is reset",
   ),
-  "gateway.provisioner.policy.rpm_limit": optional(integer(KEY_RATE), "requests a minute of a gateway key"),
-  "gateway.provisioner.policy.tpm_limit": optional(integer(KEY_RATE), "tokens a minute of a gateway key"),
+  "gateway.provisioner.policy.rpm_limit": optional(integer(KEY_RATE), "requests per minute of a gateway key"),
+  "gateway.provisioner.policy.tpm_limit": optional(integer(KEY_RATE), "tokens per minute of a gateway key"),
   "gateway.provisioner.policy.max_parallel_requests": optional(
     integer(KEY_RATE),
-    "requests of a gateway key at the same moment",
+    "maximum number of concurrent requests of a gateway key",
   ),
-  "gateway.provisioner.policy.duration": optional(duration, "life of a gateway key"),
+  "gateway.provisioner.policy.duration": optional(duration, "lifetime of a gateway key"),
   "gateway.provisioner.policy.team_scoped": always(
     boolean,
     "no",
-    "whether a gateway key is made in the one team of its user",
+    "whether a gateway key is created in its user's only team",
   ),
 } satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** The value of each setting, by name; undefined only where the table has no default. */
+/** The value of each setting, by name; undefined only if the table has no default. */
 export type Values = {
   readonly [Name in SettingName]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
 };
 
-/** Top-level keys of the file that are handed on as they are. */
+/** Top-level keys of the file that other parts of the program parse. */
 export const SECTIONS = ["governance", "package_catalog"] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
@@ -393,11 +404,11 @@ export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filte
 /** @returns the setting, whatever its type */
 export const settingOf = (name: SettingName): Setting<unknown> => SETTINGS[name];
 
-/** @returns every key that may stand in the file and, but for secrets, in flags: a secret is also there as `<name>_file` */
+/** @returns the keys of a setting in the file; a secret has a second one, `<name>_file`, and only that one is a flag */
 export const keysOf = (name: SettingName): readonly string[] =>
   settingOf(name).credential === undefined ? [name] : [name, fileKeyOf(name)];
 
-/** @returns the key of the file that holds the secret: `scim.token` gives `scim.token_file` */
+/** @returns the key for the path of a secret file: `scim.token` gives `scim.token_file` */
 export const fileKeyOf = (name: SettingName): string => `${name}_file`;
 
 /** @returns the environment variable: `server.listen` gives `QUARTERMASTER_SERVER_LISTEN` */
@@ -406,16 +417,16 @@ export const variableOf = (key: string): string => `QUARTERMASTER_${key.replaceA
 /** @returns the flag: `server.public_url` gives `--server-public-url` */
 export const flagOf = (key: string): string => `--${key.replaceAll(/[._]/g, "-")}`;
 
-/** @returns the member under which commander hands over the flag: `server.public_url` gives `serverPublicUrl` */
+/** @returns commander's name for the flag: `server.public_url` gives `serverPublicUrl` */
 export const attributeOf = (key: string): string =>
   key.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What commander needs for one option. Give it no default of its own, or every value would look as if a flag had set it. */
+/** One option for commander. Never pass commander a default, or every value would appear to come from a flag. */
 export interface SettingOption {
   /** flag and placeholder: `--server-listen <address>` */
   readonly flags: string;
   readonly doc: string;
-  /** empty where there is no default */
+  /** empty if there is no default */
   readonly defaultText: string;
 }
 
@@ -426,7 +437,7 @@ export const CONFIG_OPTION: SettingOption = {
   defaultText: "",
 };
 
-/** @returns one option for each of the settings, in the order of the table; a secret has only its `-file` twin */
+/** @returns one option for each of the settings, in the order of the table; a secret has only its `-file` option */
 export const settingOptions = (wanted: readonly SettingName[] = SETTING_NAMES): readonly SettingOption[] =>
   SETTING_NAMES.filter((name) => wanted.includes(name)).map((name) => {
     const setting = settingOf(name);

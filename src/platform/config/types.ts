@@ -1,17 +1,17 @@
-// The types a setting can have: each reads text (flag, environment, secret file) or a YAML value, and says what would be right.
-// No message repeats the value it refuses: it may be a secret in the wrong place. Network addresses are in config/addresses.ts.
+// The types of settings. Each parses text (flag, environment, secret file) or a YAML value, or says what a valid value looks like.
+// Messages never repeat the rejected value: it may be a misplaced secret. Network addresses are in config/addresses.ts.
 
 import { resolve } from "node:path";
 import { Secret } from "../secret.ts";
 import { isJsonObject } from "../text/json-object.ts";
 
-/** The value and its printable text, or what the value must be ("must be ..."). */
+/** The value and its printable text, or a description of valid values ("must be ..."). */
 export type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };
 
 export interface SettingType<T> {
-  /** what follows the flag in help texts */
+  /** follows the flag in help texts */
   readonly placeholder: string;
-  /** `folder` is absolute: relative paths start there */
+  /** `folder` is absolute; relative paths are resolved against it */
   readonly read: (raw: unknown, folder: string) => Reading<T>;
 }
 
@@ -25,13 +25,13 @@ const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+$/;
 const TRUE = new Set(["1", "true", "yes", "on"]);
 const FALSE = new Set(["0", "false", "no", "off"]);
 
-/** @returns trimmed text of a scalar; undefined for lists, mappings and null */
+/** @returns the trimmed text of a scalar; undefined for lists, mappings and null */
 export const scalarText = (raw: unknown): string | undefined =>
   typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean"
     ? String(raw).trim()
     : undefined;
 
-/** One line of text, 1 to TEXT_LENGTH_MAX characters. A bare YAML number is refused: `007` would lose its zeros. */
+/** One line of text, 1 to TEXT_LENGTH_MAX characters. An unquoted YAML number is rejected: `007` would lose its zeros. */
 export const text: SettingType<string> = {
   placeholder: "text",
   read: (raw) => {
@@ -44,7 +44,7 @@ export const text: SettingType<string> = {
   },
 };
 
-/** A path of the file system, made absolute. Whether it exists is for whoever opens it. */
+/** A file system path, made absolute. The path need not exist. */
 export const path: SettingType<string> = {
   placeholder: "path",
   read: (raw, folder) => {
@@ -57,7 +57,7 @@ export const path: SettingType<string> = {
   },
 };
 
-/** A whole number from min to max, both included. */
+/** A whole number from min to max, inclusive. */
 export const integer = (range: { min: number; max: number }): SettingType<number> => ({
   placeholder: "number",
   read: (raw) => {
@@ -69,7 +69,7 @@ export const integer = (range: { min: number; max: number }): SettingType<number
   },
 });
 
-/** A number from 0 to `max`, with decimals or without. */
+/** A number from 0 to `max`, inclusive, with or without decimals. */
 export const amount = ({ max }: { max: number }): SettingType<number> => ({
   placeholder: "number",
   read: (raw) => {
@@ -81,7 +81,7 @@ export const amount = ({ max }: { max: number }): SettingType<number> => ({
   },
 });
 
-/** Text of a fixed form. `form` completes "must be ...". */
+/** Text that matches a pattern. `form` completes "must be ...". */
 export const formed = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
   ({
     placeholder,
@@ -91,7 +91,7 @@ export const formed = (pattern: RegExp, { placeholder, form }: { placeholder: st
     },
   }) satisfies SettingType<string>;
 
-/** 1, true, yes, on and 0, false, no, off, in any case. */
+/** 1, true, yes, on, or 0, false, no, off; case-insensitive. */
 export const boolean: SettingType<boolean> = {
   placeholder: "yes|no",
   read: (raw) => {
@@ -114,7 +114,7 @@ export const choice = <const Words extends readonly string[]>(
   },
 });
 
-/** An e-mail address; case is kept. Only the shape is checked, delivery is not our business here. */
+/** An e-mail address; case is preserved. Only the syntax is checked. */
 export const email: SettingType<string> = {
   placeholder: "email",
   read: (raw) => {
@@ -127,7 +127,7 @@ export const email: SettingType<string> = {
   },
 };
 
-/** A secret of at least `lengthMin` characters, kept exactly as given. Its text is `set`. */
+/** A secret of at least `lengthMin` characters, not trimmed. Its printable text is `set`. */
 export const secret = (lengthMin = 1): SettingType<Secret> => ({
   placeholder: "path",
   read: (raw) => {
@@ -139,7 +139,7 @@ export const secret = (lengthMin = 1): SettingType<Secret> => ({
   },
 });
 
-/** Items between commas, or a YAML list; up to LIST_ITEMS_MAX. Every wrong item is named by its position, from 1. */
+/** Items separated by commas, or a YAML list; up to LIST_ITEMS_MAX. Invalid items are named by their 1-based position. */
 export const list = <T>(item: SettingType<T>): SettingType<readonly T[]> => ({
   placeholder: `${item.placeholder},...`,
   read: (raw, folder) => {
@@ -154,7 +154,7 @@ export const list = <T>(item: SettingType<T>): SettingType<readonly T[]> => ({
   },
 });
 
-/** A JSON object as text, or a YAML mapping; up to MAP_ENTRIES_MAX entries. Every wrong entry is named by its key. */
+/** A JSON object as text, or a YAML mapping; up to MAP_ENTRIES_MAX entries. Invalid entries are named by their key. */
 export const map = <T>(item: SettingType<T>): SettingType<ReadonlyMap<string, T>> => ({
   placeholder: "json",
   read: (raw, folder) => {
@@ -181,7 +181,7 @@ function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] | unde
   return isJsonObject(given) ? Object.entries(given) : undefined;
 }
 
-/** Text that is not JSON reads as undefined: the parser's own message would repeat a piece of it. */
+/** @returns undefined for invalid JSON; the parser's own message is dropped because it would quote the text */
 function parseJson(source: string): unknown {
   try {
     return JSON.parse(source);
@@ -190,7 +190,7 @@ function parseJson(source: string): unknown {
   }
 }
 
-/** Reads named members; either all of them are right, or the wrong ones are listed together. */
+/** Reads named members. Returns all values, or one description of all invalid members. */
 function combine<T, Whole>(
   entries: readonly (readonly [string, unknown])[],
   read: (raw: unknown) => Reading<T>,
