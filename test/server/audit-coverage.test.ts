@@ -39,9 +39,9 @@ const sameGateway = sharedServer(createGatewayServer);
 interface Case extends Expected {
   /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
   ask(site: TestServer): Promise<Sent & { path?: string }>;
-  /** without gateway mode when left out: making its keys takes as long as all the rest */
+  /** defaults to a server without gateway mode, because creating its keys takes as long as everything else */
   site?: () => Promise<TestServer>;
-  /** success when left out */
+  /** defaults to success */
   status?: number;
 }
 
@@ -172,7 +172,7 @@ const withPublicSources = sharedServer(() => {
   return createTestServer({ outbound: createOutbound({ allowed, publicHosts: host.hosts }) });
 });
 
-/** Refuses everybody. */
+/** A route that always refuses. */
 const closed = (status: number): Case => ({
   ask: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie }),
   status,
@@ -630,7 +630,7 @@ function opening(requirement: Requirement | undefined, caller: Caller): Sent {
   return requirement === "session" ? { cookie: caller.cookie } : bearer(caller);
 }
 
-test("every route that may change something is among them", async () => {
+test("the table lists every route that may change something", async () => {
   const site = await sameGateway();
   const changing = site.server.routes
     .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL is the answer to methods a path does not have
@@ -643,14 +643,14 @@ test("every route that may change something is among them", async () => {
   expect([...listed].sort()).toEqual(changing.sort());
 });
 
-test("whatever leaves nothing says why", () => {
+test("every route without an audit entry states the reason", () => {
   const silent = Object.entries(CASES).filter(
     ([, { leaves, why }]) => leaves === undefined && why === undefined,
   );
   expect(silent.map(([name]) => name)).toEqual([]);
 });
 
-test("API-6 an entry names the credential that opened the door, never the secret in it", async () => {
+test("API-6 an entry names the credential that was used and never its secret", async () => {
   const site = await sameServer();
   const caller = await site.signedIn("admin");
   const body = { logo_url: null, favicon_url: "https://example.com/icon.png" };

@@ -25,7 +25,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
 };
 
-test("OBS-1 what is well says so in the contract's word", async () => {
+test("OBS-1 healthy parts answer the contract's word", async () => {
   await using face = await createTestServer();
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
@@ -53,13 +53,13 @@ test("a database of another program is not compatible, and /ready names the chec
   expect(await ask(face, "/ready")).toEqual([200, "ready"]);
 });
 
-test("a migration that was altered is noticed", async () => {
+test("detects an altered migration", async () => {
   await using face = await createTestServer();
   await face.world.db.write((tx) => tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`));
   expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
 });
 
-test("OBS-1 /ready names every check that fails, and says no more", async () => {
+test("OBS-1 /ready names every failing check and nothing else", async () => {
   await using world = await createWorld();
   const { db, clock, file: databaseFile } = world;
   const checkKeys = () => {
@@ -93,13 +93,13 @@ test.each([
   expect(readiness.isWorkerFresh()).toBe(isFresh);
 });
 
-test("a store of artifacts that is gone is told without its place", async () => {
+test("reports a missing artifact store without its path", async () => {
   await using face = await createTestServer();
   rmSync(join(face.world.directory, "artifacts"), { recursive: true });
   expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
 });
 
-test("gateway keys that cannot be looked up are told, and only then", async () => {
+test("reports gateway keys only if they cannot be read", async () => {
   await using face = await createGatewayServer();
   expect(await ask(face, "/health/credential-resolver")).toEqual([200, "healthy"]);
   await face.world.db.write((tx) => tx.run(sql`ALTER TABLE gateway_keys RENAME TO elsewhere`));
@@ -120,14 +120,14 @@ describe("dependencies", () => {
     };
   }
 
-  test("are told one by one, in the contract's order", async () => {
+  test("are listed one by one in the contract's order", async () => {
     await using face = await createTestServer();
     const dependencies = await createAsked(face);
     const checked_at = "2026-01-01T00:00:00.000Z";
     expect(await dependencies()).toEqual({ status: "healthy", checked_at, checks: stores });
   });
 
-  test("are degraded with 200 when one is unwell, and well again later", async () => {
+  test("are degraded with 200 while one fails, and recover", async () => {
     await using face = await createTestServer();
     const dependencies = await createAsked(face);
     const store = join(face.world.directory, "artifacts");
@@ -145,7 +145,7 @@ describe("dependencies", () => {
     expect((await dependencies()).status).toBe("healthy");
   });
 
-  test("have the inference proxy asked once in a while, however often somebody wants to know", async () => {
+  test("query the inference proxy at a limited rate", async () => {
     let asked = 0;
     let status = 200;
     await using proxy = Bun.serve({

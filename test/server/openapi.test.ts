@@ -50,14 +50,14 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect([valid, validator.version]).toEqual([true, "3.1"]);
 });
 
-test("a document with a mistake is not", async () => {
+test("a document with a mistake is rejected", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const broken = { ...document, paths: { "/health": { get: { responses: { 200: { text: "ok" } } } } } };
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
-test("every route has its text, and an id that no other has", async () => {
+test("every route has a description and a unique operation id", async () => {
   await using face = await createTestServer();
   const shown = face.server.routes.filter(isShown);
   const gaps = shown.map(({ method, path, hooks }) => [method, path, ...gapsOf(hooks.detail ?? {})]);
@@ -67,7 +67,7 @@ test("every route has its text, and an id that no other has", async () => {
   expect(gapsOf({})).toEqual(["operationId", "summary", "one tag", "an answer"]);
 });
 
-test("what reads a header says so, with the answer that it leads to", async () => {
+test("operations document the headers they read and the resulting answers", async () => {
   await using face = await createTestServer();
   const { paths } = await documentOf(face);
   const takenBy = (operation: Operation | undefined) =>
@@ -127,7 +127,7 @@ test("every route names the credential that its guard asks for", async () => {
   expect([...seen]).toEqual(expect.arrayContaining([...Object.keys(SECURITY), "anyone", "administrator"]));
 });
 
-test("the document says where it is valid, what lists take, and nothing of how it was made", async () => {
+test("the document names its server and list parameters and no internals", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   expect(document.servers).toEqual([{ url: "https://control.example.com" }]);
@@ -172,7 +172,7 @@ function typeByType(line: string): string[] {
     .map((type) => `${line.slice(0, at)} ${type}`);
 }
 
-test("API-5: nothing that the last release promised is gone", async () => {
+test("API-5: keeps everything that the last release promised", async () => {
   await using face = await createTestServer();
   const now = promisesOf(await (await face.request("GET", "/openapi.json")).json());
   if (process.env.QUARTERMASTER_UPDATE_GOLDEN === "1") writeFileSync(RELEASED, `${now.join("\n")}\n`);
@@ -180,7 +180,7 @@ test("API-5: nothing that the last release promised is gone", async () => {
   expect(breaksOf(released, now)).toEqual([]);
 });
 
-test("a path, a member or a status that goes is found, and what is newly asked for; what comes breaks nobody", () => {
+test("detects removed paths, members and statuses and new required input; additions are compatible", () => {
   const released = ["takes GET /a", "gives GET /a 200", "gives GET /a 200 id string", "needs GET /a query q"];
   expect(breaksOf(released, [...released, "takes PUT /b", "needs PUT /b body name string"])).toEqual([]);
   expect(breaksOf(released, released.slice(0, -1))).toEqual([]);
@@ -220,7 +220,7 @@ async function fill(
   return [user.id, id, "codex"];
 }
 
-test("what GET really answers is what the document says", async () => {
+test("GET answers match the document", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const admin = await face.signedIn("admin");
@@ -257,7 +257,7 @@ test("what GET really answers is what the document says", async () => {
   );
 });
 
-test("the document leaves out what only refuses, and nothing else", async () => {
+test("the document omits only routes that always refuse", async () => {
   await using face = await createTestServer();
   const hidden = face.server.routes.filter((route) => !isShown(route));
   expect(hidden.length).toBeGreaterThan(0);
@@ -266,7 +266,7 @@ test("the document leaves out what only refuses, and nothing else", async () => 
   expect(Object.values(paths).flatMap((methods) => Object.keys(methods))).not.toContain("all");
 });
 
-test("a refusal is what the document says of refusals", async () => {
+test("refusals match the document", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const { accessToken: token } = await face.signedIn("admin");

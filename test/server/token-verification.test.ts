@@ -37,7 +37,7 @@ test("a token is not verified by the service that signed it, and once by any oth
   expect(await verifications(other, "accepted")).toBe(1);
 });
 
-test("a refreshed token is known, too", async () => {
+test("a refreshed token is not verified again", async () => {
   await using site = await createTestServer();
   const { refreshToken } = await site.signedIn("member");
   const body = new URLSearchParams({
@@ -69,7 +69,7 @@ test("an address that floods with forged tokens is refused before they are verif
   expect((await ask(other, accessToken)).status).toBe(200); // known by now, wherever it comes from
 });
 
-test("more new tokens than one turn verifies are all let in", async () => {
+test("admits more new tokens than one turn can verify", async () => {
   await using site = await createTestServer();
   const { user, accessToken } = await site.signedIn("member");
   const { claims } = site.domain.access.tokens.read(accessToken);

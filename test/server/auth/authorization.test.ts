@@ -296,13 +296,13 @@ test.each([
   }
 });
 
-test("a stranger is turned away before the path or the query is looked at", async () => {
+test("refuses an unauthenticated caller before validating path or query", async () => {
   const outcome = async (path: string) => (await face.request("GET", path)).status;
   expect(await outcome("/admin/users/no-uuid")).toBe(401);
   expect(await outcome("/admin/users?page=x")).toBe(401);
 });
 
-test("a refused caller learns how to come in, and nothing else", async () => {
+test("a refusal says how to authenticate and nothing else", async () => {
   const response = await face.request("GET", "/admin/users", { token: "garbage" });
   expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
   expect(await response.json()).toMatchObject({ status: 401, reason: "access.token_invalid" });
@@ -322,7 +322,7 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   ];
 }
 
-/** Who may call what (control-api.md section 2.3); the first pattern that fits a path counts. */
+/** Who may call what; the first pattern that matches a path wins. */
 const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/admin\//, "administrator"],
   [/^\/scim(?:\/|$)/, "scim"],
@@ -392,7 +392,7 @@ test.each([
   expect(canReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
 });
 
-test("the token and an administrator open the metrics under any host", async () => {
+test("the metrics token and an administrator can read the metrics under any host", async () => {
   const headers = { host: "control.example.org" };
   const { accessToken } = await face.signedIn("admin");
   for (const token of [METRICS_TOKEN, accessToken])
@@ -409,7 +409,7 @@ test("a verified token opens a route even where the memory of verified tokens ha
   expect(status).toBe(200);
 });
 
-test("who may not read the metrics is told which setting opens them", async () => {
+test("a refused reader of the metrics is told which setting grants access", async () => {
   const { detail } = await (await face.request("GET", "/metrics")).json();
   expect(detail).toContain("metrics.token");
 });
@@ -421,12 +421,12 @@ test("every route requires what the contract says", async () => {
   expect(table(requirementOf)).toEqual(table(wanted));
 });
 
-test("every route says who may call it, and what body it takes", async () => {
+test("every route declares who may call it and which body it accepts", async () => {
   const omissions = face.server.routes.map((route) => [route.method, route.path, ...omissionsOf(route)]);
   expect(omissions.filter(({ length }) => length > 2)).toEqual([]);
 });
 
-test("a route that says neither is found", async () => {
+test("detects a route that declares neither", async () => {
   const guard = createGuard({
     authenticator: face.domain.access.authenticator,
     verificationLimit: new TokenVerificationLimit({ clock: face.world.clock }),
@@ -443,7 +443,7 @@ test("a route that says neither is found", async () => {
 });
 
 /** The guard names the route, so a body refused before the guard came is counted as nobody's. */
-test("every route's guard comes before its body, open ones too", async () => {
+test("every route's guard runs before the body is read, on public routes too", async () => {
   for (const route of face.server.routes) {
     const method = methodOf(route);
     const headers = { "content-type": "text/plain" };

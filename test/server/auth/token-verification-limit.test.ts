@@ -69,14 +69,14 @@ describe("the share of the processor", () => {
     },
   );
 
-  test("the next turn has its own time", async () => {
+  test("each turn has its own time budget", async () => {
     const { sights, work } = gate();
     sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
     await nextTurn();
     expect(sights.verifyNow(ADDRESS, () => "next")).toBe("next");
   });
 
-  test("whoever waits is answered in the order of coming, and nobody overtakes", async () => {
+  test("callers are answered in order of arrival", async () => {
     const { sights, work } = gate();
     sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
@@ -105,7 +105,7 @@ describe("the share of the processor", () => {
     expect(sights.verifyNow("198.51.100.1", () => "let in")).toBe("let in");
   });
 
-  test("a refusal reaches the one who waited for it", async () => {
+  test("a waiting caller receives its refusal", async () => {
     const { sights } = gate();
     expect(await sights.inTurn(ADDRESS, refuse).catch(({ reason }) => reason)).toBe("access.token_invalid");
   });
@@ -137,7 +137,7 @@ describe("an address whose tokens are refused", () => {
     expect(reasonOf(() => sights.verifyNow("198.51.100.1", () => "let in"))).toBe("let in");
   });
 
-  test("is listened to again when some time has passed", () => {
+  test("is admitted again after some time", () => {
     const { sights, clock } = gate();
     for (let sent = 0; sent <= REFUSED_TOKENS.burst; sent += 1)
       reasonOf(() => sights.verifyNow(ADDRESS, refuse));
@@ -145,7 +145,7 @@ describe("an address whose tokens are refused", () => {
     expect(reasonOf(() => sights.verifyNow(ADDRESS, () => "let in"))).toBe("let in");
   });
 
-  test("good tokens cost it nothing, however many there are", () => {
+  test("valid tokens do not use its budget", () => {
     const { sights } = gate();
     for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
       expect(sights.verifyNow(ADDRESS, () => "let in")).toBe("let in");

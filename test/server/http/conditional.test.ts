@@ -49,7 +49,7 @@ async function pathsOf({ call, member }: Awaited<ReturnType<typeof createAdminis
 const changedPlaces = (...pointers: string[]) =>
   pointers.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" }));
 
-test("API-2: each read has an entity tag, and 304 without a body answers whoever knows it", async () => {
+test("API-2: each read has an entity tag, and a matching If-None-Match gets an empty 304", async () => {
   await using world = await createAdministration();
   for (const path of await pathsOf(world)) {
     const read = await world.call("GET", path);
@@ -61,7 +61,7 @@ test("API-2: each read has an entity tag, and 304 without a body answers whoever
   }
 });
 
-test("a policy is published on the revision that If-Match names, without a base in the body", async () => {
+test("publishes a policy on the revision in If-Match without a base in the body", async () => {
   await using world = await createAdministration();
   const { call } = world;
   const etag = tagOf(await call("GET", CONFIG));
@@ -116,7 +116,7 @@ test("without If-Match a publication says its base in the body, and a stale one 
   expect([both.status, both.body.reason]).toEqual([412, "governance.stale_revision"]);
 });
 
-test("API-2: a user is changed and removed only as the caller has read them", async () => {
+test("API-2: changes or removes a user only if If-Match is current", async () => {
   await using world = await createAdministration();
   const { call, member } = world;
   const former = tagOf(await call("GET", member));
@@ -135,7 +135,7 @@ test("API-2: a user is changed and removed only as the caller has read them", as
   expect((await call("DELETE", member, { "if-match": "*" })).status).toBe(204);
 });
 
-test("an invitation is renewed and canceled only as the caller has read it", async () => {
+test("renews or cancels an invitation only if If-Match is current", async () => {
   await using world = await createAdministration();
   const { call } = world;
   const made = await call("POST", "/admin/invitations", {
@@ -158,7 +158,7 @@ test("an invitation is renewed and canceled only as the caller has read it", asy
   expect((await call("DELETE", path, { "if-match": tagOf(renewed) })).status).toBe(204);
 });
 
-test("the branding is replaced only as the caller has read it", async () => {
+test("replaces the branding only if If-Match is current", async () => {
   await using world = await createAdministration();
   const { call } = world;
   const former = tagOf(await call("GET", "/branding"));

@@ -53,7 +53,7 @@ test("the same key and body give the same answer, and create one invitation", as
   expect((await (await face.request("GET", "/admin/invitations", { cookie })).json()).total).toBe(1);
 });
 
-test("a repetition gets the link of its request, also once the invitation has another one", async () => {
+test("a repetition returns the original link, even after the invitation got another one", async () => {
   const face = await createAdministration();
   const answer = await (await face.invite(KEY)).json();
   const path = `/admin/invitations/${answer.id}/regenerate`;
@@ -74,7 +74,7 @@ test("the same key with another body or operation is refused and creates nothing
   expect(face.rows()).toBe(1);
 });
 
-test("a key belongs to its caller", async () => {
+test("keys are separate per caller", async () => {
   const face = await createAdministration();
   const other = await face.signedIn("admin", { email: "other@example.com" });
   await face.invite(KEY);
@@ -82,7 +82,7 @@ test("a key belongs to its caller", async () => {
   expect(await outcomeOf(await face.invite(KEY, undefined, other.cookie))).toBe("422 idempotency.key_reused");
 });
 
-test("a refusal is not kept, and leaves no answer behind", async () => {
+test("refusals are not stored", async () => {
   const face = await createAdministration();
   expect(await outcomeOf(await face.invite(KEY, "admin@example.com"))).toBe("409 user.exists");
   expect(face.rows()).toBe(0);

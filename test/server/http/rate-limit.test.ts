@@ -11,7 +11,7 @@ const started = () => {
   return { clock, rates: createRates(clock, LIMIT) };
 };
 
-test("a whole burst is let through, and the next one is told how long to wait", () => {
+test("admits a full burst and tells the next caller how long to wait", () => {
   const { rates } = started();
   const waits = Array.from({ length: LIMIT.burst + 1 }, () => rates.take("one"));
   expect(waits).toEqual([0, 0, 0, 0, 0, 1]);
@@ -29,7 +29,7 @@ test("time refills a bucket at its rate and never beyond the burst", () => {
   expect(waits.filter((wait) => wait === 0)).toHaveLength(LIMIT.burst);
 });
 
-test("a debt is waited out", () => {
+test("a debt has to be refilled before the next admission", () => {
   const { clock, rates } = started();
   rates.charge("one", LIMIT.burst + 19);
   expect(rates.take("one")).toBe(10);
@@ -39,13 +39,13 @@ test("a debt is waited out", () => {
   expect(rates.take("one")).toBe(0);
 });
 
-test("keys do not share a bucket", () => {
+test("each key has its own bucket", () => {
   const { rates } = started();
   rates.charge("one", 100);
   expect(rates.take("other")).toBe(0);
 });
 
-test("a clock that is set back takes nothing away", () => {
+test("a clock set back removes no tokens", () => {
   const { clock, rates } = started();
   rates.take("one");
   clock.advance(-3_600 * SECOND_MS);

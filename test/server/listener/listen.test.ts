@@ -49,12 +49,12 @@ describe("the head of a request", () => {
   });
 });
 
-test("a connection outlives the slowest answer by some time to check what was fetched", () => {
+test("the idle timeout exceeds the slowest answer and the check of a fetched package", () => {
   expect(IDLE_TIMEOUT_SECONDS * 1_000).toBeGreaterThanOrEqual(INSPECTION_TIMEOUT_MS + 30_000);
 });
 
 describe("a stop", () => {
-  test("takes no new request and lets the running one end", async () => {
+  test("accepts no new request and lets the running one finish", async () => {
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const listener = listen(
@@ -149,7 +149,7 @@ describe("own TLS", () => {
     await stopped;
   });
 
-  test("does nothing where the files hold the certificate in force", async () => {
+  test("does nothing if the files have not changed", async () => {
     const listener = start();
     expect(listener.renew(files)).toBeUndefined();
     await listener.stop();
@@ -194,7 +194,7 @@ describe("own TLS", () => {
     await start().stop();
   });
 
-  test("a port that another program uses is refused, even by one that listens as we do", async () => {
+  test("refuses a port that another program uses, even one that shares its port", async () => {
     const listener = start();
     const { hostname: host, port } = new URL(listener.address);
     const again = {
@@ -207,7 +207,7 @@ describe("own TLS", () => {
     await listener.stop();
   });
 
-  test("begins with a restart only", async () => {
+  test("can be turned on only by a restart", async () => {
     const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     expect(() => listener.renew(files)).toThrow("this takes a restart");
     await listener.stop();

@@ -36,13 +36,13 @@ test("a socket is made with its final mode, without a second name, and removed a
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("the socket of a live program stays, and the start is refused", async () => {
+test("refuses to start on the socket of a running program", async () => {
   await start("first");
   await expect(start("second")).rejects.toMatchObject({ reason: "listen.in_use" });
   expect(await answer()).toBe("first");
 });
 
-test("a socket on which nobody listens is replaced", async () => {
+test("replaces a socket that nobody listens on", async () => {
   const script = `Bun.serve({ unix: ${JSON.stringify(path)}, fetch: () => new Response() }); process.kill(process.pid, 9)`;
   await Bun.spawn([process.execPath, "-e", script]).exited;
   expect(existsSync(path)).toBe(true);
@@ -50,7 +50,7 @@ test("a socket on which nobody listens is replaced", async () => {
   expect(await answer()).toBe("second");
 });
 
-test("a file that is no socket stays, and the start is refused", async () => {
+test("refuses to start on a file that is not a socket, and keeps the file", async () => {
   writeFileSync(path, "notes");
   await expect(start("first")).rejects.toMatchObject({ reason: "listen.in_use" });
   expect(readdirSync(folder)).toEqual(["q.sock"]);

@@ -20,7 +20,7 @@ async function createAdministration() {
 const read = ({ request }: TestServer, etag?: string | null) =>
   request("GET", "/branding", { headers: etag ? { "if-none-match": etag } : {} });
 
-test("anybody reads the branding, both members always there", async () => {
+test("the branding is public and always has both members", async () => {
   await using face = await createTestServer();
   const response = await read(face);
   expect(response.status).toBe(200);
@@ -29,7 +29,7 @@ test("anybody reads the branding, both members always there", async () => {
   expect(await response.json()).toEqual({ logo_url: null, favicon_url: null });
 });
 
-test("who knows the branding is told that it is unchanged, until it is not", async () => {
+test("answers 304 until the branding changes", async () => {
   const face = await createAdministration();
   const etag = (await read(face)).headers.get("etag");
   expect(etag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
@@ -82,7 +82,7 @@ test.each<[body: unknown, status: number]>([
   expect((await face.put(body)).status).toBe(status);
 });
 
-test("both addresses are judged at once, and a refused replacement changes nothing", async () => {
+test("reports problems of both URLs together, and a refused replacement changes nothing", async () => {
   const face = await createAdministration();
   const response = await face.put({ logo_url: "ftp://example.com", favicon_url: "nowhere" });
   const { errors } = await response.json();

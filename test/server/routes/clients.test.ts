@@ -99,7 +99,7 @@ describe("a report", () => {
     expect((await post(clients, reader, LEAST)).status).toBe(403);
   });
 
-  test("leaves what is known of callers in memory", async () => {
+  test("keeps the cache of callers", async () => {
     await using clients = await createClientsWorld();
     const { db } = clients.world;
     const before = db.revision("access");
@@ -209,7 +209,7 @@ describe("the inventory", () => {
     expect((await clients.ask("GET", "/facets?selected_user_id=ana")).status).toBe(400);
   });
 
-  test("loses the client that is deleted, once", async () => {
+  test("removes a deleted client and answers 404 to a second deletion", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
     const [{ id } = { id: "" }] = clients.listed();
@@ -220,7 +220,7 @@ describe("the inventory", () => {
     expect([second.status, (await second.json()).reason]).toEqual([404, "client.not_found"]);
   });
 
-  test("takes identifiers in upper case, too", async () => {
+  test("accepts upper-case ids", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
     const [{ id, hostname } = { id: "", hostname: "" }] = clients.listed();
@@ -233,7 +233,7 @@ describe("the inventory", () => {
     expect((await clients.ask("DELETE", `/${id.toUpperCase()}`)).status).toBe(204);
   });
 
-  test("finds nothing to delete under what is no id", async () => {
+  test("answers 404 to the deletion of a malformed id", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
     for (const id of [
@@ -249,7 +249,7 @@ describe("the inventory", () => {
     expect(clients.listed()).toHaveLength(1);
   });
 
-  test("is no member's to read or to change", async () => {
+  test("refuses members", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
     const [{ id } = { id: "" }] = clients.listed();

@@ -75,7 +75,7 @@ describe("who is let in", () => {
     expect((await scim.face.request("GET", "/scim/v1/Users")).status).toBe(401);
   });
 
-  test("without any token configured nobody is", async () => {
+  test("without a configured token nobody is", async () => {
     await using scim = await createScimFace({ scimToken: undefined });
     expect((await scim.ask("GET", "/Users")).status).toBe(401);
     expect((await scim.ask("GET", "/Nothing")).status).toBe(401);
@@ -509,7 +509,7 @@ describe("queries", () => {
     expect(all.body.totalResults).toBe(3);
   });
 
-  test("that have to look at every resource are refused in time where that is too many", async () => {
+  test("that have to look at every resource are refused early if there are too many", async () => {
     await using scim = await createScimFace({ scim: { scanRowsMax: 1 } });
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
@@ -521,7 +521,7 @@ describe("queries", () => {
     expect(refusals.map(expectRefusal)).toEqual(["400 tooMany", "400 tooMany"]);
   });
 
-  test("that would wait for too many others are sent away", async () => {
+  test("are refused while too many others wait", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
@@ -593,7 +593,7 @@ describe("HEAD", () => {
 });
 
 describe("a mistake of ours", () => {
-  test("is told in SCIM words, and nothing of it", async () => {
+  test("gets a SCIM error without details", async () => {
     await using scim = await createScimFace();
     const id = await scim.user("ada@example.com");
     const { db } = scim.face.world;
@@ -619,7 +619,7 @@ test("while the service starts, providers hear so in SCIM words, and others in t
   expect([other.status, other.headers.get("content-type")]).toEqual([503, "application/problem+json"]);
 });
 
-test("a busy database is a reason to come back", async () => {
+test("a busy database answers with Retry-After", async () => {
   await using scim = await createScimFace();
   const { world } = scim.face;
   const impatient = openDatabase(world.file, { busyTimeoutMs: 1 });

@@ -41,7 +41,7 @@ test.each([
   expect(lines).toEqual(counted === 0 ? written : [...written, count]);
 });
 
-test("a flood of one kind keeps no line of another one out, and its counts are written when they are due", async () => {
+test("a flood of one kind does not suppress other kinds, and its counts are logged on time", async () => {
   const { world, lines, failures } = await createFailures();
   await using _ = world;
   for (let at = 0; at < FAILURE_LINES.burst + 500; at += 1) failures.note(BUSY, {});
@@ -55,7 +55,7 @@ test("a flood of one kind keeps no line of another one out, and its counts are w
   ]);
 });
 
-test("sign-ins that find the service busy do not fill the log", async () => {
+test("sign-ins refused by a busy service do not fill the log", async () => {
   await using server = await createTestServer();
   const guesses = Array.from({ length: 300 }, (_, at) =>
     server.request("POST", "/api/auth/sign-in/email", {

@@ -41,7 +41,7 @@ test("a browser reads when its login session expires, and use prolongs it", asyn
   expect(await expiry()).toBe(START_MS + 13 * HOUR_MS);
 });
 
-test("role and address are the database's, not the token's", async () => {
+test("role and address come from the database, not the token", async () => {
   await using face = await createTestServer();
   const { user, accessToken } = await face.signedIn("member");
   await face.world.db.write((tx) => {

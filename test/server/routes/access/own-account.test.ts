@@ -36,7 +36,7 @@ const changePassword = (
   next = NEXT,
 ) => ask(face, "POST /me/password", { cookie, body: { current_password: current, new_password: next } });
 
-test("a changed password answers with new cookies, and the old cookie opens nothing", async () => {
+test("changing the password returns new cookies and invalidates the old one", async () => {
   const face = await sameServer();
   const ana = await face.signedIn("member");
   const other = await face.signInAgain(ana.user);
@@ -56,7 +56,7 @@ test("a changed password answers with new cookies, and the old cookie opens noth
   expect(await statusOf({ token: other.accessToken })).toBe(200);
 });
 
-test("a password that cannot be changed says why, and signs nobody out", async () => {
+test("a refused password change states the reason and ends no login", async () => {
   const face = await sameServer();
   const ana = await face.signedIn("member");
   const outcome = async (current?: string, next?: string) => {
@@ -159,7 +159,7 @@ test("changing the password ends the event streams of the other browsers", async
   await stream.text(); // comes to its end
 });
 
-test("a login of another person cannot be ended, and is not told from one that does not exist", async () => {
+test("another user's login cannot be ended and looks like an unknown one", async () => {
   const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("admin")];
   for (const id of [ana.loginSessionId, UNKNOWN_ID]) {

@@ -172,7 +172,7 @@ describe("the inference proxy", () => {
     expect(JSON.stringify(site.logged)).not.toContain(credential);
   });
 
-  test("is told apart from whoever else comes", async () => {
+  test("refuses callers other than the proxy", async () => {
     const body = { user_id: ana.user.id, gateway_session_id: ana.user.id };
     for (const token of [ana.accessToken, `${PROXY_TOKEN}x`, ""]) {
       const answer = site.request("POST", "/internal/gateway/resolve", { token, body });
@@ -180,7 +180,7 @@ describe("the inference proxy", () => {
     }
   });
 
-  test("finds nothing there until it has a token", async () => {
+  test("gets 404 until a proxy token is configured", async () => {
     await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
     for (const path of ["resolve", "credential-invalid"]) {
       const answer = face.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
@@ -241,7 +241,7 @@ describe("the inference proxy", () => {
     expect((await (await resolve(token)).json()).credential).toBe(after);
   });
 
-  test("reports in words that are known", async () => {
+  test("may report only known reasons", async () => {
     const body = { user_id: ana.user.id, credential_version: "v", reason: "tired" };
     const sent = { token: PROXY_TOKEN, body };
     expect((await site.request("POST", "/internal/gateway/credential-invalid", sent)).status).toBe(422);
@@ -318,7 +318,7 @@ describe("tokens end at once", () => {
     expect((await resolve(await tokenOf(other))).status).toBe(200);
   });
 
-  test("for nobody who came in another way", async () => {
+  test("but not for callers that signed in another way", async () => {
     const other = await site.signInAgain(ana.user);
     const others = await tokenOf(other);
     await revoke();

@@ -76,13 +76,13 @@ describe("a user's key", () => {
     expect(await answer.json()).toMatchObject({ status: "ready" });
   });
 
-  test("is one, however many ask for it at the same moment", async () => {
+  test("is created once for concurrent requests", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(ENSURE)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(site.upstream.calls.filter((call) => call === "POST /key/generate")).toHaveLength(1);
   });
 
-  test("is another's for nobody", async () => {
+  test("differs between users", async () => {
     await post(ENSURE);
     const bob = await site.signedIn("member");
     const answer = await site.request("GET", "/gateway/key", bearer(bob));
@@ -209,7 +209,7 @@ describe("a failure", () => {
     expect(call?.diagnosis).not.toContain(ADMIN_KEY);
   });
 
-  test("beside a usable key stops nobody", async () => {
+  test("does not block the use of a valid key", async () => {
     await post(ENSURE);
     site.world.clock.advance(2 * MINUTE_MS);
     broken();
@@ -252,7 +252,7 @@ describe("validate", () => {
     });
   });
 
-  test("contacts nobody where there is no key", async () => {
+  test("does not contact the gateway without a key", async () => {
     expect(await (await post(VALIDATE)).json()).toMatchObject({ status: "missing" });
     expect(site.upstream.calls).toEqual([]);
   });

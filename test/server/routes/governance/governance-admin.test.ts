@@ -159,7 +159,7 @@ test("where nothing was published every reading is 404, and the list is empty", 
   expect(await (await face.request("GET", `${CONFIG}/revisions`, { token })).json()).toEqual([]);
 });
 
-test("whoever asks who they are learns the current revision", async () => {
+test("/auth/me returns the current revision", async () => {
   await using world = await createGovernanceWorld();
   const { accessToken: token } = await world.signedIn("member");
   const current = async () =>

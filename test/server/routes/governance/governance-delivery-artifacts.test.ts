@@ -93,7 +93,7 @@ describe("a link", () => {
     expect(await outcome(fetch(url))).toEqual([403, "artifact.link_refused"]);
   });
 
-  test("is good for nothing else once any part of it is changed", async () => {
+  test("is refused if any part of it is changed", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const url = new URL(await linkFor());
     const changed = (change: (link: URL) => void) => {
@@ -117,7 +117,7 @@ describe("a link", () => {
     expect((await changed((link) => (link.pathname = "/artifacts/..%2Fkeys")))[0]).toBe(400);
   });
 
-  test("outlives its package, and not its bytes", async () => {
+  test("works after its package is removed, but not after its bytes are", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const url = await linkFor();
     await publishPackages(site, { packages: [] });
@@ -157,7 +157,7 @@ describe("the bytes", () => {
     expect([whole.status, sha256Hex(await whole.bytes())]).toEqual([200, archive.sha256]);
   });
 
-  test("have no part beyond their end", async () => {
+  test("refuse a range beyond their end", async () => {
     const answer = await part({ range: `bytes=${archive.bytes.length}-` });
     expect(answer.status).toBe(416);
     expect(answer.headers.get("content-range")).toBe(`bytes */${archive.bytes.length}`);

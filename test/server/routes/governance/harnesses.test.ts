@@ -1,4 +1,4 @@
-// GET /harness-metadata over HTTP: the registry of control-api.md section 7 as workstations and dashboards read it.
+// GET /harness-metadata over HTTP: the registry as workstations and dashboards read it.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { HarnessMetadata } from "../../../../src/domain/governance/document/harness-metadata.ts";
@@ -30,7 +30,7 @@ test("a member reads every harness in the published order", async () => {
   });
 });
 
-test("who has it already is told that it is unchanged", async () => {
+test("answers 304 to a caller with the current entity tag", async () => {
   const etag = (await get()).headers.get("etag") ?? "";
   expect(etag).toMatch(/^"[^"]+"$/);
   const unchanged = await get({ "if-none-match": etag });

@@ -61,7 +61,7 @@ const decide = (browser: FormBrowser, page: Page, decision: string) =>
   browser.submit(formTo(page, page.path), { decision });
 
 describe("signing in", () => {
-  test("WEB-1 leads from the link of a terminal to the password and back to the decision", async () => {
+  test("WEB-1 leads from a workstation's link to sign-in and back to the decision", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const { path } = await begin(server);
@@ -187,7 +187,7 @@ describe("signing in", () => {
 });
 
 describe("approving by the link", () => {
-  test("gives the terminal its tokens, once", async () => {
+  test("gives the workstation its tokens once", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path, userCode, redeem } = await begin(server);
@@ -209,7 +209,7 @@ describe("approving by the link", () => {
     expect([twice.status, twice.heading]).toEqual([404, "This link is unavailable"]);
   });
 
-  test("can be denied, and the terminal hears it", async () => {
+  test("can be denied, and the workstation is told", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path, redeem } = await begin(server);
@@ -374,7 +374,7 @@ describe("approving by the typed code", () => {
     expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("asks strangers to sign in first and brings them back", async () => {
+  test("asks signed-out visitors to sign in first and returns them to the page", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const asked = await browser.visit("/device");
@@ -394,7 +394,7 @@ describe("the account", () => {
     expect(account.html).toContain("Member");
   });
 
-  test("can be left: the session ends and its cookie goes", async () => {
+  test("signing out ends the session and clears its cookie", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const cookie = `${SESSION_COOKIE}=${browser.cookies.get(SESSION_COOKIE)}`;
@@ -410,7 +410,7 @@ describe("the account", () => {
     expect((await browser.visit("/sign-out")).heading).toBe("Your account");
   });
 
-  test("is shut at once when the user is suspended", async () => {
+  test("is closed immediately when the user is suspended", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { domain, world } = server;
