@@ -1,5 +1,5 @@
-// What the health routes say (control-api.md section 13, operator-experience.md OBS-1): each part well and unwell, to strangers
-// in one word, to whoever is signed in by name, to nobody in detail.
+// Tests the health routes with each part healthy and failing: unauthenticated callers get one word, signed-in callers the
+// names of parts, and nobody gets details.
 import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const ask = async ({ request }: TestServer, path: string) => {
   return [answer.status, isText ? await answer.text() : await answer.json()];
 };
 
-/** @returns all that a stranger is told */
+/** @returns the whole answer to an unauthenticated caller */
 const refusal = (reason: string, detail: string): unknown[] => {
   const general = { type: "about:blank", title: "Service Unavailable", status: 503 };
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];

@@ -1,4 +1,4 @@
-// The branding over HTTP: public and cheap to ask for again, replaced by administrators (control-api.md section 13).
+// Tests the branding over HTTP: public cacheable reads, and replacement by administrators.
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema } from "../../../src/domain/system/model.ts";

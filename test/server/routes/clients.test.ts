@@ -1,4 +1,4 @@
-// Reports of workstations and the inventory over HTTP (control-api.md section 10; client-and-auth.md section 7).
+// Tests reports of workstations and the inventory over HTTP.
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { AdminClientStatusPage, ClientFacets } from "../../../src/domain/clients/model.ts";

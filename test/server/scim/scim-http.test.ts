@@ -1,5 +1,5 @@
-// SCIM over HTTP: who is let in, what is read, which headers answers carry, which methods a path takes, and that
-// nothing but SCIM leaves these paths (scim.md sections 1, 2.3, 4.2, 4.8 and 4.11).
+// Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All answers below /scim
+// are SCIM messages.
 import { describe, expect, test } from "bun:test";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../../src/domain/scim/groups/group-streams.ts";
 import { SCANS_WAITING_MAX } from "../../../src/domain/scim/search/scans.ts";

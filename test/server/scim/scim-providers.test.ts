@@ -1,6 +1,6 @@
-// What identity providers really send, as far as their documents and sources tell (scim.md section 5), and what they are
-// answered, word for word. The fixtures are conversations; their answers are written anew only with
-// QUARTERMASTER_UPDATE_GOLDEN=1, and the difference is reviewed like code.
+// Replays requests of identity providers, reconstructed from their documentation and source code, and compares the answers
+// word for word. The fixtures are conversations. QUARTERMASTER_UPDATE_GOLDEN=1 rewrites their answers; review the difference
+// like code.
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

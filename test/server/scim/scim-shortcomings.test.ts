@@ -1,5 +1,5 @@
-// Where the reference service falls short (scim.md section 3.6): each line of that list is a group of tests here, all of
-// them over HTTP, as an identity provider would notice.
+// Tests behavior that the reference service gets wrong, one group per known shortcoming. All requests use HTTP, as an
+// identity provider would.
 import { describe, expect, test } from "bun:test";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, PATCH_OP } from "../../../src/domain/scim/wire.ts";

@@ -1,4 +1,4 @@
-// What goes wrong, and the one shape in which an API caller hears of it (PRODUCT.md decision 4).
+// Tests the errors of the API: every failure answers with the same problem shape.
 import { describe, expect, spyOn, test } from "bun:test";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
 import { memoryLimitText } from "../../../../src/platform/memory/memory-limits.ts";
@@ -26,7 +26,7 @@ interface Refusal {
   detail: string;
 }
 
-/** Checks everything that all refusals have in common. */
+/** Checks what all refusals have in common. */
 async function refusalOf(response: Response): Promise<Refusal> {
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   expect(response.headers.get("cache-control")).toBe("no-store");

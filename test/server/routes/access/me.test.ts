@@ -1,4 +1,4 @@
-// GET /auth/me: the answer workstations keep a login by (client-and-auth.md sections 0.1 and 3.8).
+// Tests GET /auth/me, with which workstations check that a stored login still works.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";

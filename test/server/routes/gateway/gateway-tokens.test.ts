@@ -1,5 +1,5 @@
-// Inference tokens over HTTP: what they say, whom they are for, what they open for the inference proxy, and everything that ends
-// them at once (gateway-keys.md sections 9.1 to 9.4, client-and-auth.md sections 3.6 and 6.3).
+// Tests inference tokens over HTTP: claims, audience, what the inference proxy gets for them, and everything that revokes
+// them immediately.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
@@ -32,14 +32,14 @@ async function tokenOf(caller = ana): Promise<string> {
   return (await answer.json()).token;
 }
 
-/** Asks as the inference proxy does with a token that it has verified. */
+/** Asks as the inference proxy does after verifying a token. */
 function resolve(token: string, told: object = {}): Promise<Response> {
   const { sub: user_id, gateway_session_id } = decodeJwt(token);
   const body = { user_id, gateway_session_id, ...told };
   return site.request("POST", "/internal/gateway/resolve", { token: PROXY_TOKEN, body });
 }
 
-/** @returns the status, and why it is no 200 */
+/** @returns the status and, for a refusal, its reason */
 async function outcome(asked: Promise<Response>): Promise<[number, string | undefined]> {
   const answer = await asked;
   return [answer.status, (await answer.json()).reason];

@@ -1,5 +1,4 @@
-// The caller's gateway key over HTTP, on a real gateway: bodies, statuses and what a person is told (gateway-keys.md sections
-// 1.2, 2.3, 2.4 and 4).
+// Tests the caller's gateway key over HTTP with a real gateway: bodies, statuses and error texts.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { GatewaySettings } from "../../../../src/domain/gateway/settings.ts";
 import { MINUTE_MS } from "../../../../src/platform/clock.ts";

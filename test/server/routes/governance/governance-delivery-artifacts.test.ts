@@ -1,5 +1,5 @@
-// Archives for workstations over a real socket: who gets a link, what a link is good for and for how long, and that it gives the
-// very bytes, whole or in parts (control-api.md sections 9.4 and 20 item 54, client-and-auth.md section 9).
+// Tests archive downloads over a real socket: who gets a link, how long it is valid, and that it returns the exact bytes,
+// whole or in ranges.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";

@@ -1,5 +1,4 @@
-// GET /governance-config in gateway mode: the caller's own way to the inference proxy, that nobody may keep it, and what stands
-// in its way (client-and-auth.md sections 5.3 and 6.3).
+// Tests GET /governance-config in gateway mode: the proxy and token for the caller, cache headers, and refusals.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { decodeJwt } from "jose";
 import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";

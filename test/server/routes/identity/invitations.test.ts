@@ -1,5 +1,4 @@
-// Invitations over HTTP: the link that is shown once, statuses, bodies against the documented schemas, limits
-// (openapi.yaml User management, control-api.md sections 11.3 and 19).
+// Tests invitations over HTTP: the link that is shown once, statuses, bodies against the documented schemas, limits.
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import {
@@ -47,7 +46,7 @@ const reasonOf = async (response: Response): Promise<string> =>
 /** @returns the secret of a link as the invited person gets it */
 const tokenOf = (url: string): Secret => new Secret(LINK.exec(url)?.[1] ?? "");
 
-/** @returns whether the link still leads in; asking changes nothing */
+/** @returns whether the link still works; does not consume it */
 function works({ domain }: Administration, url: string): boolean {
   try {
     domain.identity.invitations.getByToken(tokenOf(url));
@@ -152,7 +151,7 @@ describe("an invitation", () => {
   });
 });
 
-/** Invitations expire; the browser of the administrator, which also would, is replaced. */
+/** Advances past the expiry of invitations and renews the administrator's browser session, which expires too. */
 async function nextDay(face: Administration): Promise<void> {
   face.world.clock.advance(INVITATION_TTL_MS);
   const { cookie } = await face.signInAgain(face.admin.user);

@@ -1,5 +1,4 @@
-// Users over HTTP: statuses, bodies against the documented schemas, limits, and the guards in their order
-// (openapi.yaml User management, control-api.md section 11.2).
+// Tests user management over HTTP: statuses, bodies against the documented schemas, limits, and the order of the guards.
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
