@@ -1,4 +1,4 @@
-// The files in a folder of backups, described by what the beginning and the end of each say. Nothing is read in full.
+// Lists the backups in a folder. Reads only the beginning and the end of each file.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type FileKind, kindOfFile, type Manifest } from "../../domain/backup/model.ts";
@@ -10,18 +10,18 @@ export interface FoundBackup {
   name: string;
   path: string;
   kind: FileKind;
-  /** undefined where the file does not say it */
+  /** undefined if the file does not record it */
   createdAtMs: number | undefined;
   sizeBytes: number;
   schema: number | undefined;
-  /** undefined for the copy of an upgrade, and for a file with a problem */
+  /** undefined for the copy that an upgrade makes, and for a file with a problem */
   manifest: Manifest | undefined;
-  /** why it cannot be read */
+  /** why the file cannot be read */
   problem: string | undefined;
 }
 
 /**
- * @returns what is named like a backup, newest first; nothing where there is no such folder
+ * @returns the files whose names look like a backup, newest first; empty if the folder does not exist
  * @throws DomainError `file.not_permitted`
  */
 export const listBackups = (folder: string): FoundBackup[] =>
@@ -29,7 +29,7 @@ export const listBackups = (folder: string): FoundBackup[] =>
     .flatMap((name) => describe(folder, name) ?? [])
     .sort(newestFirst);
 
-/** Files that do not say when they were made come last. */
+/** Files without a creation time come last. */
 const newestFirst = (one: FoundBackup, other: FoundBackup): number =>
   (other.createdAtMs ?? 0) - (one.createdAtMs ?? 0) || (one.name < other.name ? -1 : 1);
 
@@ -50,7 +50,7 @@ function describe(folder: string, name: string): FoundBackup | undefined {
   if (kind === undefined) return undefined;
   const path = join(folder, name);
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
-  if (sizeBytes === undefined) return undefined; // the service has just removed it
+  if (sizeBytes === undefined) return undefined; // the service removed it in the meantime
   return { name, path, kind, sizeBytes, ...contentsOf(path, name) };
 }
 

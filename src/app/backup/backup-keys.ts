@@ -1,5 +1,4 @@
-// Keys on their way out of the machine and back: which there are, and the encrypted file that holds them. They are never in a
-// backup itself (operator-experience.md DAT-3).
+// Exports and imports the sealing keys through an encrypted file. A backup itself never contains keys.
 import { basename } from "node:path";
 import type { Config } from "../../platform/config/config.ts";
 import {
@@ -23,7 +22,7 @@ export interface KeyPlace {
   ids: Ids;
 }
 
-/** @returns every key that opens what is sealed here, that of the configuration first */
+/** @returns every sealing key of the installation, the one from the configuration first */
 export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeptKey[] {
   const provided = config.get("keys.sealing_key");
   const given = provided && decodeKey(provided.reveal(), "keys.sealing_key");
@@ -44,7 +43,7 @@ export interface NewKeyFile {
   cost?: PassphraseCost | undefined;
 }
 
-/** Writes every key to a file of mode 0600 that only the passphrase opens. */
+/** Writes every key to a file of mode 0600, encrypted with the passphrase. */
 export async function writeKeyFile(place: KeyPlace, to: NewKeyFile): Promise<void> {
   const bundleSigning = readOwnKey(place.directory.keys)?.reveal() ?? null;
   const keys = { sealing: sealingKeysAt(place), bundleSigning };
@@ -58,7 +57,7 @@ export async function readKeyFile(from: { path: string; passphrase: Secret }): P
   return decryptKeys(Buffer.from(bytes).toString("utf8"), from.passphrase);
 }
 
-/** Puts keys into the directory; those that are there already stay as they are. */
+/** Adds keys to the data directory; keys that exist already are not changed. */
 export function importKeys({ directory, ids }: Omit<KeyPlace, "config">, keys: KeptKeys): void {
   const files = new SealingKeyFiles(directory.keys, ids);
   for (const { name, key } of keys.sealing) files.adopt(name, Buffer.from(key, "base64"));

@@ -1,4 +1,4 @@
-// Runs the long work on databases and backups in a thread of its own, so that the service goes on answering and a command can be
+// Runs long work on databases and backups in a separate thread, so that the service keeps answering and a command can be
 // interrupted. The thread itself is backup-worker.ts.
 import { Worker } from "node:worker_threads";
 import type { Manifest } from "../../domain/backup/model.ts";
@@ -8,18 +8,18 @@ import type { Inspected } from "../../platform/database/maintenance/copy.ts";
 import type { MigrateOptions, MigrateResult } from "../../platform/database/schema/migrate.ts";
 import { DomainError, type ErrorKind, type Problem } from "../../platform/errors.ts";
 
-/** What `migrate` is given where the clock stands still: it cannot pass to the thread. */
+/** The options of `migrate` except the clock, which cannot be passed to a thread. */
 export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
   file: string;
   nowMs: number;
 }
 
-/** The tasks by name, each with what it is given and what comes of it. */
+/** The request and the result of each task, by name. */
 export interface BackupTasks {
   /** copies a database through SQLite, then checks the copy */
   copy: { request: { from: string; to: string }; result: Inspected };
   migrate: { request: MigrateTask; result: MigrateResult };
-  /** puts the write-ahead log of a database into its file, as far as nobody needs older pages */
+  /** moves the write-ahead log into the database file, except pages that a reader still needs */
   checkpoint: { request: { file: string }; result: null };
   pack: { request: PackRequest; result: Packed };
   unpack: { request: UnpackRequest; result: Manifest };
@@ -27,10 +27,10 @@ export interface BackupTasks {
 
 export type TaskName = keyof BackupTasks;
 
-/** One task as the thread gets it. */
+/** A task as the thread receives it. */
 export type Task = { [Name in TaskName]: { name: Name; request: BackupTasks[Name]["request"] } }[TaskName];
 
-/** What the thread says. */
+/** A message from the thread. */
 export type TaskMessage =
   | { doneBytes: number; totalBytes: number }
   | { result: BackupTasks[TaskName]["result"] }
@@ -51,8 +51,7 @@ export interface TaskOptions {
 }
 
 /**
- * Runs one task to its end. On abort the thread is told to end, which it does after the statement it is in: its files are
- * the caller's to remove.
+ * Runs one task to its end. On abort the thread stops after its current SQL statement; the caller removes the files.
  * @throws what the task throws; the signal's reason
  */
 export async function runTask<Name extends TaskName>(
@@ -78,7 +77,7 @@ export async function runTask<Name extends TaskName>(
     return await promise;
   } finally {
     signal?.removeEventListener("abort", abort);
-    void worker.terminate().catch(() => {}); // it may have ended by itself
+    void worker.terminate().catch(() => {}); // the thread may have ended already
   }
 }
 

@@ -1,5 +1,5 @@
-// Entry of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups: SQLite and digests would keep the service from answering for
-// seconds. It does one task and tells how far it is; who starts it is backup-task.ts.
+// Entry point of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups. SQLite and digests
+// would block the service for seconds. The thread does one task and reports its progress; backup-task.ts starts it.
 import { parentPort, workerData } from "node:worker_threads";
 import { packBackup } from "../../domain/backup/pack.ts";
 import { unpackBackup } from "../../domain/backup/unpack.ts";
@@ -58,7 +58,7 @@ function checkpoint({ file }: { file: string }): null {
 
 const say = (message: TaskMessage): void => parentPort?.postMessage(message);
 
-/** Where a full disk or a forbidden folder is met first. */
+/** The path to name in errors about a full disk or a missing permission. */
 function placeOf({ name, request }: Task): string {
   switch (name) {
     case "copy":
@@ -74,7 +74,7 @@ function placeOf({ name, request }: Task): string {
   }
 }
 
-/** The classes of errors do not pass from thread to thread. */
+/** Error classes are lost between threads. */
 function failureOf(thrown: unknown, place: string): TaskMessage {
   const error = asFileError(thrown, place);
   if (!(error instanceof DomainError))

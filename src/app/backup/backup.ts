@@ -1,4 +1,4 @@
-// Makes a backup of a data directory, whether or not the service runs. A thread writes the bytes (backup-task.ts). A backup
+// Makes a backup of a data directory, whether or not the service is running. A thread writes the bytes (backup-task.ts). A backup
 // never changes the schema.
 import {
   accessSync,
@@ -35,26 +35,26 @@ export interface BackupRequest extends TaskOptions {
   kind: BackupKind;
   directory: DataDirectory;
   clock: Clock;
-  /** absolute; nothing may be there. Without it a name in `folder` is made */
+  /** absolute path that must not exist yet; without it, a name in `folder` is generated */
   target?: string | undefined;
   folder: string;
-  /** tells which keys open what is sealed in that database */
+  /** returns the ids of the keys that sealed data in that database needs */
   keyIdsIn(connection: Connection): readonly string[];
 }
 
 export interface Backup extends MadeBackup {
   manifest: Manifest;
-  /** objects of somebody else in the database, for which a restore is refused: see database/schema/schema-differences.ts */
+  /** unexpected objects in the database, which make a restore refuse it: see database/schema/schema-differences.ts */
   differences: readonly string[];
 }
 
-/** @returns the folder of backups: that of the configuration, or the one in the data directory */
+/** @returns the configured folder of backups, or else the one in the data directory */
 export const backupFolder = (config: Config, directory: DataDirectory): string =>
   config.get("backup.directory") ?? directory.backups;
 
 /**
- * Makes one backup: SQLite's own copy, its full check, then one file with the digest of everything.
- * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason, and then nothing is left
+ * Makes one backup: copies the database with SQLite, checks the copy in full, then packs everything with digests into one file.
+ * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason. No file remains after an error
  */
 export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
@@ -92,7 +92,7 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
 
 const WATCH_EVERY_MS = 100;
 
-/** SQLite says nothing while it copies, but its file grows. */
+/** SQLite does not report progress while it copies, so we watch the size of the file. */
 async function copyDatabase(
   { directory, signal, onProgress }: BackupRequest,
   { copy, databaseBytes }: { copy: string; databaseBytes: number },
@@ -108,7 +108,7 @@ async function copyDatabase(
   }
 }
 
-/** Only the folder in the data directory is made: any other that is missing may be a disk that is not mounted. */
+/** Creates only the folder in the data directory. Any other missing folder may be a disk that is not mounted. */
 function makeReady(folder: string, { backups }: DataDirectory): void {
   try {
     if (folder === backups) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -136,12 +136,12 @@ function unusedName({ kind, folder }: BackupRequest, atMs: number): string {
   }
 }
 
-/** Also by a link that leads nowhere. */
+/** A link with a missing target counts as taken. */
 function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    if (isBlockedByFile(error)) return false; // its folder is refused next
+    if (isBlockedByFile(error)) return false; // the caller rejects the folder next
     throw asFileError(error, path);
   }
 }
@@ -155,8 +155,8 @@ export function refuseExisting(target: string): void {
 }
 
 /**
- * The copy of the database and the packed one are there at the same moment.
- * @returns how large the copy will be, in bytes
+ * Checks for free space. The copy of the database and the packed backup exist at the same time.
+ * @returns the size of the copy in bytes
  */
 function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
   const connection = openConnection(database, { readonly: true });

@@ -1,4 +1,4 @@
-// Scheduled backups in the running service, and what the metrics show of them. How one is made is backup.ts.
+// The jobs and metrics of scheduled backups in the running service. backup.ts makes a backup.
 
 import type { Domain } from "../../domain/domain.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -13,12 +13,12 @@ import { removeReplacedDatabases } from "./replaced-databases.ts";
 import { removeOldBackups } from "./retention.ts";
 
 export const BACKUP_JOB = "backup";
-/** Backups of many machines on one disk must not all begin at once; also how soon the first is made. */
+/** Spreads the backups of many machines that share a disk; also the longest delay before the first backup. */
 const JITTER_MS = HOUR_MS;
-/** For a database on a slow disk; as long as this a killed process keeps the job from others. */
+/** Long enough for a database on a slow disk. After a killed process, the job stays locked for this long. */
 const TIME_LIMIT_MS = 2 * HOUR_MS;
 
-/** Registers the job, unless the configuration wants none. */
+/** Registers the job, unless the configuration disables it. */
 export function registerBackupJob(
   scheduler: Scheduler,
   { directory, domain }: Installation,
@@ -63,7 +63,7 @@ export function registerBackupJob(
 export const REPLACED_JOB = "replaced-data";
 const REPLACED_EVERY_MS = 24 * HOUR_MS;
 
-/** Registers the job that removes what restores have replaced, days later. */
+/** Registers the job that removes replaced databases some days after a restore. */
 export function registerReplacedJob(
   scheduler: Scheduler,
   { directory, domain }: Installation,
@@ -83,7 +83,7 @@ export function registerReplacedJob(
   });
 }
 
-/** Shows when a backup was made last, by whom ever. */
+/** Adds the time of the newest backup, whether the service or a command made it. */
 export function addBackupFigures(metrics: Metrics, { backups }: Domain): void {
   metrics.gauge(
     "backup_last_success_timestamp_seconds",

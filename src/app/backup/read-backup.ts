@@ -1,5 +1,5 @@
-// Reads a backup in full and makes its database ready for use, in a folder beside the live data: `verify` does no more than that,
-// and `restore` puts the result in force.
+// Reads a backup in full and prepares its database in a folder beside the live data. `verify` stops there; `restore` then swaps
+// the result in.
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { insufficientDiskSpace, newerBackup, notBackupFile } from "../../domain/backup/errors.ts";
@@ -14,37 +14,37 @@ import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
 import { VERSION } from "../../platform/version.ts";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 
-/** What is known of a file before it is read in full. */
+/** What is known about a file before it is read in full. */
 export interface BackupFile {
   path: string;
   /** undefined for a copy of the database alone, such as an upgrade makes */
   manifest: Manifest | undefined;
   schema: number;
-  /** of the program that brought it to its schema, or made the backup */
+  /** version of the program that made the backup, or that upgraded the schema of the copy */
   version: string;
   sizeBytes: number;
 }
 
 export interface ReadRequest extends TaskOptions {
   backup: BackupFile;
-  /** an empty folder, which gets the database */
+  /** an empty folder that receives the database */
   folder: string;
-  /** folder that gets the artifacts; without it they are only checked */
+  /** folder that receives the artifacts; without it they are only checked */
   artifacts?: string;
   clock: Clock;
 }
 
 export interface ReadBackup {
-  /** its path in the folder, brought to the schema of this program */
+  /** path of the database in the folder, upgraded to the schema of this program */
   database: string;
   schema: number;
-  /** how many rows each table had */
+  /** number of rows per table */
   rows: Readonly<Record<string, number>>;
 }
 
 /**
- * Looks at the beginning and the end of a file, without changing anything.
- * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `schema.newer` for one that only a newer program reads
+ * Reads the beginning and the end of a file and changes nothing.
+ * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `schema.newer` if it needs a newer program
  */
 export function inspectFile(path: string): BackupFile {
   if (isDatabaseFile(path)) return inspectCopy(path);
@@ -56,7 +56,7 @@ export function inspectFile(path: string): BackupFile {
 
 function inspectCopy(path: string): BackupFile {
   try {
-    const file = realpathSync(path); // an operator may name a link, which our own databases never are
+    const file = realpathSync(path); // an operator may pass a symbolic link; our own databases are never links
     const schema = schemaIn(file);
     const version = migrationsOf(file).findLast(({ state }) => state === "applied")?.appliedBy;
     if (version) return { path, manifest: undefined, schema, version, sizeBytes: fileSizeOf(path) };

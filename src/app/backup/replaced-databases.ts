@@ -1,4 +1,4 @@
-// Databases that a restore has replaced: each is in a folder of its own in the data directory, and kept for some days.
+// Databases that a restore has replaced. Each has its own folder in the data directory and is kept for some days.
 import { readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DAY_MS } from "../../platform/clock.ts";
@@ -8,16 +8,16 @@ import { fileSizeOf } from "../../platform/files/disk.ts";
 
 export interface ReplacedData {
   folder: string;
-  /** the database in it, which `restore` takes */
+  /** path of the database in the folder, for `restore` */
   path: string;
-  /** UTC milliseconds, by the name of the folder */
+  /** UTC milliseconds, from the folder name */
   replacedAtMs: number;
-  /** UTC milliseconds from which on it is removed */
+  /** UTC milliseconds after which it is removed */
   keptUntilMs: number;
   sizeBytes: number;
 }
 
-/** @returns what restores have replaced, newest first; nothing where there is no data directory */
+/** @returns the replaced databases, newest first; empty if there is no data directory */
 export function listReplacedDatabases({ path, database }: DataDirectory, keepDays: number): ReplacedData[] {
   return namesIn(path)
     .flatMap((name) => {
@@ -31,8 +31,8 @@ export function listReplacedDatabases({ path, database }: DataDirectory, keepDay
 }
 
 /**
- * Removes what was kept for long enough. Call it under the server's lock: a restore makes such folders.
- * @returns the folders that were removed
+ * Removes replaced databases whose retention is over. Requires the server's lock, because a restore creates these folders.
+ * @returns the removed folders
  */
 export function removeReplacedDatabases(
   directory: DataDirectory,
@@ -47,6 +47,6 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // a directory that is not there, or is another user's, is for other commands to tell
+    return []; // other commands report a missing directory or one of another user
   }
 }

@@ -1,5 +1,5 @@
-// Puts a backup in force: reads and checks it in full beside the data, brings it to this program's schema, then swaps the
-// database while nobody uses it and keeps the old one. What a backup holds is domain/backup; the swap itself is data-swap.ts.
+// Restores a backup: reads and checks it in full beside the data, upgrades it to this program's schema, then swaps the database
+// while no process uses it and keeps the old one. domain/backup defines the content of a backup; data-swap.ts does the swap.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { revokeEverything } from "../../domain/access/logins/logins.ts";
@@ -21,29 +21,29 @@ import type { TaskOptions } from "./backup-task.ts";
 import { type BackupFile, inspectFile, readBackup } from "./read-backup.ts";
 
 export interface Restorable extends BackupFile {
-  /** ids of sealing keys that something in it lies under and that are not at hand */
+  /** ids of sealing keys that its data needs and that are not available */
   missingKeys: readonly string[];
 }
 
 export interface RestoreRequest extends TaskOptions, KeyPlace {
   backup: Restorable;
   clock: Clock;
-  /** whoever runs the command; the organization is that of the backup */
+  /** the user who runs the command; the organization is that of the backup */
   operator: Omit<Actor, "organizationId">;
-  /** keys that are put beside the database first */
+  /** keys to add to the data directory before the swap */
   keys: KeptKeys | undefined;
   revokeLogins: boolean;
 }
 
 export interface Restored {
-  /** folder with the old database; undefined where there was none */
+  /** folder with the old database; undefined if there was none */
   aside: string | undefined;
   schema: number;
   revoked: { loginSessions: number; grants: number; deviceLogins: number } | undefined;
 }
 
 /**
- * Looks at a backup and at the keys that are at hand, without changing anything.
+ * Reads the facts about a backup and compares its keys with the available ones. Changes nothing.
  * @throws DomainError see inspectFile
  */
 export function inspectBackup(path: string, place: KeyPlace & { keys: KeptKeys | undefined }): Restorable {
@@ -54,8 +54,8 @@ export function inspectBackup(path: string, place: KeyPlace & { keys: KeptKeys |
 }
 
 /**
- * Restores a backup. Call it under the server's lock; cut short at any moment, it has either done nothing or is finished by
- * whoever opens the directory next.
+ * Restores a backup. Requires the server's lock. If it is interrupted, either nothing has changed, or the next process that opens
+ * the directory finishes it.
  * @throws DomainError `backup.damaged`, `data_dir.busy`, `schema.*`, `storage.*`; the signal's reason before the swap
  */
 export async function restoreBackup(request: RestoreRequest): Promise<Restored> {
@@ -73,12 +73,12 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
     if (settled) markInstallation(directory, { organizationId: settled.organizationId, clock });
     return { aside, schema, revoked: settled?.revoked };
   } finally {
-    // Not where the swap was begun and cut short: then whoever comes next needs it.
+    // An interrupted swap still needs this folder: the next process finishes it.
     if (!isSwapPending(directory)) rmSync(staging, { recursive: true, force: true });
   }
 }
 
-/** What has to be in the database when it comes in force. */
+/** Makes the changes that the database needs before it goes live. */
 async function settle(
   { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
   file: string,
@@ -98,8 +98,8 @@ async function settle(
 }
 
 /**
- * Compiled statements keep a closed connection, and with it the write-ahead log, until they are collected: only the database
- * file itself is swapped in.
+ * Empties the write-ahead log, because only the database file itself is swapped in. Compiled statements keep a closed connection,
+ * and with it the log, until they are garbage-collected.
  */
 function truncateWriteAheadLog(file: string): void {
   const connection = openConnection(file, {});
@@ -111,7 +111,7 @@ function truncateWriteAheadLog(file: string): void {
   }
 }
 
-/** They have the names of their digests: what is there already is the same, or damaged and better replaced. */
+/** Artifacts are named by digest. An existing file is identical, or damaged and better replaced. */
 function moveArtifacts(from: string, to: string): void {
   const root = join(from, "sha256");
   if (!existsSync(root)) return;

@@ -1,23 +1,23 @@
-// Which scheduled backups are kept. A backup counts by what its manifest and the log of the installation say, never by its name
-// alone: a folder may be shared, and a clock may have been wrong.
+// Decides which scheduled backups to keep. The manifest and the installation's log identify a backup, never its file name alone:
+// several installations may share a folder, and a clock may have been wrong.
 import { rmSync } from "node:fs";
 import { FUTURE_TOLERANCE_MS, type Manifest } from "../../domain/backup/model.ts";
 import { listBackups } from "./backup-folder.ts";
 
 export interface Retention {
-  /** how many are kept */
+  /** number of backups to keep */
   keep: number;
   nowMs: number;
-  /** the one that was just made, which always stays */
+  /** the backup that was just made; it is never removed */
   made: string;
   /** whether this installation made the backup */
   isOurs(manifest: Manifest): boolean;
 }
 
 /**
- * Removes the scheduled backups of this installation beyond the newest. Backups of other installations, files that cannot be
- * read, and backups from the future are neither counted nor removed.
- * @returns the paths of those removed
+ * Removes all but the newest scheduled backups of this installation. Backups of other installations, unreadable files and backups
+ * from the future are neither counted nor removed.
+ * @returns the paths of the removed backups
  * @throws DomainError `file.not_permitted`
  */
 export function removeOldBackups(folder: string, { keep, nowMs, made, isOurs }: Retention): string[] {

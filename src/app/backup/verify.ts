@@ -1,4 +1,4 @@
-// Reads a backup in full without putting it in force: what `restore` would use is made ready beside the file, and removed.
+// Verifies a backup in full without restoring it: prepares in a temporary folder what `restore` would use, then removes it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -32,7 +32,7 @@ export async function verifyBackup(
   }
 }
 
-/** Where the file is there is room for one; a medium that is only read leaves the system's folder. */
+/** The folder of the file has room for a database. On read-only media, the system's temporary folder is used. */
 function workFolder(beside: string): string {
   try {
     return mkdtempSync(join(beside, ".verifying-"));

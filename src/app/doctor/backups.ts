@@ -1,4 +1,4 @@
-// The check of backups: that a new enough one is where it was written, and that none is from the future.
+// Checks that a recent backup exists where it was written, and that no backup is from the future.
 import { existsSync, statSync } from "node:fs";
 import { FUTURE_TOLERANCE_MS } from "../../domain/backup/model.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
@@ -9,15 +9,15 @@ import { listBackups } from "../backup/backup-folder.ts";
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** A scheduled backup may be this much later than a day, or than its period. */
+/** How late a scheduled backup may be, beyond a day or beyond its period. */
 export const BACKUP_SLACK_MS = 2 * HOUR_MS;
-/** The service does not make that folder: a missing one may be a disk that is not mounted. */
+/** The service does not create that folder: if it is missing, its disk may not be mounted. */
 const FOLDER_REMEDY = "mount its disk, or make the folder";
 const DAILY_MS = 24 * HOUR_MS;
 
 /**
- * Judges by the newest backup that is not from the future and whose file is still there.
- * @returns a finding for each thing that is wrong, or one that names the newest backup
+ * Uses the newest backup that is not from the future and whose file still exists.
+ * @returns a finding for each problem, or one that names the newest backup
  */
 export function checkBackups(check: Check, examined: Examined): Finding[] {
   const { config, domain, nowMs } = examined;
@@ -51,7 +51,7 @@ const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
     const found = statSync(path);
     return found.isFile() && found.size === sizeBytes;
   } catch {
-    return false; // a folder that cannot be entered holds no backup that we could restore
+    return false; // we could not restore from a folder that we cannot enter
   }
 };
 
@@ -59,7 +59,7 @@ const missingFileText = ({ path, createdAtMs }: MadeBackup): string =>
   `the backup of ${toRfc3339(createdAtMs)} is not there any more, or was changed: ${path}`;
 const MISSING_FILE_REMEDY = "see whether its disk is mounted, and make one now: quartermaster backup create";
 
-/** In the log, or in the folder: a restored log does not know of those that were made since. */
+/** Looks in the log and in the folder: a restored log does not list backups that were made later. */
 function futureFindings(check: Check, { domain, config, organizationId, nowMs }: Examined): Finding[] {
   const isFuture = ({ createdAtMs = 0 }: { createdAtMs?: number | undefined }) =>
     createdAtMs > nowMs + FUTURE_TOLERANCE_MS;

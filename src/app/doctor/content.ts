@@ -1,5 +1,5 @@
-// Checks of what is in the database and beside it, asked of the areas: keys, policy, jobs, artifacts, gateway keys, and
-// with --deep the bytes of every artifact and the chain of the audit log (operator-experience.md DAT-9).
+// Checks what the database and the data directory contain: keys, policy, jobs, artifacts, gateway keys, and with --deep the bytes
+// of every artifact and the chain of the audit log.
 import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
@@ -11,7 +11,7 @@ import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Digests that are told. */
+/** Number of digests that a finding names. */
 const DIGESTS_NAMED_MAX = 3;
 
 export interface Examined {
@@ -22,13 +22,13 @@ export interface Examined {
   isServiceRunning: boolean;
 }
 
-/** Tells how far long work is. */
+/** Reports the progress of long checks. */
 export interface Watch extends Disposable {
   advance(amount: number): void;
 }
 export type StartWatch = (work: { label: string; unit: "bytes" | "items"; total: number }) => Watch;
 
-/** Everything sealed opens with a key that is at hand. */
+/** Checks that every sealed value opens with an available key. */
 export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
   const keys = domain.sealingKeys.list();
   const missing = keys.filter(({ state }) => state === "missing");
@@ -55,7 +55,7 @@ export function checkTokenMemory(check: Check, { domain, config, organizationId 
   return judgeTokenMemory(check, { workstations, sizeMb: config.get("access.token_memory_mb") });
 }
 
-/** @param memory compared: each workstation has one access token */
+/** @param memory compared with the number of workstations: each has one access token */
 export function judgeTokenMemory(
   check: Check,
   { workstations, sizeMb }: { workstations: number; sizeMb: number },
@@ -82,7 +82,7 @@ export function checkPolicy(check: Check, { domain, organizationId }: Examined):
       );
 }
 
-/** @returns a finding for each job that is not as it should be */
+/** @returns a finding for each job with a problem */
 export function checkJobs(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding[] {
   const jobs = domain.jobs.list();
   const wrong = jobs.flatMap((job) => {
@@ -107,7 +107,7 @@ function overdueFindings(
   const text = `${job.name} was due at ${toRfc3339(job.nextRunAtMs)}`;
   if (isServiceRunning)
     return isOverdue(job, nowMs) ? [check.failed(text, "see the log of the service, then restart it")] : [];
-  // Nobody runs the job, whatever lease a dead process left.
+  // The service is stopped, so the job is not running, even if a dead process left its lease.
   const state = job.state === "running" && !job.paused ? "due" : job.state;
   const remedy = "start the service, which runs it at once";
   return isOverdue({ ...job, state }, nowMs)
@@ -115,7 +115,7 @@ function overdueFindings(
     : [];
 }
 
-/** A proxy that the settings of this command do not trust. */
+/** Reports a proxy that forwards requests but is not in the trusted proxies of this configuration. */
 export function checkProxy(check: Check, { domain, config }: Examined): Finding {
   const seen = domain.untrustedProxies.find(trustIn(config.get("server.trusted_proxies")));
   if (!seen) return check.ok("no peer that is not trusted forwarded an address");
@@ -134,7 +134,7 @@ export async function checkArtifactStore(check: Check, { domain }: Examined): Pr
     : check.failed("it cannot be read or written", "check the owner and mode of the folder artifacts");
 }
 
-/** @returns a finding for each thing about gateway keys that is not as it should be */
+/** @returns a finding for each problem with gateway keys */
 export function checkGatewayKeys(check: Check, { domain: { gateway } }: Examined): Finding[] {
   const { problems, revocationsPending } = gateway.figures();
   const codes = gateway.problems().map(({ code, total }) => `${total} ${code}`);
@@ -155,7 +155,7 @@ export function checkGatewayKeys(check: Check, { domain: { gateway } }: Examined
   return [check.ok(gateway.mode ? "none has a problem" : "gateway mode is off in these settings")];
 }
 
-/** Reads every stored artifact again. */
+/** Reads every stored artifact and verifies its digest. */
 export async function checkArtifacts(
   check: Check,
   { domain, organizationId }: Examined,
@@ -176,7 +176,7 @@ export async function checkArtifacts(
   );
 }
 
-/** Reads the whole audit log again. */
+/** Reads the whole audit log and verifies its chain. */
 export async function checkAuditChain(
   check: Check,
   { domain }: Examined,

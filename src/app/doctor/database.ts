@@ -1,5 +1,5 @@
-// Checks of the database file itself, over a connection that only reads: its schema, and with --deep what SQLite can tell of it
-// (operator-experience.md DAT-9). They need no keys and no settings.
+// Checks the database file over a read-only connection: its schema, and with --deep SQLite's own integrity checks. Needs no keys
+// and no settings.
 import type { Database } from "bun:sqlite";
 import { MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
 import { openConnection } from "../../platform/database/connection.ts";
@@ -24,7 +24,7 @@ export function checkSchema(check: Check, file: string): Finding {
   );
 }
 
-/** A trigger or a view of somebody else may change rows, or hide them. */
+/** An unexpected trigger or view may change rows or hide them. */
 export const checkObjects = (check: Check, file: string): Finding => {
   const schema = schemaIn(file, { untouched: true });
   return inFile(file, (connection) => {
@@ -38,7 +38,6 @@ export const checkObjects = (check: Check, file: string): Finding => {
   });
 };
 
-/** Reads every page. */
 export const checkIntegrity = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
     const problems = integrityProblems(connection);
@@ -47,7 +46,7 @@ export const checkIntegrity = (check: Check, file: string): Finding =>
       : check.failed(`SQLite finds ${amountOf(problems)} wrong, first: ${problems[0]}`, RESTORE);
   });
 
-/** Looks every reference up. */
+/** Reports rows whose foreign key refers to a missing row. */
 export const checkForeignKeys = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
     const broken = foreignKeyViolations(connection);
@@ -56,10 +55,10 @@ export const checkForeignKeys = (check: Check, file: string): Finding =>
     return check.failed(detail, RESTORE);
   });
 
-/** Replication that copies the log within seconds is stuck when it is this far behind. */
+/** Replication copies the log within seconds, so a longer lag than this means that it has stopped. */
 export const REPLICATION_LAG_MS = 5 * MINUTE_MS;
 
-/** Where the settings say that other software copies the log. */
+/** Runs only if the settings say that other software replicates the log. */
 export function checkReplication(check: Check, { lastProgressMs, lastWriteMs }: Replication): Finding {
   const remedy = "see that it runs, and its log; an example: quartermaster help backups";
   if (lastProgressMs === undefined)

@@ -1,5 +1,5 @@
-// All checks in their order (operator-experience.md OBS-5, DAT-9): first those that need nothing but the machine, then those that
-// need the database open. That is opened only as it is: nothing is upgraded and no key is made, which would hide what is wrong.
+// Runs all checks in order: first those that need only the machine, then those that need the open database. Opening changes
+// nothing: an upgrade or a new key would hide the problem.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
@@ -38,9 +38,9 @@ export interface DiagnoseOptions {
 }
 
 /**
- * Examines what is there, and changes nothing on the disk.
- * @returns what every check found, in their order
- * @throws DomainError `data_dir.*` where there is nothing to examine, or nobody may look at it
+ * Examines the installation without changing anything on the disk.
+ * @returns the findings of every check, in the order of the checks
+ * @throws DomainError `data_dir.*` if there is nothing to examine, or access is denied
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const directory = directoryToExamine(options);
@@ -100,7 +100,7 @@ const databaseFindings = (directory: DataDirectory, { deep }: DiagnoseOptions): 
   ]);
 };
 
-/** Litestream keeps what it knows beside the database itself, never beside a copy of it. */
+/** Litestream keeps its state beside the original database, so a copy does not have it. */
 const replicationFindings = async (
   { database }: DataDirectory,
   { config }: DiagnoseOptions,
@@ -128,7 +128,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   gateway_keys: content.checkGatewayKeys,
 };
 
-/** With --deep; they take as long as there is much to read. */
+/** The checks of --deep. Their duration grows with the amount of data. */
 const DEEP_DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   artifacts: content.checkArtifacts,
   audit_log: content.checkAuditChain,
@@ -155,7 +155,7 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   const findings: Finding[] = [];
   const damage = new DamageCollector();
   try {
-    for (const [name, look] of looks) // one after the other: two bars at once could not be read
+    for (const [name, look] of looks) // in sequence: two progress bars at once are unreadable
       findings.push(...(await damage.examine(name, (check) => look(check, examined, startWatch))));
     return [...damage.judge(opening), ...findings];
   } finally {
@@ -176,7 +176,10 @@ async function open(
   return check.ok("it opens");
 }
 
-/** Opening would make these anew, as for an installation that begins. @throws DomainError `sealing.*`, `data_dir.incomplete` */
+/**
+ * Opening would create missing keys, as for a new installation.
+ * @throws DomainError `sealing.*`, `data_dir.incomplete`
+ */
 function refuseMissing(
   { keys, artifacts }: DataDirectory,
   { config, ids }: Pick<DiagnoseOptions, "config" | "ids">,

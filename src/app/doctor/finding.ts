@@ -1,4 +1,4 @@
-// What a check of `doctor` found, in one shape for all of them. A check that cannot be made has failed; why is its detail.
+// The result of a `doctor` check. A check that throws counts as failed, with the error as its detail.
 
 import { asStorageError, RESTORE } from "../../platform/database/storage-errors.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -6,16 +6,16 @@ import { DomainError } from "../../platform/errors.ts";
 export type Result = "ok" | "warning" | "failed" | "skipped";
 
 export interface Finding {
-  /** name of the check, in snake_case; of an outside service its own name */
+  /** name of the check in snake_case; for an outside service, the name of the service */
   check: string;
   result: Result;
-  /** what is so */
+  /** what the check found */
   detail: string;
-  /** what to do about it; null where nothing is to be done */
+  /** how to fix it; null if there is nothing to fix */
   remedy: string | null;
 }
 
-/** A check whose name is known. */
+/** Creates findings under the name of one check. */
 export interface Check {
   ok(detail: string): Finding;
   warning(detail: string, remedy: string): Finding;
@@ -23,7 +23,6 @@ export interface Check {
   skipped(detail: string): Finding;
 }
 
-/** @returns what makes the findings of one check */
 export const checkOf = (check: string): Check => ({
   ok: (detail) => ({ check, result: "ok", detail, remedy: null }),
   warning: (detail, remedy) => ({ check, result: "warning", detail, remedy }),
@@ -36,8 +35,8 @@ type Found = Finding | readonly Finding[];
 const SEE_LOG = "see the log of the service";
 
 /**
- * @param remedy for what cannot be looked at and whose error does not say what to do
- * @returns what `look` found; what it throws is a failure of the check, told as the error tells it
+ * Runs a check. If it throws, the result is a failed finding with the error's text.
+ * @param remedy used if the error does not say how to fix it
  */
 export async function examine(
   name: string,
@@ -53,13 +52,13 @@ export async function examine(
 }
 
 /**
- * Pages of a damaged database are noticed by whichever check reads them. That check says nothing about its own subject then, and
- * the damage is told once, of the database.
+ * Collects database damage from all checks and reports it once, under the database. Any check may be the first to read a damaged
+ * page, and it then reports nothing about its own subject.
  */
 export class DamageCollector {
   #first: { check: string; error: DomainError } | undefined;
 
-  /** `examine`, except that damage of the database is kept for `judge` */
+  /** like the function `examine`, but keeps database damage for `judge` */
   examine(name: string, look: (check: Check) => Found | Promise<Found>): Promise<Finding[]> {
     return examine(name, async (check) => {
       try {
@@ -73,7 +72,10 @@ export class DamageCollector {
     });
   }
 
-  /** @param opening findings of the check that opened the database @returns the same, or the damage that was met since */
+  /**
+   * @param opening findings of the check that opened the database
+   * @returns the same findings, or the damage that later checks met
+   */
   judge(opening: Finding[]): Finding[] {
     if (!this.#first) return opening;
     const { check, error } = this.#first;

@@ -1,4 +1,4 @@
-// Checks of the machine around the database: files, room, clock, certificate. Nothing is opened for writing.
+// Checks the machine around the database: files, disk space, clock, certificate. Opens nothing for writing.
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -18,21 +18,21 @@ import { readCertificate, type TlsFiles } from "../../server/listener/tls.ts";
 import { assertClockPlausible } from "../service/start-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Below this share the disk is filling up. */
+/** Free share of the disk below which a finding warns. */
 export const FREE_SHARE_MIN = 0.1;
-/** Below this, in bytes, the next checkpoint or backup may already fail. */
+/** Free bytes below which the next checkpoint or backup may fail. */
 export const FREE_SPACE_BYTES_MIN = 64 * 1024 * 1024;
-/** A certificate should be renewed this long before it expires. */
+/** Number of days before expiry at which a certificate should be renewed. */
 export const CERTIFICATE_DAYS_MIN = 14;
-/** Token checks allow as much (operator-experience.md SVC-11). */
+/** Token checks tolerate the same skew. */
 const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
-/** Files that are told by name. */
+/** Number of files that a finding names. */
 export const FILES_NAMED_MAX = 5;
 const OTHERS = 0o077;
 const OWNER_ENTERS = 0o700;
 const OWNER_READS = 0o400;
 
-/** @returns whether a server runs, and listens where it should if that is a socket; commands work without one */
+/** @returns whether a server is running and, for a socket, whether it listens there; a stopped server is a warning only */
 export async function checkService(check: Check, directory: DataDirectory, listen: Listen): Promise<Finding> {
   const server = findServer(directory);
   if (server === undefined)
@@ -51,7 +51,7 @@ export async function checkService(check: Check, directory: DataDirectory, liste
 }
 
 /**
- * Every file belongs to the owner of the data directory, and nobody else may look into it (SVC-6, CLI-20).
+ * Checks that the owner of the data directory owns every file, and that nobody else can read them.
  * @throws DomainError `data_dir.not_permitted`
  */
 export function checkFiles(check: Check, directory: DataDirectory): Finding {
@@ -76,13 +76,13 @@ function entriesOf(folder: string): string[] {
       .sort()
       .map((name) => join(folder, name));
   } catch {
-    return []; // there is no such folder yet; a data directory that cannot be read was refused before
+    return []; // the folder does not exist yet; an unreadable data directory was rejected earlier
   }
 }
 
 /**
- * A file may go while it is looked at; sockets and links have no content of ours.
- * @returns the file with its mode and owner, where either is wrong
+ * A file may disappear during the check. Sockets and links hold no data of ours.
+ * @returns the file with its mode and owner if either is wrong
  */
 function wrongWith(file: string, owner: number): string | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
@@ -92,7 +92,6 @@ function wrongWith(file: string, owner: number): string | undefined {
   return isRight ? undefined : `${file} (${permissionsText(found)})`;
 }
 
-/** @returns whether there is room for what comes */
 export function checkDiskSpace(check: Check, { availableBytes, sizeBytes }: DiskSpace): Finding {
   const share = availableBytes / Math.max(sizeBytes, 1);
   const detail = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
@@ -101,7 +100,10 @@ export function checkDiskSpace(check: Check, { availableBytes, sizeBytes }: Disk
   return share < FREE_SHARE_MIN ? check.warning(detail, remedy) : check.ok(detail);
 }
 
-/** @param newestMs time of the newest thing that was recorded; undefined where nothing was @throws DomainError `clock.before_build` */
+/**
+ * @param newestMs time of the newest record; undefined if there is none
+ * @throws DomainError `clock.before_build`
+ */
 export function checkClock(check: Check, clock: Clock, newestMs: number | undefined): Finding {
   assertClockPlausible(clock, BUILD_TIME);
   const nowMs = clock.nowMs();
@@ -113,7 +115,10 @@ export function checkClock(check: Check, clock: Clock, newestMs: number | undefi
   );
 }
 
-/** @param files undefined where TLS is off @throws DomainError `listen.*` */
+/**
+ * @param files undefined if TLS is off
+ * @throws DomainError `listen.*`
+ */
 export function checkCertificate(check: Check, files: TlsFiles | undefined, nowMs: number): Finding {
   if (!files) return check.ok("own TLS is off");
   const { expiresAtMs } = readCertificate(files);

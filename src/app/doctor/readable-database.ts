@@ -1,25 +1,26 @@
-// Where `doctor` reads the database: the file itself, or a copy. A process that was killed leaves commits in the write-ahead log;
-// reading them in place would change -shm, and the last reader would put them into the file.
+// Chooses whether `doctor` reads the database file itself or a copy. A killed process leaves commits in the write-ahead log.
+// Reading them in place would change the -shm file, and the last reader would checkpoint the log.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
 import { copyOwnFile } from "../../platform/own-files.ts";
 
-/** The data directory with the database to read. */
+/** The data directory whose database `doctor` reads. */
 export interface ReadableDatabase extends Disposable {
   directory: DataDirectory;
 }
 
 /**
- * Beside a running service its own -wal and -shm are used, as by every other command.
- * @returns the directory; its database is a copy in the system's temporary folder, removed at the end, where a dead process left a log
+ * While the service runs, its -wal and -shm files are used, as by every other command.
+ * @returns the directory; if a dead process left a log, it holds a copy of the database in the system's temporary folder, which
+ *   is removed on disposal
  */
 export function openReadable(directory: DataDirectory): ReadableDatabase {
   const { database } = directory;
-  const isLeft = existsSync(`${database}-wal`) && !isServerRunning(directory); // an empty log has a -shm, too
+  const isLeft = existsSync(`${database}-wal`) && !isServerRunning(directory); // SQLite creates -shm for an empty log, too
   if (!isLeft) return { directory, [Symbol.dispose]: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // for this user alone
+  const folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // readable by this user only
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, basename(database));
@@ -27,6 +28,6 @@ export function openReadable(directory: DataDirectory): ReadableDatabase {
     return { directory: { ...directory, database: copy }, [Symbol.dispose]: remove };
   } catch {
     remove();
-    return { directory, [Symbol.dispose]: () => {} }; // not readable, or no room: the checks say so
+    return { directory, [Symbol.dispose]: () => {} }; // unreadable, or the disk is full: the checks report it
   }
 }

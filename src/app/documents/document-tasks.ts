@@ -1,4 +1,4 @@
-// The work on documents that a thread does for the service, and what the thread and its starter say to each other.
+// The document tasks that a thread runs for the service, and the messages between the thread and its starter.
 import { CATALOG_TASKS, type CatalogTasks } from "../../domain/catalog/tasks.ts";
 import type { TimeIsOver } from "../../domain/governance/publishing/validation.ts";
 import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "../../domain/governance/tasks.ts";
@@ -13,14 +13,17 @@ export type TaskResult<Name extends TaskName> = ReturnType<DocumentTasks[Name]>;
 
 const TASKS: TaskTable<DocumentTasks> = { ...GOVERNANCE_TASKS, ...CATALOG_TASKS, ...CONFIG_TASKS };
 
-/** Does one task at once. @throws what the task throws */
+/**
+ * Runs one task in the current thread.
+ * @throws what the task throws
+ */
 export const runDocumentTask = <Name extends TaskName>(
   name: Name,
   request: TaskRequest<Name>,
   isOver: TimeIsOver = () => false,
 ): TaskResult<Name> => TASKS[name](request, isOver);
 
-/** A DomainError as it passes from thread to thread. */
+/** A DomainError as it is sent between threads. */
 export interface Refusal {
   kind: ErrorKind;
   reason: string;
@@ -29,5 +32,5 @@ export interface Refusal {
   hint?: string;
 }
 
-/** What the thread says. */
+/** A message from the thread. */
 export type ThreadMessage = { result: TaskResult<TaskName> } | { refused: Refusal } | { failed: string };

@@ -1,5 +1,5 @@
-// Has large documents read, judged and written by a thread, one after the other, while the service goes on answering; small
-// ones are done at once. The thread itself is document-worker.ts.
+// Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small documents are
+// handled inline. The thread itself is document-worker.ts.
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { DomainError } from "../../platform/errors.ts";
@@ -11,15 +11,15 @@ import {
   type TaskResult,
 } from "./document-tasks.ts";
 
-/** Characters of a task's texts that are dealt with at once: starting a thread takes as long as reading these. */
+/** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
 export const INLINE_CHARACTERS_MAX = 8 * 1024;
-/** Threads at once: one leaves the other processor to requests. */
+/** Threads at the same time. One leaves the other processor free for requests. */
 export const THREADS_MAX = 1;
-/** Tasks that wait for a thread; more are refused. */
+/** Tasks that may wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
-/** For a whole task, by the clock on the wall: the machine may be busy. */
+/** For a whole task, in wall-clock time with a margin for a busy machine. */
 export const TASK_MS_MAX = 60_000;
-/** For the YAML of one, in the thread's own processor time. */
+/** For the YAML of one task, in processor time of the thread. */
 export const READING_MS_MAX = 2_000;
 const BUSY_RETRY_SECONDS = 5;
 
@@ -28,13 +28,16 @@ export interface DocumentThreadsOptions {
   taskMsMax?: number;
 }
 
-/** Runs tasks, in a thread where their texts are large. @throws what the task throws; `document.*` */
+/**
+ * Runs a task, in a thread if its texts are large.
+ * @throws what the task throws; `document.*`
+ */
 export type RunDocumentTask = <Name extends TaskName>(
   name: Name,
   request: TaskRequest<Name>,
 ) => Promise<TaskResult<Name>>;
 
-/** @returns what runs tasks; made once for a service */
+/** @returns a function that runs tasks; a service needs one */
 export function createDocumentThreads(options: DocumentThreadsOptions = {}): RunDocumentTask {
   const limit = pLimit(THREADS_MAX);
   return async (name, request) => {
@@ -44,7 +47,7 @@ export function createDocumentThreads(options: DocumentThreadsOptions = {}): Run
   };
 }
 
-/** @returns the length of all texts of a task, keys not counted */
+/** @returns the total length of all strings in a task, without object keys */
 function charactersIn(value: unknown): number {
   if (typeof value === "string" || value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 0;
@@ -71,7 +74,7 @@ async function runInThread<Name extends TaskName>(
     return await promise;
   } finally {
     clearTimeout(timer);
-    void worker.terminate().catch(() => {}); // it may have ended by itself
+    void worker.terminate().catch(() => {}); // the thread may have ended already
   }
 }
 

@@ -1,16 +1,16 @@
-// Entry of the thread that reads, judges and writes large documents, which would keep the service from answering for
-// seconds. It does one task and ends; who starts it, and how long it may take, is document-threads.ts.
+// Entry point of the thread that reads, validates and writes large documents, which would block the service for seconds. It does
+// one task and ends; document-threads.ts starts it and limits its time.
 import { parentPort, workerData } from "node:worker_threads";
 import { DomainError } from "../../platform/errors.ts";
 import { runDocumentTask, type ThreadMessage } from "./document-tasks.ts";
 
-/** Bytes are handed over; texts are copied. */
+/** Bytes are transferred; strings are copied. */
 function say(message: ThreadMessage): void {
   const bytes = "result" in message && message.result instanceof Uint8Array ? [message.result.buffer] : [];
   parentPort?.postMessage(message, bytes);
 }
 
-/** The classes of errors do not pass from thread to thread. */
+/** Error classes are lost between threads. */
 function failureOf(error: unknown): ThreadMessage {
   if (!(error instanceof DomainError))
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -20,7 +20,7 @@ function failureOf(error: unknown): ThreadMessage {
 
 const { name, request, readingMsMax } = workerData;
 
-/** In processor time: on a busy machine nobody's document is refused for others' work. */
+/** Measured in processor time, so that a busy machine does not cause rejections. */
 const isTimeOver = (): boolean => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000 > readingMsMax;

@@ -1,5 +1,5 @@
-// Catalogs on this machine's disk: a file for seeding with the archives that it names beside it, and a bundle.
-// Both faces use the former: the service at start and on SIGHUP, and `catalog seed`.
+// Reads catalogs from the local disk: a catalog file with the archives beside it, and a bundle. The service (at start and on
+// SIGHUP) and `catalog seed` both read the catalog file.
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CATALOG_FILE_BYTES_MAX } from "../../domain/catalog/model.ts";
@@ -8,7 +8,7 @@ import { DomainError } from "../../platform/errors.ts";
 import { openFile, readFile, readPieces } from "../../platform/files/files.ts";
 
 /**
- * @returns what `catalog.seed` needs to know of the file; a relative source_ref starts from the file's own folder
+ * @returns the content for `catalog.seed`; a relative source_ref is resolved against the folder of the file
  * @throws DomainError `file.*`
  */
 export async function readCatalogFile(
@@ -18,7 +18,10 @@ export async function readCatalogFile(
   return parseCatalogFile(absolute, await readFile(absolute, CATALOG_FILE_BYTES_MAX));
 }
 
-/** @param path absolute @returns the same of a file that has been read */
+/**
+ * Parses a catalog file that has been read already.
+ * @param path absolute
+ */
 export function parseCatalogFile(
   path: string,
   bytes: Uint8Array,
@@ -28,7 +31,7 @@ export function parseCatalogFile(
   return { bytes, fileName: path, files: { resolve: resolveSource, open: openFile } };
 }
 
-/** @throws DomainError `catalog.bad_file_url` for a host, and for escapes that are none */
+/** @throws DomainError `catalog.bad_file_url` if the URL has a host or an invalid escape */
 function pathOf(fileUrl: string): string {
   try {
     return fileURLToPath(fileUrl);
@@ -41,7 +44,7 @@ function pathOf(fileUrl: string): string {
 }
 
 /**
- * @param name how the operator wrote the path
+ * @param name the path as the operator wrote it
  * @throws DomainError `file.*`
  */
 export async function openBundleFile(path: string, name: string): Promise<BundleFile> {

@@ -1,5 +1,5 @@
-// The section `governance` of the configuration file: read again at every start and on SIGHUP, and joined with what is in
-// force. What comes of it is told in the log; the areas of a policy are named there, never its values.
+// The `governance` section of the configuration file. It is read at every start and on SIGHUP, and merged with the policy in
+// force. The log names the areas of the policy that changed, never their values.
 
 import type { Configuration, DeploymentOutcome, DeploymentSection } from "../../domain/governance/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -13,10 +13,9 @@ import type { Installation } from "../installation/installation.ts";
 import type { Reloading } from "../service/settings-reload.ts";
 
 /**
- * Publishes what the file says and the dashboard has not contradicted; without a section, at the first start, a policy
- * that lets every harness run.
- * @throws DomainError `governance.invalid`, `config.invalid`; then nothing has changed
- * @source control-api.md section 5.4
+ * Publishes the policy of the file, except what the dashboard has overridden. Without a section, the first start publishes a
+ * policy that allows every harness.
+ * @throws DomainError `governance.invalid`, `config.invalid`; nothing has changed then
  */
 export const applyGovernance = (
   { domain }: Pick<Installation, "domain">,
@@ -25,12 +24,12 @@ export const applyGovernance = (
 
 interface SectionSource {
   config: Config;
-  /** undefined where there is none */
+  /** undefined if there is none */
   file: ConfigFile | undefined;
   runTask: RunConfigTask;
 }
 
-/** Says in the log what came of it. */
+/** Logs the result. */
 export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   const { conflicts, problems, warnings, revision } = outcome;
   log.info(`policy.${outcome.outcome}`, { revision });
@@ -41,7 +40,7 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
 
 const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";
 
-/** Does the same while the service runs, with the file as it was read again; a bad file is logged and changes nothing. */
+/** Applies the reread file while the service runs. An invalid file is logged and changes nothing. */
 export async function reloadGovernance(
   installation: Pick<Installation, "domain">,
   { log, config, reading, ...rest }: Reloading & { actor: Actor; runTask: RunConfigTask },
@@ -71,8 +70,8 @@ function sectionOf({ config, file, runTask }: SectionSource): DeploymentSection 
 }
 
 /**
- * @returns the file as it is now, for an export; undefined where the service runs without one
- * @throws DomainError `config.invalid` when it cannot be read any more, `document.*`
+ * @returns the current file, for an export; undefined if the service runs without one
+ * @throws DomainError `config.invalid` if it can no longer be read, `document.*`
  */
 export async function configurationIn(
   config: Config,

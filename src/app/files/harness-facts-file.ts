@@ -1,5 +1,5 @@
-// The harness file on this machine's disk, with its detached signature beside it (`FILE.sig`): read whole, checked against the
-// trusted keys, and only then read as facts. Both faces use it.
+// Reads the harness file from the local disk with its detached signature (`FILE.sig`). The file is read whole and verified
+// against the trusted keys before it is parsed.
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { BUILT_IN, type HarnessesInForce } from "../../domain/harnesses/harness-facts.ts";
 import { HARNESS_FILE_BYTES_MAX, readHarnessFile } from "../../domain/harnesses/harness-file.ts";
@@ -9,24 +9,26 @@ import { DomainError } from "../../platform/errors.ts";
 import { openRegularFile } from "../../platform/files/files.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 
-/** of a file with trusted keys, and of a signature that cannot be right */
+/** limit for a file of trusted keys and for a signature */
 const KEY_FILE_BYTES_MAX = 65_536;
 
-/** @returns the path of the signature of a file */
 export const signaturePath = (file: string): string => `${file}.sig`;
 
 /**
- * @returns the facts of the configured file, or the program's own where none is configured
+ * @returns the facts of the configured file, or else the built-in facts
  * @throws DomainError `harnesses.unsigned`, `harnesses.untrusted`, `harnesses.invalid`, `file.*`, `signing.not_ed25519`
  */
 export function readHarnessFacts(config: Pick<Config, "get">): HarnessesInForce {
   const file = config.get("harnesses.file");
   const trust = config.get("harnesses.trust");
-  if (file === undefined || trust === undefined) return BUILT_IN; // settings are checked to come together
+  if (file === undefined || trust === undefined) return BUILT_IN; // the settings are validated to come together
   return readSignedHarnesses(file, trust);
 }
 
-/** @param trust file of public keys. @throws DomainError as readHarnessFacts */
+/**
+ * @param trust file of public keys
+ * @throws DomainError as readHarnessFacts
+ */
 export function readSignedHarnesses(file: string, trust: string): HarnessesInForce {
   const bytes = readBounded(file, HARNESS_FILE_BYTES_MAX);
   const keys = readTrustedKeys(readBounded(trust, KEY_FILE_BYTES_MAX).toString(), trust);

@@ -1,5 +1,5 @@
-// The ids and names that a shell completes, read over a read-only connection of its own. It stays apart from the areas and
-// their stores because a key press waits for it: joining the domain takes longer than the whole answer may.
+// Reads the ids and names for shell completion over its own read-only connection. It does not use the domain, because building
+// the domain takes longer than a key press may wait.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
@@ -7,7 +7,7 @@ import { openDataDirectory } from "../../platform/data-directory/data-directory.
 import { openConnection } from "../../platform/database/connection.ts";
 import { programSchema, schemaOf } from "../../platform/database/schema/schema.ts";
 
-/** One thing by the name that commands take, and what tells it from others. */
+/** A completion: the name that commands take, and a description. */
 export interface Named {
   readonly name: string;
   readonly about: string;
@@ -15,10 +15,10 @@ export interface Named {
 
 /** more than a person reads, and few enough for a shell to show at once */
 export const NAMES_MAX = 100;
-/** another process's exclusive lock is not waited for: the next key press asks again */
+/** short, so that a lock of another process does not delay the shell: the next key press asks again */
 const BUSY_TIMEOUT_MS = 20;
 
-/** Newest first by index, so that reading can stop at any row. */
+/** Ordered by index, newest first, so that reading can stop at any row. */
 const STATEMENTS = {
   user: "SELECT email AS name, role AS about FROM users WHERE status <> 'removed' ORDER BY id DESC",
   group:
@@ -44,17 +44,16 @@ export type NameKind = keyof typeof STATEMENTS;
 
 /**
  * Reads until there are NAMES_MAX names or the time is over.
- * @param wanted `deadlineMs` is UTC milliseconds; answers that come later are of no use
- * @returns names that begin with `prefix`; none at all when there was no time for all rows, when nothing was set up, or
- *   when the schema is older than this program
+ * @param wanted `deadlineMs` is UTC milliseconds; later answers are useless
+ * @returns names that begin with `prefix`; empty if the time did not suffice for all rows, if nothing is set up, or if the schema
+ *   is older than this program
  * @throws DomainError `data_dir.*`, `storage.*`, `schema.newer`
- * @source operator-experience.md CLI-15, CLI-20
  */
 export function namesIn(
   dataDirectory: string,
   wanted: { kind: NameKind; prefix: string; clock: Clock; deadlineMs: number },
 ): readonly Named[] {
-  if (!existsSync(join(dataDirectory, "quartermaster.db"))) return []; // opening would make the directory
+  if (!existsSync(join(dataDirectory, "quartermaster.db"))) return []; // opening would create the directory
   const { database } = openDataDirectory(dataDirectory);
   using connection = openConnection(database, { readonly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
   if (schemaOf(connection) !== programSchema()) return [];

@@ -1,11 +1,11 @@
-// Every destination the settings let the service connect to; whatever is not listed here cannot be reached
-// (platform/outbound/outbound.ts). An area that connects somewhere adds its destinations here.
+// Lists every destination that the settings let the service connect to. The service cannot connect to any other
+// (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here.
 import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
 import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
 
-/** Name of the inference gateway on the list. */
+/** Name of the inference gateway in the list. */
 export const GATEWAY_DESTINATION = "gateway";
 
 /** @returns the destinations in force */

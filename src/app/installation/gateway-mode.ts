@@ -1,5 +1,5 @@
-// Switches gateway mode on as it is configured: picks the provisioner, and checks before the service starts that an executable
-// may be run.
+// Sets up gateway mode from the configuration: selects the provisioner, and checks before the service starts that a configured
+// executable may be run.
 import { join } from "node:path";
 import type { GatewayMode } from "../../domain/gateway/dependencies.ts";
 import { configurationDigest } from "../../domain/gateway/keys/configuration-digest.ts";
@@ -20,7 +20,7 @@ import { PinnedExecutable } from "../../platform/programs/pinned-executable.ts";
 import { GATEWAY_DESTINATION } from "./destinations.ts";
 import { gatewaySettingsOf, provisionerSettingsOf } from "./gateway-settings.ts";
 
-/** Folder of the data directory with the copy that is run. */
+/** Folder in the data directory for the copy of the executable that is run. */
 const PROVISIONER_DIRECTORY = "provisioner";
 
 interface ModeOptions {
@@ -31,7 +31,7 @@ interface ModeOptions {
   baseUrl(): string;
 }
 
-/** @returns undefined where gateway mode is off; nothing is contacted and nothing is run */
+/** @returns undefined if gateway mode is off; contacts nothing and runs nothing */
 export function gatewayModeOf({ config, baseUrl, ...machine }: ModeOptions): GatewayMode | undefined {
   const settings = gatewaySettingsOf(config, baseUrl);
   return (
@@ -60,7 +60,7 @@ function provisionerOf(
 }
 
 /**
- * Refuses to start with an executable that must not be run.
+ * Rejects an executable that must not be run, before the service starts.
  * @throws DomainError `config.invalid`
  */
 export function assertExecutableUsable(config: Config): void {

@@ -1,5 +1,5 @@
-// What the gateway area is configured with, put together from the settings. That everything needed is there was checked when
-// they were loaded (platform/config/rules.ts).
+// Builds the configuration of the gateway area from the settings. platform/config/rules.ts has already checked that they are
+// complete.
 
 import type { GatewaySettings, ProvisionerSettings } from "../../domain/gateway/settings.ts";
 import { DEFAULT_AUDIENCE } from "../../domain/gateway/wire.ts";
@@ -7,7 +7,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { SettingName, Values } from "../../platform/config/table.ts";
 import { invariant } from "../../platform/errors.ts";
 
-/** @returns undefined where gateway mode is off */
+/** @returns undefined if gateway mode is off */
 export function gatewaySettingsOf(config: Config, baseUrl: () => string): GatewaySettings | undefined {
   const type = config.get("gateway.type");
   if (type === undefined) return undefined;
@@ -28,7 +28,7 @@ export function gatewaySettingsOf(config: Config, baseUrl: () => string): Gatewa
   };
 }
 
-/** @returns the part about what makes keys; gateway mode is on */
+/** @returns the settings of the provisioner; requires that gateway mode is on */
 export const provisionerSettingsOf = (config: Config): ProvisionerSettings => ({
   type: needed(config, "gateway.provisioner.type"),
   reconcileTtlSeconds: config.get("gateway.provisioner.reconcile_ttl_seconds"),

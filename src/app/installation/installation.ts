@@ -1,5 +1,5 @@
-// Opens what one data directory holds: checks who may use it, brings the schema up to date, joins the domain.
-// Both faces start here: the service, which holds the directory's lock, and every command that works beside it.
+// Opens a data directory: checks access, upgrades the schema, and builds the domain. The service, which holds the directory's
+// lock, and every command use it.
 import { existsSync } from "node:fs";
 import type { RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
@@ -38,7 +38,7 @@ export interface Installation {
   db: Db;
   domain: Domain;
   schema: MigrateResult;
-  /** Puts another mapping of groups to roles in force; whose role it changes is worked out by `roles.applyMapping`. */
+  /** Replaces the mapping of groups to roles; `roles.applyMapping` then recomputes the roles of users. */
   mapRoles(setting: Values["scim.group_role_mappings"]): void;
   close(): Promise<void>;
 }
@@ -47,26 +47,26 @@ export interface InstallationOptions {
   config: Config;
   clock: Clock;
   ids: Ids;
-  /** our origin; a function, because the system may choose the port when the service listens */
+  /** our origin; a function, because the system may choose the port when the service starts to listen */
   baseUrl(): string;
-  /** throws when the schema must not change now */
+  /** throws if the schema must not change now */
   beforeChange?: () => void;
-  /** the product's own where it is left out */
+  /** default: the product's own cost */
   passwordCost?: PasswordCost | undefined;
-  /** who opens it; a command where it is left out */
+  /** the process that opens it; default: a command */
   attemptsBy?: AttemptOwner;
-  /** told of each call that makes or revokes a gateway key */
+  /** called after each call that creates or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
-  /** does what takes long with policies; at once where it is left out */
+  /** runs long policy tasks; default: inline */
   runTask?: RunTask;
   /** the same for catalog files */
   runCatalogTask?: RunCatalogTask;
-  /** puts the write-ahead log of a long write into the database file; the next commit does it where it is left out */
+  /** checkpoints the write-ahead log after a long write; default: the next commit does it */
   checkpoint?: (file: string) => Promise<unknown>;
 }
 
 /**
- * Opens the directory and makes what is missing in it.
+ * Opens the directory and creates missing parts.
  * @throws DomainError `schema.*`, `sealing.*`, `storage.*`
  */
 export async function openInstallation(
@@ -89,7 +89,7 @@ export async function openInstallation(
   return await joinDomain({ directory, schema, db }, options);
 }
 
-/** Puts a domain over an opened database. */
+/** Builds the domain on an open database. */
 async function joinDomain(
   opened: Pick<Installation, "directory" | "schema" | "db">,
   options: InstallationOptions,
@@ -132,15 +132,14 @@ async function joinDomain(
   };
 }
 
-/** An installation that was set up: it has its organisation. */
+/** An installation that is set up: its organization exists. */
 export interface ExistingInstallation extends Installation {
   organizationId: string;
 }
 
 /**
- * Opens the data directory for a command, which neither begins an installation nor changes its schema under a running
- * service.
- * @throws DomainError `data_dir.empty` where nothing was set up, `data_dir.*` beside those of openInstallation
+ * Opens the data directory for a command. It neither starts a new installation nor changes the schema while the service runs.
+ * @throws DomainError `data_dir.empty` if nothing is set up, `data_dir.*` and the errors of openInstallation
  */
 export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
   const directory = existingDirectory(options);
@@ -156,9 +155,9 @@ export async function openExisting(options: InstallationOptions): Promise<Existi
 }
 
 /**
- * Opens an installation to look at it: nothing on the disk changes, and what would change the database fails.
- * @param directory holds a sealing key, if the configuration has none, and the folder of artifacts
- * @throws DomainError `schema.older` where its schema is not this program's; `data_dir.empty`, `schema.*`, `sealing.*`, `storage.*`
+ * Opens an installation read-only: nothing on the disk changes, and writes to the database fail.
+ * @param directory holds the folder of artifacts and, unless the configuration has one, a sealing key
+ * @throws DomainError `schema.older` if an upgrade is needed; `data_dir.empty`, `schema.*`, `sealing.*`, `storage.*`
  */
 export async function openReadOnly(
   directory: DataDirectory,
@@ -185,7 +184,7 @@ export async function openReadOnly(
 }
 
 /**
- * `existingDirectory` for a look that changes nothing. A restore that was cut short is refused.
+ * Like `existingDirectory`, but changes nothing: it rejects a directory with an interrupted restore.
  * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
  */
 export function directoryToExamine({
@@ -196,7 +195,7 @@ export function directoryToExamine({
   if (!fileExists(path)) throw emptyDirectory(path);
   const directory = openExistingDirectory(path);
   if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
-  // A look at the rows, which tells a database without an organization, would make -wal and -shm.
+  // Reading rows to find out whether there is an organization would create -wal and -shm, so only the size is checked.
   if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
   if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;
@@ -213,9 +212,10 @@ const unfinishedRestore = (path: string) =>
   );
 
 /**
- * @returns the data directory of the settings, which has a database; that is not opened. A restore that was cut short is
- *   finished first
- * @throws DomainError `data_dir.empty` where there is none, `data_dir.database_lost` where there was one, `data_dir.restoring` while a restore is under way, `data_dir.*`
+ * Finishes an interrupted restore first. Does not open the database.
+ * @returns the configured data directory, which has a database
+ * @throws DomainError `data_dir.empty` if there is none, `data_dir.database_lost` if there was one, `data_dir.restoring` during a
+ *   restore, `data_dir.*`
  */
 export function existingDirectory({
   config,

@@ -1,5 +1,5 @@
-// Tells a data directory whose database was lost from a new one, so that no start begins an empty installation in its place.
-// What marks a directory is data-directory/installation-marker.ts; putting a backup in force is backup/restore.ts.
+// Distinguishes a data directory that lost its database from a new one, so that a start does not begin an empty installation in
+// its place. data-directory/installation-marker.ts marks a directory; backup/restore.ts restores a backup.
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -23,8 +23,8 @@ export interface StartContext {
 }
 
 /**
- * Opens the data directory for a start, or makes it.
- * @throws DomainError `data_dir.database_lost` before a missing directory is made; `data_dir.*`
+ * Opens the data directory for a start, or creates it.
+ * @throws DomainError `data_dir.database_lost`, before a missing directory is created; `data_dir.*`
  */
 export function openForStart(surroundings: StartContext): DataDirectory {
   const path = resolve(surroundings.config.get("data_dir"));
@@ -38,14 +38,14 @@ export function assertDatabaseNotLost(directory: DataDirectory, surroundings: St
   if (databaseLost) throw databaseLost;
 }
 
-/** Lets a new installation begin in a directory whose database was lost; backups and keys stay. */
+/** Allows a new installation in a directory that lost its database; backups and keys stay. */
 export function acceptLostDatabase(directory: DataDirectory, surroundings: StartContext): void {
   if (lostDatabase(directory, surroundings)) unmark(directory);
 }
 
 /**
- * @returns what to say where there was a database and is none: the marker is there, or a backup, and no organization in the
- *   database. undefined for a new directory, for one with a database, and while a restore is to be finished
+ * A database is lost if there is a marker or a backup, but no organization in the database.
+ * @returns the error to report; undefined for a new directory, for one with a database, and while a restore is unfinished
  */
 export function lostDatabase(directory: DataDirectory, surroundings: StartContext): DomainError | undefined {
   if (isSwapPending(directory) || holdsInstallation(directory.database)) return undefined;
@@ -54,7 +54,9 @@ export function lostDatabase(directory: DataDirectory, surroundings: StartContex
   return databaseLost(directory, backup);
 }
 
-/** Backups of the lost installation, and those that do not say whose they are; of the future only where there is no other. */
+/**
+ * Considers the backups of the lost installation and those without an owner. Takes one from the future only if there is no other.
+ */
 function newestBackup(directory: DataDirectory, { config, clock }: StartContext): FoundBackup | undefined {
   const nowMs = clock.nowMs();
   const organization = markedOrganization(directory);

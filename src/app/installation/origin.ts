@@ -1,5 +1,5 @@
-// Our origin as far as the settings, or the running service, tell it. Both faces build links with it: the service, which may
-// also ask its listener, and commands, which have none.
+// Determines our origin from the settings or the running service, for links. The service may also ask its listener; commands have
+// none.
 
 import { resolve } from "node:path";
 import type { Listen } from "../../platform/config/addresses.ts";
@@ -9,17 +9,17 @@ import { findServiceState } from "../../platform/data-directory/service-state.ts
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
 
-/** @returns whether the service listens to this machine alone over TCP */
+/** @returns whether the service listens on a loopback TCP address */
 export const isLoopback = (listen: Listen): boolean => listen.kind === "tcp" && LOOPBACK.test(listen.host);
 
-/** @returns whether what is sent to this origin passes other machines unencrypted */
+/** @returns whether requests to this origin cross the network unencrypted */
 export function isUnencryptedRemote(origin: string): boolean {
   const url = URL.parse(origin);
   return url?.protocol === "http:" && !LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, ""));
 }
 
 /**
- * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined when neither tells, as with
+ * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined if neither gives an origin, as with
  *   port 0
  */
 export function configuredOrigin(config: Config): string | undefined {
@@ -33,8 +33,8 @@ export function configuredOrigin(config: Config): string | undefined {
 }
 
 /**
- * @returns the origin for links that a command shows: what its own settings tell, or else what the running service says. The
- *   default of `server.listen` is no answer, because the service may have another setting
+ * The default of `server.listen` is not used, because the service may have another setting.
+ * @returns the origin for links that a command shows: from its own settings, or else from the running service
  * @throws DomainError `storage.*`
  */
 export function originForLinks(config: Config): string | undefined {

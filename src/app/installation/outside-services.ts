@@ -1,5 +1,5 @@
-// Whether the services outside of this machine that the settings name are there now, and what waits while one is not
-// (operator-experience.md AIR-6). Starting never depends on them; `status` and `doctor` ask when a person wants to know.
+// Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
+// `status` and `doctor` probe on request.
 
 import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
@@ -11,18 +11,18 @@ import { destinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 export interface ExternalService {
   name: string;
   origin: string;
-  /** `not_asked`: it stands for no one peer */
+  /** `not_asked`: the destination stands for many hosts */
   state: "reachable" | "unreachable" | "not_asked";
   /** why it is unreachable; null otherwise */
   reason: string | null;
-  /** what waits while it is unreachable */
+  /** what does not work while it is unreachable */
   affects: string;
 }
 
-/** How long a peer may take; all are asked at the same time. */
+/** Time limit of a probe; all probes run in parallel. */
 export const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
 
-/** What each is asked, and what hangs on it. */
+/** The path to probe at each service, and what depends on it. */
 const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
   [GATEWAY_DESTINATION]: {
     path: "/health/liveliness",
@@ -35,7 +35,7 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
 };
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
 
-/** @returns every destination of the settings, asked now; never rejects for one that does not answer */
+/** @returns the state of every configured destination, probed now; does not reject if one fails to answer */
 export function probeExternalServices(
   config: Config,
   timeoutMs = PROBE_TIMEOUT_MS,
@@ -59,7 +59,7 @@ async function ask(
   try {
     const response = await question();
     await response.body?.cancel();
-    // Whoever answers is there: what it thinks of the question does not matter, only that it has not failed.
+    // Any answer below 500 shows that the service is up, even if it rejects the request.
     if (response.status < 500) return { name, origin, state: "reachable", reason: null };
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };
   } catch (error) {
@@ -68,7 +68,7 @@ async function ask(
   }
 }
 
-/** The operator may know what the machine said, by its short name. */
+/** Includes the short name of the system error, because only operators see it. */
 function reasonOf({ message, cause }: DomainError): string {
   if (!(cause instanceof Error)) return message;
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;

@@ -1,5 +1,5 @@
-// Begins an installation: organization, bootstrap administrator, first signing key. The service does it at every start;
-// `setup` does it without listening, and can tell beforehand what it would make.
+// Starts an installation: organization, bootstrap administrator, first signing key. The service does this at every start. `setup`
+// does it without listening, and can show beforehand what it would create.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BootstrapRequest, BootstrapResult } from "../../domain/identity/service.ts";
@@ -22,18 +22,18 @@ import { acceptLostDatabase, assertDatabaseNotLost, openForStart } from "./lost-
 
 export interface BeginOptions {
   config: Config;
-  /** told as soon as it is durable: a generated password must be shown even when a later step fails */
+  /** called as soon as the result is durable: a generated password must be shown even if a later step fails */
   onBootstrap(result: BootstrapResult): void;
 }
 
 export interface Begun {
   bootstrap: BootstrapResult;
-  /** acts for the service itself */
+  /** the actor for changes by the service itself */
   actor: Actor;
 }
 
 /**
- * Makes what an opened installation lacks; with nothing to make it only reads.
+ * Creates what an opened installation lacks; if nothing is missing, it only reads.
  * @throws DomainError `identity.invalid`, `bootstrap.password_missing`, `signing_key.*`
  */
 export async function beginInstallation(
@@ -50,13 +50,13 @@ export async function beginInstallation(
 }
 
 export interface SetupOptions extends InstallationOptions {
-  /** begins a new installation even where a database was lost */
+  /** starts a new installation even if a database was lost */
   isNew?: boolean;
 }
 
 /**
- * Makes directory, database and all the rest, while no server may start.
- * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` beside those of beginInstallation
+ * Creates the directory, the database and their content. No server can start meanwhile.
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` and the errors of beginInstallation
  */
 export async function setUp(options: SetupOptions & BeginOptions): Promise<BootstrapResult> {
   const directory = options.isNew ? openDataDirectory(options.config.get("data_dir")) : openForStart(options);
@@ -72,8 +72,8 @@ export async function setUp(options: SetupOptions & BeginOptions): Promise<Boots
 }
 
 /**
- * Looks what `setUp` would do, without making anything.
- * @returns its steps in words; none where everything is there
+ * Determines what `setUp` would do, and creates nothing.
+ * @returns its steps in words; empty if nothing is missing
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`
  */
 export async function planSetup(options: SetupOptions): Promise<readonly string[]> {
@@ -136,7 +136,7 @@ function schemaIn({ database }: DataDirectory): number {
   }
 }
 
-/** @returns what the settings say of the first start */
+/** @returns the settings of the first start */
 export const bootstrapRequest = (config: Config): BootstrapRequest => ({
   organizationName: config.get("bootstrap.organization_name"),
   adminEmail: config.get("bootstrap.admin_email"),
@@ -144,7 +144,7 @@ export const bootstrapRequest = (config: Config): BootstrapRequest => ({
   generatePassword: true,
 });
 
-/** Who acts when the service does something by itself. */
+/** The actor for what the service does by itself. */
 const serviceActor = (organizationId: string): Actor => ({
   kind: "system",
   id: null,

@@ -1,13 +1,12 @@
-// Example alert rules for Prometheus over our own figures (operator-experience.md OBS-6). One place: `quartermaster help
-// alert-rules` prints them, and the release has them from there. Which figures there are is said where they are made
-// (src/server/metrics-*.ts); a test compares.
+// Example alert rules for Prometheus over our own metrics. `quartermaster help alert-rules` prints them, and the release includes
+// them. src/server/metrics-*.ts defines the metrics; a test compares them.
 import { stringify } from "yaml";
 
 interface Rule {
   alert: string;
-  /** PromQL; true for each series it returns */
+  /** PromQL; the alert fires for each series it returns */
   expr: string;
-  /** how long it must hold */
+  /** how long the condition must hold */
   for: string;
   severity: "critical" | "warning";
   summary: string;
@@ -15,7 +14,7 @@ interface Rule {
   action: string;
 }
 
-/** A backup a day, and two hours for it to be made. */
+/** One backup a day, and two hours to make it. */
 const BACKUP_SECONDS_MAX = 26 * 3600;
 
 const RULES: readonly Rule[] = [
@@ -110,7 +109,7 @@ const HEAD = `# Example alert rules for Quartermaster. They expect a scrape job 
 # The label \`job\` of our own figures arrives as \`exported_job\`, unless honor_labels is on.
 `;
 
-/** @returns a rule file of Prometheus, without a line break at its end */
+/** @returns a Prometheus rule file, without a trailing newline */
 export function alertRules(): string {
   const rules = RULES.map(({ severity, summary, action, ...rule }) => ({
     ...rule,

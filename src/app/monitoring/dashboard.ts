@@ -1,12 +1,12 @@
-// An example dashboard for Grafana over our own figures (operator-experience.md OBS-6): a table of panels, from which the JSON
-// that Grafana imports follows. `quartermaster help dashboard` prints it, and the release has it from there.
+// An example dashboard for Grafana over our own metrics: a table of panels, rendered as the JSON that Grafana imports.
+// `quartermaster help dashboard` prints it, and the release includes it.
 
 interface Panel {
   title: string;
   kind: "stat" | "timeseries";
-  /** of Grafana */
+  /** a Grafana unit */
   unit: string;
-  /** PromQL by the legend of its lines */
+  /** PromQL by legend */
   lines: Readonly<Record<string, string>>;
 }
 
@@ -122,14 +122,14 @@ const PANELS: readonly Panel[] = [
   },
 ];
 
-/** Grafana's own measure: 24 cells a row. */
+/** In Grafana's grid, which is 24 cells wide. */
 const SIZES = { stat: { w: 6, h: 4 }, timeseries: { w: 12, h: 8 } } as const;
 const ROW_CELLS = 24;
-/** of Grafana 10; newer ones take it along */
+/** of Grafana 10; newer versions accept it */
 const SCHEMA_VERSION = 38;
 const DATASOURCE = { type: "prometheus", uid: "$datasource" };
 
-/** @returns a dashboard that Grafana imports, without a line break at its end */
+/** @returns a dashboard that Grafana imports, without a trailing newline */
 export function dashboard(): string {
   const stats = PANELS.filter(({ kind }) => kind === "stat").length;
   const document = {
@@ -160,7 +160,7 @@ const VARIABLES = [
   },
 ];
 
-/** Figures stand in one row above the charts. */
+/** The single figures share one row above the charts. */
 function panelDocument(
   { title, kind, unit, lines }: Panel,
   { index, stats }: { index: number; stats: number },

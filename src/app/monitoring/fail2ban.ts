@@ -1,23 +1,23 @@
-// Example filter for fail2ban over our own log: who guesses passwords, tokens or codes. `quartermaster help fail2ban` prints it.
-// The lines that it reads are made in src/server/http/problems/refusal-log.ts; a test compares.
+// Example fail2ban filter over our own log, for addresses that guess passwords, tokens or codes. `quartermaster help fail2ban`
+// prints it. src/server/http/problems/refusal-log.ts writes the lines that it matches; a test compares them.
 import { REFUSAL_LINES_PER_ADDRESS } from "../../server/http/problems/refusal-log.ts";
 
-/** Reasons that an honest user meets a few times at most. */
+/** Reasons that an honest user triggers a few times at most. */
 const REASONS = ["access\\.sign_in_failed", "access\\.too_many_attempts", "scim\\.\\w+"].join("|");
 const STATUSES = "(?:401|429)";
 
 /**
- * A line of the journal or of a file: JSON, where the address stands before everything that a caller chooses. fail2ban takes
- * the beginning away up to the time, unless it has the time from the journal.
+ * A JSON line from the journal or a file. The address comes before every field that a caller controls. fail2ban cuts the line's
+ * beginning up to the timestamp, unless the journal supplies the timestamp.
  */
 const JSON_LINE = String.raw`^[^"]*(?:"ts":"[^"]*)?","level":"info","event":"http\.refused","address":"<ADDR>","status":${STATUSES},"reason":"(?:${REASONS})"`;
-/** A line of a terminal or of a file: text. */
+/** A text line from a terminal or a file. */
 const TEXT_LINE = String.raw`^[\dTZ:.-]*\s*INFO\s+http\.refused address=<ADDR> status=${STATUSES} reason=(?:${REASONS})(?:\s|$)`;
 
-/** The expressions of the filter; fail2ban puts its own for the address in the place of <ADDR>. */
+/** The regular expressions of the filter; fail2ban replaces <ADDR> with its own expression for addresses. */
 export const FAIL_EXPRESSIONS: readonly string[] = [JSON_LINE, TEXT_LINE];
 
-/** @returns the file for filter.d, with the jail that uses it as a comment; without a line break at its end */
+/** @returns the file for filter.d, with the matching jail as a comment; without a trailing newline */
 export const fail2banFilter =
   (): string => `# Filter of fail2ban for Quartermaster: addresses that guess passwords, codes or tokens.
 #

@@ -1,5 +1,5 @@
-// `bun run build [--target bun-linux-arm64]`: compiles the executable into dist/ and writes SHA256SUMS beside it.
-// Everything is a function of the commit: the same sources give the same bytes. What the facts mean is version.ts.
+// `bun run build [--target bun-linux-arm64]`: compiles the executable into dist/ and writes SHA256SUMS beside it. Builds are
+// reproducible: the same commit gives the same bytes. version.ts explains the embedded facts.
 import {
   mkdirSync,
   mkdtempSync,
@@ -15,7 +15,7 @@ import { sha256Hex } from "../../platform/ids.ts";
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const NAME = "quartermaster";
-/** The first is the program; the others are threads that it starts by their path. */
+/** The first is the program; the others are threads that it starts by path. */
 export const ENTRIES = [
   "src/main.ts",
   "src/app/backup/backup-worker.ts",
@@ -23,9 +23,9 @@ export const ENTRIES = [
 ];
 
 /**
- * Identifiers stay: Elysia reads the source text of handlers, and shorter names would break them without an error.
- * All entries lie in one folder of the executable, wherever their sources are: shared code starts a thread by a path beside it.
- * Without the two autoloads, no `.env` and no `bunfig.toml` of the current folder can change what the executable does.
+ * Identifiers are not shortened: Elysia reads the source text of handlers, and shorter names would break them without an error.
+ * All entries are in one folder of the executable, wherever their sources are: shared code starts a thread by a path beside it.
+ * Without the two autoload options, an `.env` or `bunfig.toml` in the current folder cannot change what the executable does.
  */
 const FLAGS = [
   "--bytecode",
@@ -40,15 +40,15 @@ const FLAGS = [
 ];
 
 export interface BuildOptions {
-  /** receives the executables and SHA256SUMS; its former content is removed */
+  /** receives the executables and SHA256SUMS; its previous content is removed */
   readonly directory: string;
-  /** further targets, such as `bun-linux-arm64`; their executables carry the target in their name */
+  /** further targets, such as `bun-linux-arm64`; their executables have the target in their name */
   readonly targets?: readonly string[];
 }
 
 /**
- * Builds for this machine and every further target. Nothing in the directory changes until all are built.
- * @throws Error with the compiler's output when one cannot be built
+ * Builds for this machine and every further target. The directory does not change until all builds succeed.
+ * @throws Error with the compiler's output if a build fails
  */
 export function build({ directory, targets = [] }: BuildOptions): void {
   mkdirSync(directory, { recursive: true });
@@ -66,7 +66,7 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   }
 }
 
-/** The folder also receives source maps, which the executable carries inside. */
+/** The folder also receives source maps; the executable embeds its own copy. */
 function compile(folder: string, target: string | undefined): { folder: string; name: string } {
   const name = target === undefined ? NAME : `${NAME}-${target.replace(/^bun-/, "")}`;
   mkdirSync(folder);
@@ -94,7 +94,7 @@ function definitions(): Readonly<Record<string, string>> {
   };
 }
 
-/** @returns undefined where there is no repository, as in an unpacked archive */
+/** @returns undefined if there is no repository, as in an unpacked archive */
 function git(...args: string[]): string | undefined {
   try {
     return output(["git", ...args]);

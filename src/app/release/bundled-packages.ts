@@ -1,5 +1,5 @@
-// Which packages of others are inside the executable, read from what the bundler really takes in, with the licence text
-// and the digest that the lock file pins. Making lists of it is for sbom.ts and release/texts.ts.
+// Lists the third-party packages inside the executable, from the bundler's own output, with their license texts and the digests
+// pinned in the lock file. sbom.ts and release/texts.ts render the list.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { invariant } from "../../platform/errors.ts";
@@ -7,9 +7,9 @@ import { invariant } from "../../platform/errors.ts";
 export interface BundledPackage {
   name: string;
   version: string;
-  /** SPDX expression, as the package says */
+  /** SPDX expression from the package */
   license: string;
-  /** undefined where the package brings no text */
+  /** undefined if the package contains no license text */
   licenseText: string | undefined;
   /** SHA-512 of the package's archive in the registry, in hexadecimal */
   sha512: string;
@@ -22,9 +22,9 @@ const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
 /**
  * @param root of the repository, with its packages installed
- * @param entries the executable's, relative to the root
+ * @param entries entry points of the executable, relative to the root
  * @returns the packages by name and version
- * @throws Error when the bundler fails, or a package is not what the lock file pins
+ * @throws Error if the bundler fails, or if a package differs from the lock file
  */
 export async function bundledPackages(root: string, entries: readonly string[]): Promise<BundledPackage[]> {
   const inputs = await inputsOf(root, entries);

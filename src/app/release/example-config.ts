@@ -1,8 +1,8 @@
-// The example configuration of a release: every setting with its line of documentation and its default, commented out but for
-// the few that an installation has to decide. Made from the table of settings, so that it never lags behind.
+// The example configuration of a release: every setting with its description and default, all commented out except the few that
+// each installation must decide. It is generated from the table of settings, so that it is never out of date.
 import { fileKeyOf, SETTING_NAMES, type SettingName, settingOf } from "../../platform/config/table.ts";
 
-/** What nobody can guess for an installation. */
+/** Settings without a sensible default. */
 const DECIDED: Readonly<Partial<Record<SettingName, string>>> = {
   "server.public_url": "https://control.example.org",
   "bootstrap.admin_email": "admin@example.org",
@@ -15,7 +15,7 @@ const HEAD = `# Settings of Quartermaster. Those with a # before their name have
 # What a setting is, and its other spellings: quartermaster config explain server.listen
 `;
 
-/** @returns a configuration file in YAML that \`config check\` accepts as it is */
+/** @returns a YAML configuration file that `config check` accepts unchanged */
 export function exampleConfig(): string {
   const lines = [HEAD];
   let open: readonly string[] = [];
@@ -27,7 +27,7 @@ export function exampleConfig(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Sections with nothing but comments in them are comments themselves: a section must not be empty. */
+/** A section that contains only comments is commented out as well, because a section must not be empty. */
 function headingsFor(sections: readonly string[], open: readonly string[]): string[] {
   const known = sections.findIndex((section, depth) => section !== open[depth]);
   if (known === -1) return [];
@@ -53,5 +53,5 @@ function settingLines(name: SettingName): string[] {
 
 const indentOf = (depth: number): string => "  ".repeat(depth);
 
-/** Only what YAML would read as something else is put in quotes. */
+/** Quotes only text that YAML would read as something else. */
 const quoted = (text: string): string => (/^[[{&*!|>%@`]|: |#/.test(text) ? JSON.stringify(text) : text);

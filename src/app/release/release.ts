@@ -1,5 +1,5 @@
-// `bun run release --key KEYFILE`: everything that an operator without a network needs, in one archive whose list of checksums
-// is signed (operator-experience.md AIR-1). All of it follows from the commit; only the signature follows from the key.
+// `bun run release --key KEYFILE`: packs everything that an operator without a network needs into one archive with a signed list
+// of checksums. The content depends only on the commit; the signature also depends on the key.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ const EXECUTABLE = "quartermaster";
 const INSTALLED = "/usr/local/bin/quartermaster";
 const SUMS = "SHA256SUMS";
 
-/** What the executable prints itself, and the file it becomes. */
+/** Files that the executable prints itself, with the command for each. */
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
   "quartermaster.service": ["unit", "--executable", INSTALLED],
   "quartermaster.sysusers.conf": ["unit", "--sysusers"],
@@ -36,7 +36,7 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
   "completions/quartermaster.fish": ["completion", "fish"],
 };
 
-/** What lies in the repository as it is. */
+/** Files that are copied from the repository unchanged. */
 const COPIED: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
   "CHANGES.md": "CHANGES.md",
@@ -48,7 +48,7 @@ const COPIED: Readonly<Record<string, string>> = {
 export interface ReleaseOptions {
   /** receives the archive */
   directory: string;
-  /** for this machine's platform, for it is run */
+  /** built for this machine, because it is run */
   executable: string;
   signer: FileSigner;
 }
@@ -57,7 +57,7 @@ type Files = Map<string, Uint8Array>;
 
 /**
  * @returns the path of the archive
- * @throws Error when the executable does not print what belongs into a release
+ * @throws Error if the executable does not print the expected files
  */
 export async function makeRelease({ directory, executable, signer }: ReleaseOptions): Promise<string> {
   const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
@@ -84,7 +84,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   return archive;
 }
 
-/** Each chapter in Markdown and as a page, and a list of them. */
+/** Each chapter in Markdown and as a page, and an index. */
 const handbookFiles = (): [file: string, text: string][] => [
   ["index.html", contentsFile()],
   ...CHAPTERS.flatMap((chapter): [string, string][] => [
@@ -112,7 +112,7 @@ function packed(folder: string, files: Files, modifiedAtSeconds: number): Uint8A
   return Buffer.concat([...members, tarEnd()]);
 }
 
-/** In an empty environment and no folder of its own: nothing of this machine gets into the text. */
+/** Runs in the root folder with an empty environment, so that nothing of this machine gets into the text. */
 function printedBy(executable: string, args: readonly string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([executable, ...args], {
     cwd: "/",
@@ -123,7 +123,7 @@ function printedBy(executable: string, args: readonly string[]): string {
   throw new Error(`${EXECUTABLE} ${args.join(" ")} ended with ${exitCode}:\n${stderr}`);
 }
 
-/** Our own private key must not be anybody's. */
+/** Other users must not be able to read our private key. */
 function signerIn(path: string): FileSigner {
   if ((statSync(path).mode & 0o077) !== 0) throw new Error(`others may read ${path}: chmod 600 ${path}`);
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);

@@ -1,5 +1,5 @@
 // The bill of materials of a release in CycloneDX 1.6: the executable, the runtime inside it, and every bundled package with
-// licence and digest. Made with the library of the CycloneDX project; nothing in it depends on when or where it is made.
+// license and digest. It is made with the CycloneDX project's library and does not depend on when or where it is made.
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { type BundledPackage, identityOf } from "./bundled-packages.ts";
 
@@ -15,7 +15,7 @@ export interface Product {
   runtime: string;
 }
 
-/** @returns the document as JSON (operator-experience.md AIR-1) */
+/** @returns the document as JSON */
 export function sbomText(product: Product, packages: readonly BundledPackage[]): string {
   const bom = new Models.Bom();
   const root = rootOf(product);

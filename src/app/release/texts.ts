@@ -1,13 +1,13 @@
-// The texts of a release that nobody else prints: how to verify it, and the licences of what is inside the executable.
+// Writes two files of a release: how to verify it, and the licenses of the code inside the executable.
 import type { BundledPackage } from "./bundled-packages.ts";
 
-/** What a release is made of. */
+/** Facts about a release. */
 export interface ReleaseFacts {
   /** commit id */
   commit: string;
   /** version of Bun */
   runtime: string;
-  /** digest of the public key that signed */
+  /** digest of the public key that verifies the signature */
   keyId: string;
 }
 
@@ -63,13 +63,13 @@ install -D -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quarter
 `;
 
 const RULE = "=".repeat(100);
-/** Its text is ours, too, and lies beside. */
+/** Packages under our own license need no text of their own, because ours is beside it. */
 const OWN_LICENSE = "Apache-2.0";
 
 /**
  * @param runtime version of Bun
  * @returns THIRD-PARTY-LICENSES.txt
- * @throws Error for a package that neither brings its text nor has ours
+ * @throws Error for a package without a license text and under another license than ours
  */
 export function thirdPartyText(packages: readonly BundledPackage[], runtime: string): string {
   const parts = packages.map(({ name, version, license, licenseText }) => {

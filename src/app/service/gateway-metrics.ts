@@ -1,5 +1,5 @@
-// What the running service shows of gateway keys: figures for the metrics page, and a line in the log for each call of the
-// provisioner that failed. People at workstations are told less (gateway/provisioners/provisioner.ts).
+// Metrics about gateway keys, and a log line for each failed call of the provisioner. Users at workstations see less detail
+// (gateway/provisioners/provisioner.ts).
 import { KEY_STATES } from "../../domain/gateway/model.ts";
 import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
 import type { Gateway, ProvisionerCall } from "../../domain/gateway/service.ts";
@@ -10,7 +10,10 @@ import type { Metrics } from "../../platform/observe/metrics.ts";
 const OPERATIONS: readonly ProvisionerCall["operation"][] = ["provision", "revoke"];
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
-/** @returns what is told of each call; metrics of one service are made once */
+/**
+ * Registers its metrics, so call it once per service.
+ * @returns the observer of provisioner calls
+ */
 export function watchProvisioner({
   metrics,
   log,
@@ -35,7 +38,7 @@ export function watchProvisioner({
   };
 }
 
-/** Adds the figures that are counted when somebody reads the metrics. */
+/** Adds metrics that are computed on each scrape. */
 export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figures">): void {
   metrics.gauge("gateway_keys", "Gateway keys in each state", {
     labels: { state: KEY_STATES.filter((state) => state !== "missing") },

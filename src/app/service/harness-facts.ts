@@ -1,4 +1,4 @@
-// What a start and a reload do with the harness file: put its facts in force, record the change, and say in the log what holds.
+// Loads the harness file at a start and a reload: puts its facts in force, records the change, and logs the result.
 import type { Actor } from "../../domain/shared/actor.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
@@ -20,7 +20,7 @@ export async function loadHarnesses(
   else if (changed) log.info("harnesses.built_in");
 }
 
-/** Reads the file again while the service runs; a bad one is logged and changes nothing. */
+/** Reads the file again while the service runs. An invalid file is logged and changes nothing. */
 export async function reloadHarnesses(
   installation: Pick<Installation, "domain">,
   parts: Parts,

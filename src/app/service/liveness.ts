@@ -1,12 +1,11 @@
-// What the running service shows of itself to whoever supervises it (operator-experience.md SVC-2 and SVC-3). When it is asked,
-// and what is made of it, is supervision.ts's.
+// Shows a service manager whether the running service works. supervision.ts decides when to check and what to report.
 
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import { VERSION } from "../../platform/version.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Liveness } from "./supervision.ts";
 
-/** @returns what tells whether the service works, asked of the database and the scheduler themselves */
+/** @returns the probes of the database and the scheduler */
 export function livenessOf(
   { db, domain: { identity, governance, clients }, schema }: Installation,
   scheduler: Pick<Scheduler, "lastBeatMs">,

@@ -1,4 +1,5 @@
-// What a start and a reload do for provisioning: give everybody the role of a changed mapping, and say what will not work.
+// Provisioning at a start and a reload: applies a changed mapping of groups to roles, and warns about settings that will not
+// work.
 import type { Actor } from "../../domain/shared/actor.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
@@ -6,7 +7,6 @@ import type { Installation } from "../installation/installation.ts";
 import { isUnencryptedRemote } from "../installation/origin.ts";
 import type { Reloading } from "./settings-reload.ts";
 
-/** @source scim.md SCIM-3, SCIM-9, SCIM-23 and SCIM-24 */
 export async function startProvisioning(
   { domain }: Installation,
   { actor, log, baseUrl }: { actor: Actor; log: Log; baseUrl: string },
@@ -24,7 +24,7 @@ export async function startProvisioning(
   }
 }
 
-/** Takes the mapping that the configuration has now, while the service runs; a bad one is logged and changes nothing. */
+/** Applies the current mapping of the configuration while the service runs. An invalid one is logged and changes nothing. */
 export async function reloadRoleMapping(
   { domain, mapRoles }: Installation,
   { config, actor, log, reading }: Reloading & { actor: Actor },

@@ -1,5 +1,5 @@
-// The running service: one data directory, its background work and its listener, started and stopped in order.
-// What it says to a person is the command's (cli/commands/serve.ts).
+// The running service: one data directory, its background jobs and its listener, started and stopped in order.
+// cli/commands/serve.ts prints the messages.
 
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   clock: Clock;
   ids: Ids;
   log: AdjustableLog;
-  /** Told as soon as it is durable: a generated password must be shown even when a later step fails. */
+  /** Called as soon as the result is durable: a generated password must be shown even if a later step fails. */
   onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
 }
 
@@ -70,15 +70,15 @@ export interface Service {
   /** what the catalog file changed; undefined without a catalog file */
   seeded: Seeded | undefined;
   vitals: Liveness;
-  /** Reads settings, TLS files, catalog, policy and the roles of groups again; what is bad is logged and changes nothing. */
+  /** Reads settings, TLS files, catalog, policy and group roles again; an invalid one is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts everything, or nothing: what was opened is closed again when a later step fails. The socket comes before the
- * data, so that an address in use leaves no installation behind.
+ * Starts everything or nothing: a failing step closes what was opened before. The socket is opened before the data directory, so
+ * that an address in use leaves no installation behind.
  * @throws DomainError `clock.*`, `start.refused`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -103,10 +103,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { ...service, stop: () => onStop.disposeAsync() };
 }
 
-/** The socket, and what answers behind it: a refusal until the service is there. */
+/** The socket and its handler, which refuses requests until the service is ready. */
 interface ServiceListener {
   listener: Listener;
-  /** the first peer that forwards an address and is no trusted proxy; pending for as long as there is none */
+  /** the first peer that forwards an address without being a trusted proxy; pending until one appears */
   untrusted: Promise<UntrustedPeer>;
   baseUrl(): string;
   open(server: Server): void;
@@ -181,7 +181,7 @@ async function startWithListener(
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
-  // Undone in reverse: requests end first, then jobs and what they left to be done, then the database closes.
+  // Undone in reverse: requests end first, then jobs and their pending work, then the database closes.
   undo.defer(() => listener.stop());
   undo.defer(() => server.endStreams());
   const reload = async () => {
@@ -220,13 +220,13 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
 
 interface Seeding {
   config: Config;
-  /** the configuration file; undefined where there is none */
+  /** the configuration file; undefined if there is none */
   file: ConfigFile | undefined;
   actor: Actor;
   log: Log;
 }
 
-/** The catalog's own file, or else the section of the configuration file. */
+/** Uses the catalog's own file, or else the section of the configuration file. */
 async function seedFromFile(
   { domain }: Installation,
   { config, file, actor, log }: Seeding,

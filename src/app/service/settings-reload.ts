@@ -1,5 +1,5 @@
-// SIGHUP and the settings (operator-experience.md SVC-4): log level and TLS files come into force at once, and every other
-// change is named as one that waits for a restart. Catalog, policy and group roles have files of their own.
+// Reloads the settings on SIGHUP. Log level and TLS files apply at once; the log names every other change as waiting for a
+// restart. Catalog, policy and group roles are reloaded elsewhere.
 
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -15,7 +15,7 @@ interface Parts extends Reloading {
   listener: Pick<Listener, "renew">;
 }
 
-/** One run of reading everything again. The file is read once, and each part deals with its failure. */
+/** One reload. The file is read once, and each part handles a failure to read it. */
 export interface Reloading {
   /** in force since the start */
   config: Config;
@@ -24,11 +24,11 @@ export interface Reloading {
   reading: Promise<FileReading>;
 }
 
-/** What a reload puts in force, here or with the roles of groups; TLS only where it is on before and after. */
+/** Settings that a reload applies, here or with the group roles; TLS only if it is on before and after. */
 export const RELOADABLE_SETTINGS: readonly SettingName[] = ["log.level", "scim.group_role_mappings"];
 export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert", "server.tls_key"];
 
-/** Reads all settings again. What is wrong is logged and changes nothing; a certificate is renewed all the same. */
+/** Reads all settings again. Errors are logged and change nothing; the certificate is renewed even then. */
 export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<void> {
   const fresh = await readSettingsAgain({ config, log, reading });
   const files = fresh && tlsOf(fresh);
@@ -43,7 +43,7 @@ export async function reloadSettings({ config, log, reading, listener }: Parts):
   log.info("config.reloaded", { log_level: fresh?.get("log.level") });
 }
 
-/** @returns undefined where TLS is off */
+/** @returns undefined if TLS is off */
 export function tlsOf(config: Config): TlsFiles | undefined {
   const cert = config.get("server.tls_cert");
   const key = config.get("server.tls_key");

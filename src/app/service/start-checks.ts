@@ -1,5 +1,5 @@
-// Reasons not to start that no single setting shows (operator-experience.md SVC-10): one list for `serve`, `config check` and
-// `doctor`. No check binds an address, opens the data directory, or changes anything.
+// Reasons not to start that no single setting shows: one list for `serve`, `config check` and `doctor`. No check binds an
+// address, opens the data directory, or changes anything.
 
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -11,10 +11,10 @@ import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
 import { tlsOf } from "./settings-reload.ts";
 
-/** Finds what keeps the service from starting. */
+/** Finds problems that prevent the service from starting. */
 type StartCheck = (config: Config) => DomainError[];
 
-/** @returns what a check that throws has to say */
+/** @returns the problem that a check throws */
 function found(check: () => void): DomainError[] {
   try {
     check();
@@ -49,7 +49,7 @@ export function assertStartable(config: Config, clock: Clock): void {
   ]);
 }
 
-/** @throws DomainError the one problem, or `start.refused` with all of them; nothing for none */
+/** @throws DomainError the one problem, or `start.refused` with all of them; does nothing if the list is empty */
 export function throwProblems(found: readonly DomainError[]): void {
   const [only, ...others] = found;
   if (!only) return;
@@ -66,7 +66,7 @@ const problemsOf = ({ message, hint, problems }: DomainError) =>
     : [{ pointer: "", detail: hint === undefined ? message : `${message}; ${hint}` }];
 
 /**
- * Clients are told our origin and refuse plain http to any other machine (client-and-auth.md section 1.3).
+ * Clients learn our origin and reject plain http to any other machine.
  * @throws DomainError `config.public_url_missing`
  */
 export function assertBindable(config: Config): void {
@@ -79,12 +79,12 @@ export function assertBindable(config: Config): void {
   );
 }
 
-/** How far the clock of the machine that built this program may have been ahead. */
+/** How far ahead the clock of the build machine may have been. */
 export const CLOCK_SLACK_MS = DAY_MS;
 
 /**
- * With a clock that was never set every token would be from the future once it is.
- * @param buildTime RFC 3339; null where the program runs from source
+ * If the clock was never set, tokens issued now would look invalid once it is corrected.
+ * @param buildTime RFC 3339; null if the program runs from source
  * @throws DomainError `clock.before_build`
  */
 export function assertClockPlausible(clock: Clock, buildTime: string | null): void {

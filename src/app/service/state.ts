@@ -1,12 +1,12 @@
-// What the running service tells the commands beside it: its origin and its settings without secrets. Where that is written is
-// data-directory/service-state.ts.
+// The state that the running service shares with commands: its origin and its settings without secrets.
+// data-directory/service-state.ts writes it to the disk.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import { type Config, describe } from "../../platform/config/config.ts";
 import { settingOf } from "../../platform/config/table.ts";
 import type { ServiceState } from "../../platform/data-directory/service-state.ts";
 import { VERSION } from "../../platform/version.ts";
 
-/** @returns the state of a service that has started now, in this process */
+/** @returns the state of a service that starts now in this process */
 export function stateOf(
   { baseUrl, address }: { baseUrl: string; address: string },
   { config, clock }: { config: Config; clock: Clock },

@@ -1,12 +1,12 @@
-// What the service tells the service manager, and when (operator-experience.md SVC-2 and SVC-3): ready, reloading, stopping, a
-// status line, and that it lives, which it says only while the database reads and the scheduler takes its turns.
+// Notifies the service manager: ready, reloading, stopping, a status line, and the watchdog. The watchdog is fed only while the
+// database can be read and the scheduler advances.
 import { MINUTE_MS } from "../../platform/clock.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Assignments, ServiceManager } from "../../platform/systemd/notify.ts";
 
-/** What tells that the service works. */
+/** Shows whether the service works. */
 export interface Liveness {
-  /** throws when it cannot be read */
+  /** throws if the database cannot be read */
   readDatabase(): void;
   /** changes with each complete turn of the scheduler */
   beatMs(): number;
@@ -15,16 +15,16 @@ export interface Liveness {
 }
 
 export interface SupervisionOptions {
-  /** undefined where the service was started by hand: then nothing is said */
+  /** undefined if the service was started by hand; no messages are sent then */
   manager: ServiceManager | undefined;
   log: Log;
-  /** milliseconds of a clock that nobody sets */
+  /** milliseconds of a monotonic clock */
   monotonicMs?: () => number;
 }
 
-/** How often the status line is made anew: counting the clients of a large fleet takes a moment. */
+/** How often the status line is recomputed: counting the clients of a large fleet takes a moment. */
 export const STATUS_EVERY_MS = MINUTE_MS;
-/** Parts of the watchdog's interval after which we look again: one look may fail without harm. */
+/** Checks per watchdog interval, so that one check may fail without harm. */
 const LOOKS_PER_INTERVAL = 4;
 
 export class Supervision implements Disposable {
@@ -39,7 +39,7 @@ export class Supervision implements Disposable {
     this.#nowMs = own.monotonicMs ?? (() => performance.now());
   }
 
-  /** To be called when callers are answered; from now on the watchdog is fed. */
+  /** Call it once requests are answered; the watchdog is fed from then on. */
   ready(vitals: Liveness): void {
     this.#vitals = vitals;
     const { manager } = this.own;
@@ -49,7 +49,7 @@ export class Supervision implements Disposable {
     this.#timer = setInterval(() => this.look(), Math.min(lookMs, STATUS_EVERY_MS));
   }
 
-  /** Reloads run one after another, each announced and followed by READY, whatever comes of it. */
+  /** Reloads run one after another. Each is announced and ends with READY, even if it fails. */
   reload(work: () => Promise<void>): Promise<void> {
     const run = async () => {
       this.own.manager?.notifyReloading();
@@ -63,13 +63,13 @@ export class Supervision implements Disposable {
     return this.#reloads;
   }
 
-  /** To be called when the service begins to end; the manager's own time limit counts from here. */
+  /** Call it when the service begins to stop; the manager's time limit counts from here. */
   stopping(): void {
     clearInterval(this.#timer);
     this.#tell({ STOPPING: "1", STATUS: "ending running requests" });
   }
 
-  /** Feeds the watchdog if all is well; a timer calls it. */
+  /** Feeds the watchdog if the service works; a timer calls it. */
   look(): void {
     if (!this.#vitals) return;
     const { manager, log } = this.own;
@@ -93,7 +93,7 @@ export class Supervision implements Disposable {
 
   #fault(vitals: Liveness, watchdogMs: number): unknown {
     const nowMs = this.#nowMs();
-    const ms = vitals.beatMs(); // compared with itself alone: somebody may set the clock it is taken from
+    const ms = vitals.beatMs(); // compared only with its own earlier value, because the wall clock may be changed
     if (ms !== this.#beat.ms) this.#beat = { ms, seenAtMs: nowMs };
     if (nowMs - this.#beat.seenAtMs >= watchdogMs) return "the scheduler took no turn";
     try {
@@ -109,7 +109,7 @@ export class Supervision implements Disposable {
     try {
       text = vitals.statusLine();
     } catch {
-      return {}; // the line is a comfort; a database that fails is noticed by `look`
+      return {}; // the status line is optional; `look` notices a failing database
     }
     const isNew = text !== this.#status.text;
     this.#status = { text, madeAtMs: this.#nowMs() };

@@ -1,10 +1,10 @@
-// What the service does about a proxy that the settings do not name: a warning in the log, and a note for `status` and `doctor`.
+// Reports a proxy that is not in the settings: a warning in the log, and a note for `status` and `doctor`.
 import type { Domain } from "../../domain/domain.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 
-/** Tells of the first one; a failure to keep the note is logged, too. */
+/** Reports the first such proxy only. A failure to store the note is logged as well. */
 export function reportUntrustedProxy(
   first: Promise<UntrustedPeer>,
   untrustedProxies: Pick<Domain["untrustedProxies"], "note">,

@@ -1,11 +1,11 @@
-// Settings of the first start that a later start leaves unused: the log says so, and names the command that does it.
+// Logs settings of the first start that a later start ignores, and the command to use instead.
 
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation } from "../installation/installation.ts";
 import { bootstrapRequest } from "../installation/setup.ts";
 
-/** Call it after the installation has begun. */
+/** Call it after beginInstallation. */
 export async function reportUnusedBootstrap(
   { domain: { identity } }: Installation,
   { config, log }: { config: Config; log: Log },

@@ -1,4 +1,4 @@
-// The jobs of logins and keys in the running service. What the work is, is in the areas access and system.
+// The jobs for logins and keys in the running service. The areas access and system do the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
@@ -13,7 +13,7 @@ const REWRAP_CHECK_EVERY_MS = MINUTE_MS;
 const JOB_TIME_LIMIT_MS = MINUTE_MS;
 const JITTER_MS = 30 * SECOND_MS;
 
-/** Registers the jobs of logins and of the keys that sign and seal. */
+/** Registers the jobs for logins, signing keys and sealing keys. */
 export function registerKeyAndLoginJobs(
   scheduler: Scheduler,
   domain: Domain,

@@ -1,4 +1,4 @@
-// The audit log in the running service: the job that forgets its oldest entries. What it removes is domain/audit/retention.ts's.
+// The job that removes the oldest entries of the audit log. domain/audit/retention.ts does the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
@@ -9,7 +9,7 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const TIMES = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
 
-/** Registers forgetting; without the setting every run ends at once. */
+/** Registers the job. Without the setting, a run does nothing. */
 export function registerAuditJob(
   scheduler: Scheduler,
   { auditLog, harnesses }: Pick<Domain, "auditLog" | "harnesses">,
@@ -24,7 +24,7 @@ export function registerAuditJob(
       const removed = await auditLog.forget(actor, { retentionDays, signal });
       if (removed === 0) return;
       log.info("audit.forgotten", { removed, retention_days: retentionDays });
-      await harnesses.recordChange(actor); // the log must go on saying which facts are in force
+      await harnesses.recordChange(actor); // the log must still show which facts are in force
     },
   });
 }

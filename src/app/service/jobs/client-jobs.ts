@@ -1,5 +1,4 @@
-// The inventory of workstations in the running service: its jobs, and what the metrics show of it. What the work is, is
-// domain/clients/retention.ts.
+// The jobs and metrics of the workstation inventory in the running service. domain/clients/retention.ts does the work.
 
 import { HEALTHS, type Health } from "../../../domain/clients/model.ts";
 import type { Domain } from "../../../domain/domain.ts";
@@ -12,7 +11,7 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
 
-/** Registers forgetting and judging again. */
+/** Registers the jobs that remove old clients and re-evaluate their health. */
 export function registerClientJobs(
   scheduler: Scheduler,
   { clients }: Domain,
@@ -37,10 +36,10 @@ export function registerClientJobs(
   });
 }
 
-/** Counted when the metrics are read, but not again within this time: of a large fleet it takes a twentieth of a second. */
+/** How long a count is cached. Counting a large fleet takes about 50 ms. */
 export const FIGURES_KEPT_MS = MINUTE_MS;
 
-/** Shows how many clients are of each health. */
+/** Adds the number of clients per health state. */
 export function addClientFigures(
   metrics: Metrics,
   { clients }: Domain,

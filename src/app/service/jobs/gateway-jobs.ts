@@ -1,5 +1,5 @@
-// The background work on gateway keys in the running service: what is done at the start, the job in between, and how attempts
-// under way end with the service. What the work is, is gateway/keys/reconciler.ts.
+// Background work on gateway keys in the running service: at the start, in a periodic job, and when the service stops.
+// gateway/keys/reconciler.ts does the work.
 import type { Domain } from "../../../domain/domain.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
@@ -7,16 +7,16 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const RECONCILE_EVERY_MS = 10 * SECOND_MS;
 const RECONCILE_JITTER_MS = SECOND_MS;
-/** A run begins nothing more after this time; the next goes on where it ended. */
+/** A run starts no new attempt after this time; the next run continues. */
 const RECONCILE_RUN_MS = 90 * SECOND_MS;
-/** Includes the attempts that are under way when a run begins nothing more. */
+/** Includes the attempts that are still running when a run stops starting new ones. */
 const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
-/** How long stopping waits for attempts: as long as a call usually may take. */
+/** How long stopping waits for attempts: the usual limit of a call. */
 export const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
 /**
- * Takes over the attempts of a service that died, and makes keys due that were made under another configuration. Tells what
- * waits while gateway mode is off.
+ * Takes over the attempts of a service that died, and marks keys as due that were made under another configuration. Logs pending
+ * work while gateway mode is off.
  */
 export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<void> {
   if (gateway.reconciler) {
@@ -34,7 +34,7 @@ export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<v
   });
 }
 
-/** Registers the job that looks after keys; without gateway mode there is none. */
+/** Registers the job that maintains keys; without gateway mode there is none. */
 export function registerGatewayJob(scheduler: Scheduler, { gateway: { reconciler } }: Domain): void {
   if (!reconciler) return;
   scheduler.register({
@@ -48,7 +48,7 @@ export function registerGatewayJob(scheduler: Scheduler, { gateway: { reconciler
   });
 }
 
-/** Waits for attempts that run detached from whoever asked, DRAIN_WAIT_MS at most; one cut short is made again later. */
+/** Waits up to DRAIN_WAIT_MS for attempts that run detached from their request. An interrupted attempt is retried later. */
 export async function drainAttempts({ gateway }: Domain): Promise<void> {
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, DRAIN_WAIT_MS);

@@ -1,4 +1,4 @@
-// Invitations in the running service: the job that forgets them. What it removes is identity/invitations/invitation-retention.ts's.
+// The job that removes old invitations. identity/invitations/invitation-retention.ts does the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
@@ -9,7 +9,6 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
 
-/** Registers forgetting. */
 export function registerInvitationJob(
   scheduler: Scheduler,
   { identity }: Domain,
