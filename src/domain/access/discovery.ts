@@ -1,5 +1,5 @@
-// The documents by which clients find their way: the contract's own, OAuth metadata and OpenID provider metadata.
-// Plain objects; where they are served and how long they may be kept is for the server.
+// The discovery documents for clients: our own, OAuth metadata and OpenID provider metadata. Plain objects; the server decides
+// where they are served and how long they may be cached.
 import {
   DEVICE_CODE_GRANT,
   ISSUER_PATH,
@@ -8,10 +8,10 @@ import {
   REQUESTABLE_SCOPES,
 } from "./wire.ts";
 
-/** Below the issuer; refuses every request, because no grant here redirects a browser. */
+/** Below the issuer. It rejects every request, because no grant here redirects a browser. */
 export const AUTHORIZATION_PATH = "/oauth2/authorize";
 
-/** Paths below the issuer; the client knows the first three by heart (client-and-auth.md section 1.4). */
+/** Paths below the issuer; the first three are hard-coded in the workstation client. */
 export const ENDPOINT_PATHS = {
   deviceAuthorization: "/device/code",
   token: "/oauth2/token",
@@ -19,13 +19,13 @@ export const ENDPOINT_PATHS = {
   jwks: "/jwks",
 } as const;
 
-/** @param baseUrl origin without trailing slash @returns the issuer, byte for byte what `iss` says */
+/**
+ * @param baseUrl origin without trailing slash
+ * @returns the issuer, byte for byte as in `iss`
+ */
 export const issuerOf = (baseUrl: string): string => `${baseUrl}${ISSUER_PATH}`;
 
-/**
- * @returns exactly the keys of the contract; the client refuses nothing more, but other readers count them
- * @source client-and-auth.md section 1.2
- */
+/** @returns exactly the keys that the client knows */
 export const metaharnessDocument = (baseUrl: string) => ({
   version: 1,
   control_api_url: baseUrl,
@@ -33,7 +33,7 @@ export const metaharnessDocument = (baseUrl: string) => ({
 });
 
 /**
- * @returns what the authorization server can do; there is no authorization endpoint, because no grant here uses one
+ * @returns the capabilities of the authorization server; it has no authorization endpoint, because no grant here uses one
  * @source RFC 8414 section 2, RFC 8628 section 4, RFC 9728 section 4
  */
 export function authorizationServerMetadata(baseUrl: string) {
@@ -45,9 +45,9 @@ export function authorizationServerMetadata(baseUrl: string) {
     revocation_endpoint: `${issuer}${ENDPOINT_PATHS.revocation}`,
     jwks_uri: `${issuer}${ENDPOINT_PATHS.jwks}`,
     grant_types_supported: [DEVICE_CODE_GRANT, REFRESH_GRANT],
-    // Required by RFC 8414 even when, as here, nothing is redirected.
+    // RFC 8414 requires it even though no grant redirects.
     response_types_supported: [],
-    // The client is public; it has no secret to authenticate with.
+    // The client is public: it has no secret.
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     scopes_supported: [...REQUESTABLE_SCOPES],
@@ -56,7 +56,7 @@ export function authorizationServerMetadata(baseUrl: string) {
 }
 
 /**
- * @returns the same for OpenID clients, with the members they insist on; no ID token is issued
+ * @returns the same with the members that OpenID clients require; no ID token is issued
  * @source OpenID Connect Discovery 1.0 section 3
  */
 export const openidProviderMetadata = (baseUrl: string) => ({

@@ -1,17 +1,17 @@
-// SQL that removes the rows of one user's logins. Ending a login, which leaves its row, is in end-logins-store.ts.
+// SQL that removes the login rows of one user. end-logins-store.ts ends a login without removing its row.
 import { eq, inArray, or } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { deviceLogins, grants, loginSessions } from "./tables.ts";
 
-/** @returns how many; their refresh tokens and gateway sessions go with them */
+/** @returns how many were removed; their refresh tokens and gateway sessions are removed with them */
 export function removeGrants(tx: Tx, userId: string): number {
   moveRevision(tx, "access");
   return changesOf(tx.delete(grants).where(eq(grants.userId, userId)).run());
 }
 
-/** Removes those that the user decided, or that one of the user's browsers is deciding. @returns how many */
+/** Removes the device logins that the user decided or that one of the user's browsers is deciding. @returns how many */
 export function removeDecided(tx: Tx, userId: string): number {
   moveRevision(tx, "access");
   const sessions = tx
@@ -22,7 +22,7 @@ export function removeDecided(tx: Tx, userId: string): number {
   return changesOf(tx.delete(deviceLogins).where(isTheirs).run());
 }
 
-/** Call it last: grants and device logins refer to sessions. @returns how many */
+/** Call it last: grants and device logins refer to sessions. @returns how many were removed */
 export function removeSessions(tx: Tx, userId: string): number {
   moveRevision(tx, "access");
   return changesOf(tx.delete(loginSessions).where(eq(loginSessions.userId, userId)).run());

@@ -1,4 +1,4 @@
-// What an erasure takes of a person's logins: every row of them, ended ones too, and the count of wrong passwords.
+// Erases a person's logins: every row, including ended ones, and the count of wrong passwords.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 import { forgetGuesses } from "./sign-in/password-guesses.ts";

@@ -1,4 +1,4 @@
-// Errors of the access area. OAuth endpoints answer with the code, every other face as with any DomainError.
+// Errors of the access area. OAuth endpoints answer with the OAuth code; all other endpoints treat them as any DomainError.
 import { DomainError, type ErrorDetails, type ErrorKind } from "../../platform/errors.ts";
 
 /** RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 8707 section 2, RFC 7009 section 2.2.1. */
@@ -16,7 +16,7 @@ export type OAuthCode =
   | "access_denied"
   | "expired_token";
 
-/** A refusal at an OAuth endpoint; `message` becomes error_description. */
+/** An error of an OAuth endpoint; `message` becomes error_description. */
 export class OAuthError extends DomainError {
   constructor(
     readonly code: OAuthCode,
@@ -28,7 +28,7 @@ export class OAuthError extends DomainError {
   }
 }
 
-/** Made once: an error takes longer to make than a poll to answer. RFC 8628 section 3.5 */
+/** RFC 8628 section 3.5. Created once, because creating an error takes longer than answering a poll. */
 export const POLL_REFUSALS = {
   slow_down: new OAuthError("slow_down", "polled too early; wait for the whole interval"),
   expired_token: new OAuthError("expired_token", "the device login has expired; start again"),
@@ -48,11 +48,11 @@ export const invalidDeviceCode = () =>
 export const invalidRefreshToken = () =>
   new OAuthError("invalid_grant", "this refresh token is not valid any more; sign in again");
 
-/** RFC 7009 section 2.2.1; client-and-auth.md section 3.5 */
+/** RFC 7009 section 2.2.1 */
 export const notRevocable = () =>
   new OAuthError("unsupported_token_type", "send the refresh token: its access tokens end with it");
 
-/** Unknown, used and expired read alike: a caller who guesses learns nothing. */
+/** Unknown, used and expired logins give the same error, so that a guess reveals nothing. */
 export const loginUnavailable = () =>
   new DomainError(
     "not_found",

@@ -1,14 +1,14 @@
-// The device login (RFC 8628) as one table, its codes, and the named limits of logins. Refresh tokens are in
-// refresh-token.ts. Pure rules only: rows are in device-logins-store.ts, who may do what is in device-logins.ts and grants.ts.
+// The state machine of the device login (RFC 8628), its codes, and the limits of logins. Pure rules only: device-logins-store.ts
+// stores rows; device-logins.ts and grants.ts authorize; refresh-token.ts defines refresh tokens.
 import { DAY_MS, MINUTE_MS } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 
-/** What a row says; `expired` is never written, the clock decides it. */
+/** The stored states; `expired` is never stored, the clock decides it. */
 export const STORED_STATES = ["pending", "approved", "refused", "redeemed"] as const;
 export type StoredState = (typeof STORED_STATES)[number];
 export type DeviceLoginState = StoredState | "expired";
 
-/** What a polling workstation hears (RFC 8628 section 3.5). */
+/** The answer to a poll (RFC 8628 section 3.5). */
 export type PollAnswer =
   | "tokens"
   | "authorization_pending"
@@ -16,16 +16,16 @@ export type PollAnswer =
   | "expired_token"
   | "invalid_grant";
 
-/** `claim`: the first signed-in user that opens the login binds it. `redeem`: the workstation gets its tokens. */
+/** `claim`: the first signed-in user who opens the login binds it. `redeem`: the workstation receives its tokens. */
 export type DeviceLoginEvent = "claim" | "approve" | "refuse" | "redeem";
 
 interface StateRule {
   poll: PollAnswer;
-  /** the state each allowed event leads to; anything else is refused */
+  /** next state per allowed event; any other event is rejected */
   on: Partial<Record<DeviceLoginEvent, StoredState>>;
 }
 
-/** The whole machine. Code and tests follow from this table (RFC 8628 section 3.5; client-and-auth.md section 2.5). */
+/** The whole state machine; code and tests are derived from this table (RFC 8628 section 3.5). */
 export const DEVICE_LOGIN: Readonly<Record<DeviceLoginState, StateRule>> = {
   pending: {
     poll: "authorization_pending",
@@ -42,7 +42,7 @@ export interface Transition {
   to: StoredState;
 }
 
-/** @returns the one step of the table that an event takes; a conditional update writes it */
+/** @returns the only transition of an event; a conditional update writes it */
 export function transitionOf(event: DeviceLoginEvent): Transition {
   for (const from of STORED_STATES) {
     const to = DEVICE_LOGIN[from].on[event];
@@ -51,36 +51,36 @@ export function transitionOf(event: DeviceLoginEvent): Transition {
   throw new Error(`no state of a device login allows ${event}`);
 }
 
-/** @returns the state a row is in now; a redeemed code stays redeemed for ever */
+/** @returns the current state of a row; a redeemed code stays redeemed */
 export function stateAt(row: { state: StoredState; expiresAtMs: number }, nowMs: number): DeviceLoginState {
   return row.state !== "redeemed" && nowMs >= row.expiresAtMs ? "expired" : row.state;
 }
 
-/** Undecided device logins that may be on the disk at once: strangers can ask, so this bounds what they can fill. */
+/** Limit of stored device logins without a decision: unauthenticated callers can create them, so this bounds the disk space. */
 export const DEVICE_LOGINS_PENDING_MAX = 100_000;
-/** New user codes drawn when one is taken; a second draw is already rare. */
+/** How often a new user code is drawn if one is taken; even a second draw is rare. */
 export const USER_CODE_DRAWS_MAX = 5;
 
 export const LOGINS_PER_PAGE_MAX = 100;
 
-/** How long an expired device login still answers `expired_token` instead of `invalid_grant`. */
+/** How long an expired device login answers `expired_token` instead of `invalid_grant`. */
 export const DEVICE_LOGIN_KEPT_MS = 10 * MINUTE_MS;
-/** How long grants and login sessions stay visible to operators after their end. */
+/** How long ended grants and login sessions stay visible to operators. */
 export const ENDED_LOGIN_KEPT_MS = DAY_MS;
-/** Rows of one kind that one sweeping transaction removes. */
+/** Number of rows of one kind that one sweep transaction removes. */
 export const SWEEP_BATCH_ROWS = 500;
 
 const USER_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 export const USER_CODE_LENGTH = 8;
 const USER_CODE = new RegExp(`^[${USER_CODE_ALPHABET}]{${USER_CODE_LENGTH}}$`);
-/** Longer input than any way to write eight characters is not looked at. */
+/** Longer input is rejected unread: it cannot be eight characters in any spelling. */
 export const TYPED_CODE_LENGTH_MAX = 64;
 const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * The code is derived, so that only hashes are at rest and the approval page can still show it. 256 is a multiple of
- * the 32 letters: the low bits of a byte choose one without bias.
- * @returns eight letters and digits that nobody can read out of the link
+ * The code is derived from the link, so that only hashes are stored and the approval page can still show it. 256 is a multiple of
+ * the 32 letters, so the low bits of a byte choose one without bias.
+ * @returns eight letters and digits that do not appear in the link
  */
 export function userCodeOf(linkToken: string): string {
   const digest = sha256Hex(`user-code\0${linkToken}`);
@@ -92,7 +92,10 @@ export function userCodeOf(linkToken: string): string {
   return code;
 }
 
-/** @param typed letters in any case; spaces and dashes are ignored. @returns nothing when it cannot be a user code */
+/**
+ * @param typed letters in any case; spaces and dashes are ignored
+ * @returns undefined if it cannot be a user code
+ */
 export function readUserCode(typed: string): string | undefined {
   if (typed.length > TYPED_CODE_LENGTH_MAX) return undefined;
   const code = typed.replace(/[\s-]/g, "").toUpperCase();
@@ -101,10 +104,10 @@ export function readUserCode(typed: string): string | undefined {
 
 const DEVICE_CODE = /^([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/;
 
-/** @returns the code a workstation polls with; the id in front finds the row, the secret behind it proves the right */
+/** @returns the code with which a workstation polls; the id selects the row, and the secret proves possession */
 export const deviceCodeOf = (id: string, secret: string): string => `${id}.${secret}`;
 
-/** @returns the id of the device login that a code is for, nothing when it cannot be a device code */
+/** @returns the id of the device login; undefined if it cannot be a device code */
 export const deviceLoginIdIn = (deviceCode: string): string | undefined => DEVICE_CODE.exec(deviceCode)?.[1];
 
 export const isLinkToken = (text: string): boolean => LINK_TOKEN.test(text);

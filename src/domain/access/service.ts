@@ -1,4 +1,4 @@
-// Logins and what they give: joins the files of the area. Each part says in its own file what it does.
+// Logins and the credentials that they give: joins the files of the area.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -41,12 +41,12 @@ export interface AccessDependencies {
   limits: LimitSettings;
 }
 
-/** As many holders as tokens, for each of a fleet has one. */
+/** Gives room for as many holders as tokens, because each workstation has one of each. */
 const HOLDER_BYTES_PER_TOKEN_BYTE = 1.5;
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** @returns the operations of the area; created once, in domain.ts */
 export function createAccess(dependencies: AccessDependencies) {
   const { settings, clock } = dependencies;
   const keys = new SigningKeys(dependencies);
@@ -55,7 +55,7 @@ export function createAccess(dependencies: AccessDependencies) {
   const tokens = createAccessTokens({
     ...dependencies,
     keys,
-    // What we signed ourselves needs no verification when it comes back.
+    // A token that we signed needs no verification later.
     minted: (token, read) => verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS)),
   });
   const sessions = new LoginSessions(dependencies);
@@ -66,18 +66,18 @@ export function createAccess(dependencies: AccessDependencies) {
     tokens,
     sessions,
     authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions, verified, holders }),
-    /** Taken by what is remembered of verified tokens. */
+    /** Bytes used by the caches of verified tokens and their holders. */
     tokenMemoryBytes: (): number => verified.bytes + holders.bytes,
     deviceLogins: new DeviceLogins(dependencies),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins,
     ownLogins: new OwnLogins({ ...dependencies, logins }),
     passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
-    /** The whole login behind a grant: see active-logins.ts. */
+    /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),
-    /** For callers who stay connected: see login-watch.ts. */
+    /** For callers that stay connected: see login-watch.ts. */
     loginWatch: createLoginWatch(dependencies),
-    /** Removes dead rows; a job of the service. */
+    /** Removes expired rows; a job of the service calls it. */
     sweep: (signal: AbortSignal): Promise<Swept> => sweepLogins({ ...dependencies, sessions }, signal),
   };
 }

@@ -1,7 +1,7 @@
-// What an operator can set about logins; the configuration table has the defaults and the bounds.
+// Settings of logins. The configuration table has their defaults and bounds.
 
 export interface AccessSettings {
-  /** our origin without a trailing slash: audience of every token, and the issuer's beginning */
+  /** our origin without a trailing slash: audience of every token, and prefix of the issuer */
   baseUrl(): string;
   accessTokenTtlSeconds: number;
   refreshTokenTtlSeconds: number;
@@ -11,11 +11,11 @@ export interface AccessSettings {
   signingKeyRotationDays: number;
   /** for verified access tokens; see verified-tokens.ts */
   tokenMemoryBytes: number;
-  /** `oidc`: people sign in at an identity provider, and only the protected administrator has a password */
+  /** `oidc`: users sign in at an identity provider, and only the protected administrator has a password */
   identityMode: "password" | "oidc";
 }
 
-/** Attempts that one window allows. */
+/** Attempts per window. */
 export interface LimitSettings {
   passwordGuessesPerAccountAndAddress: number;
   passwordGuessesPerAccount: number;
@@ -23,9 +23,9 @@ export interface LimitSettings {
   userCodeGuessesPerUser: number;
   userCodeGuessesPerAddress: number;
   deviceCodesPerAddress: number;
-  /** logins that wait for a decision at once */
+  /** limit of pending logins */
   pendingLoginsPerAddress: number;
-  /** the same, of a /24 or /48 */
+  /** the same, per /24 or /48 */
   pendingLoginsPerNetwork: number;
   invitationsPerActor: number;
   windowSeconds: number;

@@ -1,5 +1,5 @@
-// The job that removes dead rows of this area, a bounded batch per transaction, so that requests get their turn in
-// between. When it runs is the scheduler's business; that a row is dead never depends on it.
+// Removes expired rows of this area, one bounded batch per transaction, so that requests run in between. The scheduler decides
+// when. No decision depends on whether an expired row was already removed.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import * as budgets from "./budgets/budgets.ts";
@@ -15,10 +15,10 @@ export interface SweepDependencies {
   sessions: Pick<LoginSessions, "sweep">;
 }
 
-/** How many rows of each kind a run removed. */
+/** Number of removed rows by kind. */
 export interface Swept {
   deviceLogins: number;
-  /** device logins among them that nobody decided on, or whose tokens nobody fetched */
+  /** device logins without a decision, or whose tokens were not fetched */
   expiredDeviceLogins: number;
   refreshTokens: number;
   grants: number;
@@ -27,8 +27,8 @@ export interface Swept {
 }
 
 /**
- * Removes what has been dead for long enough. Grants take their tokens with them, and go before the sessions they name.
- * Rotated tokens go with the next refresh of their family; here go those of families without one.
+ * Removes rows whose retention is over. Grants are removed with their tokens, and before the sessions they refer to. A refresh
+ * removes the rotated tokens of its family; the sweep removes those of families that no longer refresh.
  * @param signal ends the run between two batches
  */
 export async function sweepLogins(
@@ -36,7 +36,6 @@ export async function sweepLogins(
   signal: AbortSignal,
 ): Promise<Swept> {
   const nowMs = clock.nowMs();
-  // Repeats until a batch finds nothing.
   const all = async (remove: (tx: Tx) => number): Promise<number> => {
     let removed = 0;
     while (!signal.aborted) {

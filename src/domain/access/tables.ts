@@ -1,4 +1,4 @@
-// The tables of logins, keys and budgets; the SQL that made them is in migrations/.
+// The tables of logins, keys and budgets; migrations/ contains their SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { signingKeyTable } from "../shared/signing-key-tables.ts";
 

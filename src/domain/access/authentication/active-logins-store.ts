@@ -1,4 +1,4 @@
-// SQL of what stands behind a workstation: its grant, and the browser sign-in that approved it.
+// SQL for the login of a workstation: its grant, and the browser sign-in that approved it.
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../../platform/database/database.ts";
 import { grants, loginSessions } from "../tables.ts";
@@ -24,6 +24,6 @@ const selectActiveLogin = statement((connection) =>
     .prepare(),
 );
 
-/** @returns both, unless one was revoked or ended; they may have expired */
+/** @returns both, unless one was revoked or ended; either may have expired */
 export const findActiveLogin = (connection: Connection, grantId: string) =>
   selectActiveLogin(connection).get({ grantId });

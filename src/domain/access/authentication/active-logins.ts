@@ -1,5 +1,5 @@
-// Whether a workstation's login still stands as a whole: the grant, and the browser sign-in behind it. An access token needs
-// the grant alone (authenticate.ts); what is bound to the login session needs both (gateway-keys.md section 9.2).
+// Finds out whether a workstation's login is active as a whole: the grant, and the browser sign-in that approved it. An access
+// token needs only the grant (authenticate.ts); credentials bound to the login session need both.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./active-logins-store.ts";
@@ -7,14 +7,14 @@ import * as store from "./active-logins-store.ts";
 export interface ActiveLogin {
   userId: string;
   loginSessionId: string;
-  /** when the first of both ends */
+  /** when the first of the two expires */
   expiresAtMs: number;
 }
 
-/** @returns the login behind a grant; nothing when either has ended. Its user may be suspended. */
+/** @returns the login of a grant; undefined if the grant or the session has ended. Its user may be suspended. */
 export type FindActiveLogin = (grantId: string) => ActiveLogin | undefined;
 
-/** @returns the look-up; one prepared query each */
+/** @returns the look-up, with its queries prepared */
 export const createActiveLogins =
   ({ db, clock }: { db: Db; clock: Clock }): FindActiveLogin =>
   (grantId) => {

@@ -1,4 +1,4 @@
-// SQL of the one question an access token cannot answer itself: does its grant still stand.
+// SQL for what an access token cannot prove itself: whether its grant is still active.
 import { eq, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../../platform/database/database.ts";
 import { grants } from "../tables.ts";
@@ -16,5 +16,5 @@ const selectGrant = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whose grant it is, what approved it, and whether it was revoked; nothing when its row is gone */
+/** @returns the user, the approving session, and whether the grant was revoked; undefined if there is no row */
 export const findGrant = (connection: Connection, id: string) => selectGrant(connection).get({ id });

@@ -1,6 +1,6 @@
-// Who calls: turns an access token or a session cookie into a principal. A token proves who; whether the grant stands,
-// whether the user is active, and the role are the database's to say (PRODUCT.md decision 7), asked again whenever its
-// revision moves, so a revocation by any process counts from the next call on. What a principal may do is the guard's.
+// Authenticates callers: turns an access token or a session cookie into a principal. A token proves identity only. The database
+// decides whether the grant is active, whether the user is active, and which role applies. It is queried again whenever its
+// revision changes, so a revocation by any process takes effect on the next request. The guard decides what a principal may do.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS, isExpired } from "../../../platform/crypto/signing.ts";
@@ -22,7 +22,7 @@ import * as store from "./authenticate-store.ts";
 import type { GrantHolder, GrantHolders } from "./grant-holders.ts";
 import { type KnownToken, subjectMark, type VerifiedTokens } from "./verified-tokens.ts";
 
-/** A caller whose credential holds; user fields are the database's, not the token's. */
+/** An authenticated caller; user fields come from the database, not from the token. */
 export interface Principal {
   kind: "bearer" | "session";
   userId: string;
@@ -31,22 +31,22 @@ export interface Principal {
   email: string;
   role: Role;
   scopes: ReadonlySet<string>;
-  /** login session that approved a bearer's device login; null for cookie callers, who get no gateway key by it */
+  /** login session that approved a bearer's device login; null for a cookie, which therefore gives no gateway key */
   sid: string | null;
   /** login session of a cookie caller, null for a bearer */
   sessionId: string | null;
   /** grant of a bearer, null for a cookie caller */
   grantId: string | null;
-  /** of the presented credential */
+  /** expiry of the presented credential */
   expiresAtMs: number;
   issuedAtMs: number;
-  /** true when this call prolonged a login session: the browser needs the cookie again, with its new age */
+  /** true if this call extended the login session: the cookie must be sent again with its new age */
   renewed: boolean;
 }
 
 export interface Authenticator {
   /**
-   * @returns undefined for a token not seen before: only `bearer` can tell
+   * @returns undefined for a token not seen before; call `bearer` then
    * @throws as `bearer` does
    */
   known(token: string): Principal | undefined;
@@ -70,7 +70,7 @@ export interface AuthenticatorDependencies {
   holders: GrantHolders;
 }
 
-/** @returns the authenticator with an empty memory; made once, in service.ts */
+/** @returns the authenticator with an empty cache; created once, in service.ts */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const bearers = new Bearers(dependencies);
   const { db, identity, sessions } = dependencies;
@@ -97,20 +97,20 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
   };
 }
 
-/** A cookie stands for the user in person (client-and-auth.md section 4.6). */
+/** A cookie carries the full rights of its user. */
 const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
 
-/** What the database says of a grant. */
+/** What the database says about a grant. */
 interface Asked {
   holder: GrantHolder;
   user: User;
 }
 
-/** Callers with access tokens. What is remembered of them saves the signature check and, until something changes, the questions. */
+/** Callers with access tokens. The cache saves the signature check and, until the revision changes, the queries. */
 class Bearers {
   constructor(private readonly own: AuthenticatorDependencies) {}
 
-  /** @returns undefined for a token that is not remembered */
+  /** @returns undefined for a token that is not cached */
   recall(token: string): Principal | undefined {
     const { verified, holders, clock, keys, db } = this.own;
     const known = verified.find(token);
@@ -141,12 +141,12 @@ class Bearers {
   }
 
   /**
-   * Asks the database and remembers the answer for as long as a token of the grant lives.
-   * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant stands and its user is active
+   * Queries the database and caches the answer until the access token expires.
+   * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant and its user are active
    */
   #ask(grantId: string, expiresAtSeconds: number): Asked {
     const { db, identity, holders, clock } = this.own;
-    // The revision is taken before the questions: a change in between makes what is remembered stale, never wrong.
+    // Read the revision before the queries: a change in between makes the cached answer stale, never wrong.
     const revision = db.revision("access");
     const grant = store.findGrant(db.read, grantId);
     const user = grant && activeUser(identity.findUserById(db.read, grant.userId));
@@ -160,7 +160,7 @@ class Bearers {
   }
 }
 
-/** A caller with an access token. Nearly no request needs the name of its user, so that is asked for where one does. */
+/** A caller with an access token. Few requests need the user's name, so it is loaded only on demand. */
 class Bearer implements Principal {
   readonly kind = "bearer";
   readonly sessionId = null;

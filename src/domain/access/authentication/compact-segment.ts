@@ -1,28 +1,31 @@
-// One part of a compact table: rows of 32-bit words in one array, found by open addressing with a bounded search. It grows
-// by itself, and drops rows that are over whenever it is rearranged. Which part a key belongs to is compact-table.ts's.
+// One segment of a compact table: rows of 32-bit words in one array, found by open addressing with a bounded search. It grows as
+// needed and drops expired rows whenever it is rearranged. compact-table.ts assigns keys to segments.
 
-/** Words of a key. */
+/** Number of words in a key. */
 export const KEY_WORDS = 4;
-/** When the row is over, in seconds since 1970. */
+/** Offset of the expiry time of a row, in seconds since 1970. */
 export const EXPIRY = KEY_WORDS;
-/** Of a row, before its own words. */
+/** Number of words before a row's own words. */
 export const HEAD_WORDS = KEY_WORDS + 1;
-/** The lowest bit of the first own word: whether the row was asked for since it was last considered for eviction. */
+/**
+ * Offset of the second-chance bit, the lowest bit of the first own word: set if the row was used since eviction last considered
+ * it.
+ */
 const MARK = HEAD_WORDS;
 export const USED = 1;
 
-/** There never was a row: a search ends. */
+/** The slot was never used: a search ends here. */
 const NEVER = 0;
-/** There was a row: a search goes on, and a new row may lie here. */
+/** The row was removed: a search continues, and a new row may use the slot. */
 const REMOVED = 1;
 
-/** Slots that a row may lie in: the one that its key names, and those behind it. */
+/** Number of slots that may hold a key's row: the one that its hash selects, and those after it. */
 const WINDOW = 64;
 const FIRST_SLOTS = 16;
-/** Larger segments grow by less: what they have too much counts. */
+/** Larger segments grow by a smaller factor, because their unused space costs more. */
 const GROWTH = { small: 1.5, large: 1.1 };
 const LARGE_SLOTS = 128;
-/** With a smaller share of living rows a segment is swept and keeps its size. */
+/** If the share of live rows is smaller, a segment is swept instead of enlarged. */
 const FULL = 0.7;
 
 export interface SegmentOptions {
@@ -41,7 +44,7 @@ export class CompactSegment {
     return this.#words;
   }
 
-  /** @returns rows that are not over */
+  /** @returns the number of rows that have not expired */
   livingAt(nowSeconds: number): number {
     let rows = 0;
     for (let slot = 0; slot < this.#slots; slot += 1)
@@ -50,8 +53,9 @@ export class CompactSegment {
   }
 
   /**
+   * Marks the row as used.
    * @param hash of the key
-   * @returns where the row begins, now marked as used; -1 without one. A row that is over may still be found
+   * @returns the offset of the row, which may have expired; -1 if there is none
    */
   find(key: Uint32Array, hash: number): number {
     const { rowWords } = this.own;
@@ -75,10 +79,10 @@ export class CompactSegment {
   }
 
   /**
-   * Makes a row of a key that has none. Without room for it a row that is over gives way, else one that nobody asked for
-   * since it was considered last (second chance), else the one that would be over first.
+   * Adds a row for a key that has none. If there is no room, it replaces an expired row, else one that was not used since
+   * eviction last considered it (second chance), else the one that expires first.
    * @param times in seconds
-   * @returns where it begins; its own words are not cleared
+   * @returns the offset of the row; its own words are not cleared
    */
   add(key: Uint32Array, hash: number, { expiry, now }: { expiry: number; now: number }): number {
     let at = this.#freeAt(hash, now);
@@ -105,7 +109,7 @@ export class CompactSegment {
     );
   }
 
-  /** @returns where the first free row of the window begins; -1 without one */
+  /** @returns the offset of the first free row of the window; -1 if there is none */
   #freeAt(hash: number, now: number): number {
     let slot = homeOf(hash, this.#slots);
     for (let left = Math.min(WINDOW, this.#slots); left > 0; left -= 1) {
@@ -116,7 +120,7 @@ export class CompactSegment {
     return -1;
   }
 
-  /** @returns where the row of the window begins that has to go */
+  /** @returns the offset of the row of the window to evict */
   #victimAt(hash: number): number {
     let slot = homeOf(hash, this.#slots);
     let first = -1;
@@ -131,7 +135,7 @@ export class CompactSegment {
     return first;
   }
 
-  /** Looks for rows that are over once a second at most: where none are, that costs more than the row it is for. */
+  /** Sweeps at most once a second: a sweep that finds nothing costs more than the row it makes room for. */
   #sweep(now: number): void {
     if (this.#sweptAt === now) return;
     this.#sweptAt = now;
@@ -149,7 +153,7 @@ export class CompactSegment {
     return false;
   }
 
-  /** @returns false where the rows that are not over found no place in so many slots: then all stay where they were */
+  /** @returns false if the live rows do not fit into that many slots; nothing moves then */
   #moveTo(slots: number, now: number): boolean {
     const { rowWords } = this.own;
     const [former, formerSlots] = [this.#words, this.#slots];
@@ -170,15 +174,15 @@ export class CompactSegment {
   }
 }
 
-/** @returns the slot that a search begins with */
+/** @returns the slot at which a search begins */
 const homeOf = (hash: number, slots: number): number => Math.floor(((hash & 0xff_ffff) / 0x100_0000) * slots);
 
-/** The multipliers of MurmurHash3: keys that differ little begin far apart. */
+/** The multipliers of MurmurHash3: they spread similar keys far apart. */
 const MULTIPLIERS = [0x85eb_ca6b, 0xc2b2_ae35] as const;
 
 /**
- * Not a secret: keys must be such that nobody can choose many that collide.
- * @returns 32 bits that follow from the last two words of a key, which must be its most random ones
+ * The hash has no secret, so callers must use keys for which nobody can choose many collisions.
+ * @returns a 32-bit hash of the last two words of a key, which must be its most random ones
  */
 export function hashAt(words: Uint32Array, at: number): number {
   let hash = Math.imul((words[at + 3] ?? 0) ^ ((words[at + 2] ?? 0) >>> 5), MULTIPLIERS[0]);

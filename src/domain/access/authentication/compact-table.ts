@@ -1,26 +1,28 @@
-// A bounded table in plain memory: rows of 32-bit words under a key of 128 bits, each with a time at which it is over. A
-// million rows are a few hundred arrays, so they cost no object each and a garbage collection passes them by. What the words
-// mean is for verified-tokens.ts.
+// A bounded in-memory table: rows of 32-bit words under a 128-bit key, each with an expiry time. A million rows take a few
+// hundred arrays, so they cost no objects and almost no garbage collection. verified-tokens.ts defines the meaning of the words.
 import { CompactSegment, EXPIRY, HEAD_WORDS, hashAt } from "./compact-segment.ts";
 
 const WORD_BYTES = 4;
-/** A power of two. Each grows by itself, so that no request waits until a large table is copied. */
+/** A power of two. Each segment grows separately, so that no request waits for a copy of a large table. */
 const SEGMENTS = 256;
 const SEGMENT_MASK = SEGMENTS - 1;
 const SEGMENT_SHIFT = 24;
 
-/** Where a row lies until the next row is added. Its own words begin at `at`; the lowest bit of the first is the table's. */
+/**
+ * The location of a row, valid until the next row is added. Its own words begin at `at`; the table uses the lowest bit of the
+ * first.
+ */
 export interface Row {
   readonly words: Uint32Array;
   readonly at: number;
 }
 
-/** Bits that the first own word of a row has for its owner, above the table's. */
+/** Number of low bits of the first own word that the table uses; the owner's bits are above them. */
 export const OWN_BITS_SHIFT = 1;
 
 export interface CompactTableOptions {
   ownWords: number;
-  /** of all rows at most */
+  /** limit for all rows */
   bytesMax: number;
 }
 
@@ -36,17 +38,17 @@ export class CompactTable {
     this.#segments = [this.#first, ...others];
   }
 
-  /** @returns bytes of the rows and of the room for more */
+  /** @returns the bytes of the rows and of their spare capacity */
   get bytes(): number {
     return this.#segments.reduce((sum, { words }) => sum + words.byteLength, 0);
   }
 
-  /** Looks at every row. @returns rows that are not over */
+  /** Scans every row. @returns the number of rows that have not expired */
   livingAt(nowSeconds: number): number {
     return this.#segments.reduce((sum, segment) => sum + segment.livingAt(nowSeconds), 0);
   }
 
-  /** @returns the row of that key, over or not; it counts as used */
+  /** Marks the row as used. @returns the row of that key, expired or not */
   find(key: Uint32Array): Row | undefined {
     const hash = hashAt(key, 0);
     const segment = this.#segmentOf(hash);
@@ -54,7 +56,7 @@ export class CompactTable {
     return at < 0 ? undefined : { words: segment.words, at: at + HEAD_WORDS };
   }
 
-  /** Makes the row of a key, in place of one it had; another key's may have to go for it. @param own its own words */
+  /** Adds or replaces the row of the key; may evict another key's row. @param own its own words */
   put(key: Uint32Array, own: ArrayLike<number>, times: { expiry: number; now: number }): void {
     const hash = hashAt(key, 0);
     const segment = this.#segmentOf(hash);
@@ -65,7 +67,7 @@ export class CompactTable {
     for (let word = 0; word < own.length; word += 1) words[at + HEAD_WORDS + word] = own[word] ?? 0;
   }
 
-  /** Forgets the row of that key. */
+  /** Removes the row of that key. */
   remove(key: Uint32Array): void {
     const hash = hashAt(key, 0);
     const segment = this.#segmentOf(hash);
@@ -78,5 +80,5 @@ export class CompactTable {
   }
 }
 
-/** @returns when a row is over, in seconds */
+/** @returns the expiry time of a row, in seconds */
 export const expiryOf = ({ words, at }: Row): number => words[at - HEAD_WORDS + EXPIRY] ?? 0;

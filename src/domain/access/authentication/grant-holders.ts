@@ -1,5 +1,5 @@
-// Who holds a grant, as the database said when it was asked last: a row of 64 bytes for all tokens of the grant. It holds
-// for one revision of the database; asking again is authenticate.ts's.
+// Caches who holds a grant: a row of 64 bytes for all tokens of the grant. An entry is valid for one revision of the database;
+// authenticate.ts queries it again.
 import { readUuid, UUID_WORDS, writeUuid } from "../../../platform/uuid-words.ts";
 import type { Role } from "../../identity/service.ts";
 import { CompactTable, OWN_BITS_SHIFT } from "./compact-table.ts";
@@ -10,11 +10,11 @@ export interface GrantHolder {
   role: Role;
   /** login session that approved the grant */
   loginSessionId: string;
-  /** stands for the subject of the user: `subjectMark` */
+  /** hash of the user's subject: `subjectMark` */
   subject: number;
 }
 
-/** Own words of a row. The first packs role and organization, above the bit of the table. */
+/** Offsets of the row's own words. The first packs role and organization, above the table's bit. */
 const PACKED = 0;
 const REVISION = 1;
 const SUBJECT = 2;
@@ -24,7 +24,7 @@ const OWN_WORDS = SESSION + UUID_WORDS;
 
 const ROLES: readonly Role[] = ["member", "admin"];
 const ORGANIZATION_SHIFT = OWN_BITS_SHIFT + 1;
-/** A grant of a later one is asked about each time. */
+/** Grants of further organizations are not cached. */
 const ORGANIZATIONS_MAX = 256;
 
 export class GrantHolders {
@@ -33,17 +33,20 @@ export class GrantHolders {
   readonly #organizations: string[] = [];
   readonly #table: CompactTable;
 
-  /** @param bytesMax of all rows together */
+  /** @param bytesMax limit for all rows */
   constructor(bytesMax: number) {
     this.#table = new CompactTable({ ownWords: OWN_WORDS, bytesMax });
   }
 
-  /** @returns bytes that are taken */
+  /** @returns the bytes in use */
   get bytes(): number {
     return this.#table.bytes;
   }
 
-  /** @param grant its UUID @returns the holder of that revision; undefined where another one was kept, or none */
+  /**
+   * @param grant its UUID
+   * @returns the holder at that revision; undefined if none or another revision is cached
+   */
   find(grant: Uint32Array, revision: number): GrantHolder | undefined {
     const row = this.#table.find(grant);
     if (!row) return undefined;
@@ -59,7 +62,7 @@ export class GrantHolders {
     };
   }
 
-  /** @param until seconds; when nobody needs it any more */
+  /** @param until seconds; when the entry expires */
   put(
     grantId: string,
     holder: GrantHolder,

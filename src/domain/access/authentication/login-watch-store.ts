@@ -1,9 +1,9 @@
-// SQL of the one question about logins that are watched: which of them do not count any more.
+// SQL that finds the logins that have ended among those that are watched.
 import { sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { grants, loginSessions } from "../tables.ts";
 
-/** @returns those that are neither a grant nor a login session that still stands; one query, however many are asked for */
+/** @returns the ids without an active grant or login session; one query, however many ids there are */
 export function endedAmong(connection: Connection, ids: readonly string[]): string[] {
   const rows = connection.all<{ id: string }>(sql`
     SELECT value AS id FROM json_each(${JSON.stringify(ids)})

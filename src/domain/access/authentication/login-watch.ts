@@ -1,5 +1,5 @@
-// Whether logins go on for callers who stay connected: they are admitted once (authenticate.ts) and may lose their access
-// while we still talk to them. That a credential expires is theirs to know; whatever takes access away ends rows.
+// Detects ended logins of callers that stay connected: they are authenticated once (authenticate.ts) and may lose access during
+// the connection. Callers track expiry themselves; revoking access ends rows.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Principal } from "./authenticate.ts";
 import * as store from "./login-watch-store.ts";
@@ -10,11 +10,11 @@ export type LoginWatch = ReturnType<typeof createLoginWatch>;
 export const loginIdOf = ({ grantId, sessionId }: Pick<Principal, "grantId" | "sessionId">): string =>
   grantId ?? sessionId ?? "";
 
-/** @returns the questions; made once, in service.ts */
+/** @returns the operations; created once, in service.ts */
 export const createLoginWatch = ({ db }: { db: Db }) => ({
-  /** Grows whenever a login may have ended, by us or by another process. */
+  /** Grows whenever a login may have ended, in this or another process. */
   revision: (): number => db.revision("access"),
 
-  /** @returns those of the logins that were revoked or ended, or are gone */
+  /** @returns the logins that were revoked or ended, or no longer exist */
   endedAmong: (ids: readonly string[]): ReadonlySet<string> => new Set(store.endedAmong(db.read, ids)),
 });

@@ -1,6 +1,6 @@
-// Access tokens that were verified before: a row of 44 bytes each, for a fleet has a token for each workstation. Nothing in
-// it could be made into a token again, for a token is kept as a digest under a key of this process. Who holds the grant of
-// a token is grant-holders.ts's; whether what is kept still holds is for authenticate.ts to ask.
+// Caches verified access tokens in rows of 44 bytes, because a fleet has one token per workstation. A token is stored as a digest
+// under a key of this process, so it cannot be recovered. grant-holders.ts caches the holder of the grant; authenticate.ts checks
+// that cached entries are still valid.
 import { createKeyedDigest, DIGEST_WORDS } from "../../../platform/crypto/keyed-digest.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../../platform/crypto/signing.ts";
 import { UUID_WORDS, writeUuid } from "../../../platform/uuid-words.ts";
@@ -8,14 +8,14 @@ import type { ReadToken } from "../tokens/access-tokens.ts";
 import { USER_SCOPES } from "../wire.ts";
 import { CompactTable, expiryOf, OWN_BITS_SHIFT } from "./compact-table.ts";
 
-/** What a token takes of the table at most, room for others included, once there are thousands. */
+/** Upper bound of the table's bytes per token, spare capacity included, once there are thousands. */
 export const TOKEN_BYTES_MAX = 64;
 
-/** What a remembered token says. */
+/** What the cache knows about a token. */
 export interface KnownToken {
-  /** UUID of its grant, in words that are overwritten by the next question */
+  /** UUID of its grant, in words that the next look-up overwrites */
   grant: Uint32Array;
-  /** stands for its subject: see `subjectMark` */
+  /** hash of its subject: see `subjectMark` */
   subject: number;
   /** id of the key that signed it */
   kid: string;
@@ -25,7 +25,7 @@ export interface KnownToken {
   issuedAtSeconds: number;
 }
 
-/** Own words of a row. The first packs the life in seconds, the key and the scopes, above the bit of the table. */
+/** Offsets of the row's own words. The first packs the lifetime in seconds, the key and the scopes, above the table's bit. */
 const PACKED = 0;
 const SUBJECT = 1;
 const GRANT = 2;
@@ -37,12 +37,15 @@ const LIFE_SHIFT = KEY_SHIFT + KEY_BITS;
 const LIFE_SECONDS_MAX = 2 ** (32 - LIFE_SHIFT) - 1;
 const SCOPES_MASK = 2 ** USER_SCOPES.length - 1;
 const KEY_MASK = 2 ** KEY_BITS - 1;
-/** Keys that ever signed a remembered token. More than rotations in a year of a process, so a later one is just not remembered. */
+/**
+ * Limit of different signing keys among cached tokens. A process does not see that many rotations in a year; tokens of a later
+ * key are not cached.
+ */
 const KEYS_MAX = 2 ** KEY_BITS;
 
 export class VerifiedTokens {
   readonly #digestOf = createKeyedDigest();
-  /** of the token that was asked about last: one that is not known is mostly added next */
+  /** digest of the last token looked up: an unknown token is usually added next */
   readonly #digest = new Uint32Array(DIGEST_WORDS);
   #digested: string | undefined;
   readonly #row = new Uint32Array(OWN_WORDS);
@@ -50,22 +53,22 @@ export class VerifiedTokens {
   readonly #kids: string[] = [];
   readonly #table: CompactTable;
 
-  /** @param bytesMax of all rows together */
+  /** @param bytesMax limit for all rows */
   constructor(bytesMax: number) {
     this.#table = new CompactTable({ ownWords: OWN_WORDS, bytesMax });
   }
 
-  /** @returns bytes that are taken */
+  /** @returns the bytes in use */
   get bytes(): number {
     return this.#table.bytes;
   }
 
-  /** Looks at every row. @returns tokens that are not over */
+  /** Scans every row. @returns the number of tokens that have not expired */
   livingAt(nowSeconds: number): number {
     return this.#table.livingAt(nowSeconds);
   }
 
-  /** @returns what was remembered of the whole token, which may be over; undefined for one that differs by a character */
+  /** @returns the entry of exactly this token, which may have expired */
   find(token: string): KnownToken | undefined {
     this.#digestOf(token, this.#digest);
     const row = this.#table.find(this.#digest);
@@ -85,7 +88,9 @@ export class VerifiedTokens {
     };
   }
 
-  /** Remembers a token whose signature was verified or made by us; one that no row can tell is verified each time. */
+  /**
+   * Caches a token that we verified or signed. A token that does not fit the row format is not cached and is verified each time.
+   */
   add(token: string, { claims, kid }: ReadToken, nowSeconds: number): void {
     const life = claims.exp - claims.iat;
     const scopes = scopeBitsOf(claims.scope);
@@ -95,7 +100,7 @@ export class VerifiedTokens {
     this.#row[PACKED] = (life << LIFE_SHIFT) | (key << KEY_SHIFT) | (scopes << OWN_BITS_SHIFT);
     this.#row[SUBJECT] = subjectMark(claims.sub);
     if (this.#digested !== token) this.#digestOf(token, this.#digest);
-    this.#digested = undefined; // a token is not kept for longer than it is needed
+    this.#digested = undefined; // keep the token no longer than needed
     const times = { expiry: claims.exp + CLOCK_TOLERANCE_SECONDS, now: nowSeconds };
     this.#table.put(this.#digest, this.#row, times);
   }
@@ -107,10 +112,10 @@ export class VerifiedTokens {
   }
 }
 
-/** @returns 32 bits in place of the text: they tell whether a subject is still the same one, not who it is */
+/** @returns a 32-bit hash that shows whether the subject is the same, without revealing it */
 export const subjectMark = (subject: string): number => Bun.hash.murmur32v3(subject);
 
-/** By the bits of USER_SCOPES. */
+/** Indexed by the bits of USER_SCOPES. */
 const SCOPE_SETS: readonly ReadonlySet<string>[] = Array.from(
   { length: SCOPES_MASK + 1 },
   (_, bits) => new Set(USER_SCOPES.filter((_scope, at) => (bits >>> at) & 1)),

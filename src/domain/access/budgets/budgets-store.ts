@@ -1,4 +1,4 @@
-// SQL of the attempt counters. What a counter means and when it is full is for budgets.ts.
+// SQL of the attempt counters. budgets.ts defines what a counter means and when it is full.
 import { and, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
@@ -42,31 +42,31 @@ const incrementOpen = statement((connection) =>
 
 const deleteOne = statement((connection) => connection.delete(budgets).where(byKey).prepare());
 
-/** @returns the counter, its window over or not */
+/** @returns the counter, even if its window has ended */
 export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subject">) =>
   selectOne(connection).get({ ...key });
 
-/** Writes a counter, new or not. */
+/** Inserts or replaces a counter. */
 export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
 
-/** A counter that has room, in a window that is open: over after `nowMs`, and no later than `latestMs`. */
+/** Selects a counter with room in an open window, one that ends after `nowMs` and no later than `latestMs`. */
 export interface OpenCounter extends Pick<BudgetRow, "name" | "subject"> {
   limit: number;
   nowMs: number;
   latestMs: number;
 }
 
-/** Counts one attempt. @returns whether there is such a counter */
+/** Counts one attempt. @returns whether such a counter exists */
 export const increment = (tx: Tx, counter: OpenCounter): boolean =>
   changesOf(incrementOpen(tx).run({ ...counter })) > 0;
 
-/** Removes one counter; none is fine. */
+/** Removes one counter, if it exists. */
 export const remove = (tx: Tx, key: Pick<BudgetRow, "name" | "subject">): void =>
   void deleteOne(tx).run({ ...key });
 
-/** Removes the counter of a subject and those of its parts, `<subject>.<part>`. @returns what was removed */
+/** Removes the counter of a subject and those of its parts, `<subject>.<part>`. @returns the removed counters */
 export function removeParts(tx: Tx, { name, subject }: Pick<BudgetRow, "name" | "subject">): BudgetRow[] {
-  // "/" follows "." in ASCII: the range holds every text that begins with the subject and a dot.
+  // "/" follows "." in ASCII, so the range contains every text that begins with the subject and a dot.
   const isPart = and(gt(budgets.subject, `${subject}.`), lt(budgets.subject, `${subject}/`));
   return tx
     .delete(budgets)
@@ -75,7 +75,7 @@ export function removeParts(tx: Tx, { name, subject }: Pick<BudgetRow, "name" | 
     .all();
 }
 
-/** Removes a batch of counters that are over. @returns how many */
+/** Removes a batch of expired counters. @returns how many */
 export function removeExpired(tx: Tx, nowMs: number): number {
   const expired = tx
     .select({ name: budgets.name, subject: budgets.subject })

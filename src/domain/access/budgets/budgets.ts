@@ -1,18 +1,18 @@
-// Abuse limits: how often something may be tried in a window. Counters are rows, so they survive a restart and the
-// command line shares them; their subjects are hashed, so the table holds no address and no e-mail.
+// Rate limits against abuse: how many attempts a window allows. Counters are rows, so they survive a restart and all processes
+// share them. Subjects are hashed, so the table contains no address and no e-mail.
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import * as store from "./budgets-store.ts";
 
-/** Whose attempts, of what kind. */
+/** What is counted, and for whom. */
 export interface BudgetKey {
   /** the kind of attempt: `password.account` */
   name: string;
-  /** who is counted: an e-mail key, a user id, a `countedAddress` */
+  /** an e-mail key, a user id, or a `countedAddress` */
   subject: string;
-  /** tells counters of one subject apart that `clearAll` forgets together */
+  /** separates counters of one subject that `clearAll` removes together */
   part?: string;
 }
 
@@ -29,7 +29,8 @@ const SUBJECT_DIGITS = 32;
 const SECONDS_PER_MINUTE = MINUTE_MS / SECOND_MS;
 
 /**
- * Refuses when the budget is used up. Only reads: call it with `db.read` before `spend`, and a flood writes nothing.
+ * Throws if the budget is used up. It only reads: call it with `db.read` before `spend`, so that a flood of attempts writes
+ * nothing.
  * @throws DomainError `access.too_many_attempts` with the seconds until the window ends
  */
 export function check(connection: Connection, budget: Budget): void {
@@ -37,7 +38,7 @@ export function check(connection: Connection, budget: Budget): void {
 }
 
 /**
- * Counts one attempt in each budget before its outcome is known, so that attempts at the same moment cannot pass together.
+ * Counts one attempt in each budget before its outcome is known, so that concurrent attempts cannot all pass.
  * @throws DomainError `access.too_many_attempts`; the transaction then counts nothing
  */
 export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
@@ -51,16 +52,18 @@ export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
   }
 }
 
-/** Forgets every attempt: a success proves that the subject is who it claims to be. */
+/** Removes every attempt: a success proves that the subject is genuine. */
 export function clear(tx: Tx, key: BudgetKey): void {
   store.remove(tx, keyOf(key));
 }
 
-/** Forgets every attempt of a subject in all its parts. @returns how many counters of these were still open */
+/** Removes every attempt of a subject in all its parts. @returns how many of these counters were still open */
 export const clearAll = (tx: Tx, key: Omit<BudgetKey, "part">, nowMs: number): number =>
   store.removeParts(tx, keyOf(key)).filter(({ resetsAtMs }) => nowMs < resetsAtMs).length;
 
-/** Gives one attempt back in each budget: it was none, or succeeded and proves nothing about the others there. */
+/**
+ * Returns one attempt to each budget: it was not a real attempt, or its success proves nothing about the others in the budget.
+ */
 export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   for (const key of attempts) {
     const row = store.find(tx, keyOf(key));
@@ -68,10 +71,10 @@ export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   }
 }
 
-/** Removes counters whose window is over. @returns how many, SWEEP_BATCH_ROWS at most */
+/** Removes expired counters. @returns how many, SWEEP_BATCH_ROWS at most */
 export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
 
-/** As rows are found: the parts of a subject lie behind it. */
+/** The key as stored: the part is appended to the subject. */
 const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
   const whole = digestOf(`${name}\0${subject}`);
   return { name, subject: part === undefined ? whole : `${whole}.${digestOf(part)}` };
@@ -79,7 +82,7 @@ const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
 
 const digestOf = (text: string): string => sha256Hex(text).slice(0, SUBJECT_DIGITS);
 
-/** @returns the counter, unless its window is over, or ends later than one can: then the clock went back */
+/** @returns the counter, unless its window has ended, or ends later than possible because the clock was set back */
 function openWindow(
   connection: Connection,
   key: BudgetKey,
@@ -90,7 +93,7 @@ function openWindow(
   return row.resetsAtMs <= latestEndMs(window) ? row : undefined;
 }
 
-/** @returns when a window ends that begins now */
+/** @returns the end of a window that begins now */
 const latestEndMs = ({ nowMs, windowSeconds }: Pick<Budget, "nowMs" | "windowSeconds">): number =>
   nowMs + windowSeconds * SECOND_MS;
 

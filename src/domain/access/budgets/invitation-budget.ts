@@ -1,4 +1,5 @@
-// How many invitations one user may send in a window. Given to identity as a dependency, which owns no budgets.
+// Limits how many invitations a user may send in a window. Identity receives it as a dependency, because it has no budgets of its
+// own.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -11,8 +12,8 @@ export interface InvitationBudgetOptions {
 }
 
 /**
- * @returns a function that counts one invitation of a user, as part of the transaction that makes it; the operator and
- *   the service itself are not counted
+ * @returns a function that counts one invitation of a user in the transaction that creates it; the operator and the service are
+ *   not counted
  * @throws (from the function) DomainError `access.too_many_attempts`
  */
 export const createInvitationBudget =

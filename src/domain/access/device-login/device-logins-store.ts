@@ -1,5 +1,5 @@
-// SQL of device logins. Each change of state is one conditional update taken from the table in model.ts: of two that
-// happen together only one finds its row. Who may cause it is decided in device-logins.ts and grants.ts.
+// SQL of device logins. Each change of state is one conditional update derived from the table in model.ts, so only one of two
+// concurrent changes finds its row. device-logins.ts and grants.ts decide who may make a change.
 import {
   and,
   count,
@@ -68,7 +68,7 @@ const insertOne = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whether it was inserted; not when its user code, or the beginning of its hash, is taken */
+/** @returns whether it was inserted; false if its user code, or the beginning of the code's hash, is taken */
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
   changesOf(insertOne(tx).run({ ...login })) > 0;
 
@@ -81,7 +81,7 @@ const POLLED = {
   expiresAtMs: deviceLogins.expiresAtMs,
 };
 
-/** What answering a poll takes of a row. */
+/** The columns needed to answer a poll. */
 export type PolledLogin = Pick<DeviceLoginRow, keyof typeof POLLED>;
 
 const selectPolled = statement((connection) =>
@@ -93,7 +93,7 @@ const selectPolled = statement((connection) =>
     .prepare(),
 );
 
-/** As the index of user codes has it, which holds the beginnings of the hashes. */
+/** The expression of the index on user codes, which stores the beginnings of the hashes. */
 const indexed = (hash: SQLWrapper): SQL => sql`substr(${hash}, 1, 12)`;
 
 const selectByUserCode = statement((connection) =>
@@ -110,7 +110,7 @@ const selectByUserCode = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the login of a device code: the id finds it, the hash of the whole code proves it */
+/** @returns the login of a device code; the id selects the row, and the hash must match the whole code */
 export function findByDeviceCode(
   connection: Connection,
   { id, hash }: { id: string; hash: string },
@@ -122,7 +122,7 @@ export function findByDeviceCode(
 export const findByUserCode = (connection: Connection, hash: string): DeviceLoginRow | undefined =>
   selectByUserCode(connection).get({ hash });
 
-/** @returns the row of a link: its user code finds it, the hash of the link proves it */
+/** @returns the row of a link; the user code selects it, and the hash must match the link */
 export function findByLink(
   connection: Connection,
   { userCodeHash, linkHash }: { userCodeHash: string; linkHash: string },
@@ -131,12 +131,12 @@ export function findByLink(
   return row?.linkHash === linkHash ? row : undefined;
 }
 
-/** @returns the rows in state pending, expired ones included until they are swept */
+/** @returns the number of pending rows, including expired ones that are not swept yet */
 export const countPending = (connection: Connection): number =>
   connection.select({ rows: count() }).from(deviceLogins).where(eq(deviceLogins.state, "pending")).get()
     ?.rows ?? 0;
 
-/** The literal state, as a parameter would keep SQLite from using the partial index. */
+/** The state must be literal: with a parameter, SQLite cannot use the partial index. */
 const pendingOfNetwork = statement((connection) =>
   connection
     .select({
@@ -154,14 +154,14 @@ const pendingOfNetwork = statement((connection) =>
     .prepare(),
 );
 
-/** @returns how many logins of a network wait for a decision, and how many of them are of one of its addresses */
+/** @returns how many logins of a network are pending, and how many of those are from one address */
 export const countPendingFor = (
   connection: Connection,
   caller: { address: string; network: string; nowMs: number },
 ): { network: number; address: number } =>
   pendingOfNetwork(connection).get({ ...caller }) ?? { network: 0, address: 0 };
 
-/** The row of `id` in the state from which the table lets the event lead on, and not expired. */
+/** Matches the row of `id` if it has not expired and its state allows the event. */
 const allows = (event: DeviceLoginEvent) =>
   and(
     eq(deviceLogins.id, sql.placeholder("id")),
@@ -183,7 +183,7 @@ const claimOne = statement((connection) =>
     .prepare(),
 );
 
-/** Binds a pending login to the user, unless another one was first. @returns the bound row */
+/** Binds a pending login to the user, unless another user was first. @returns the bound row */
 export const claim = (
   tx: Tx,
   change: { id: string; userId: string; nowMs: number },
@@ -219,7 +219,9 @@ export interface DecisionChange {
   nowMs: number;
 }
 
-/** Decides a pending login that the user has claimed, from an open session of his. @returns the decided row */
+/**
+ * Records the decision on a pending login that the user has claimed, from an open session of that user. @returns the decided row
+ */
 export function decide(tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined {
   moveRevision(tx, "access");
   return decisions[decision](tx).get(change);
@@ -234,11 +236,11 @@ const redeemOne = statement((connection) =>
     .prepare(),
 );
 
-/** Spends an approved device code while the approving session is open. @returns the row for one caller only */
+/** Redeems an approved device code while the approving session is open. @returns the row, to one caller only */
 export const redeem = (tx: Tx, change: { id: string; nowMs: number }): DeviceLoginRow | undefined =>
   redeemOne(tx).get({ ...change });
 
-/** the login session, while it is open and belongs to the user of the device login */
+/** The login session, if it is open and belongs to the user of the device login. */
 const openSession = (connection: Connection, id: Placeholder | typeof deviceLogins.loginSessionId) =>
   connection
     .select({ id: loginSessions.id })
@@ -252,7 +254,7 @@ const openSession = (connection: Connection, id: Placeholder | typeof deviceLogi
       ),
     );
 
-/** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns the state that each was left in */
+/** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns their last states */
 export function removeExpired(tx: Tx, untilMs: number): StoredState[] {
   moveRevision(tx, "access");
   const dead = tx

@@ -1,5 +1,5 @@
-// The device login up to the decision (RFC 8628 sections 3.1 to 3.3): a workstation asks, a signed-in user opens the
-// link or types the code, and approves or refuses. What the workstation gets for it is in grants.ts.
+// The device login up to the decision (RFC 8628 sections 3.1 to 3.3): a workstation requests it, and a signed-in user opens the
+// link or types the code, then approves or refuses. grants.ts then issues the tokens.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -39,16 +39,16 @@ export interface DeviceLoginsDependencies {
   };
 }
 
-/** The form of RFC 8628 section 3.1 as it came; ordinary OAuth clients leave `scope` and `resource` out. */
+/** The parameters of RFC 8628 section 3.1 as received; ordinary OAuth clients omit `scope` and `resource`. */
 export interface DeviceLoginRequest {
   clientId: string | undefined;
   scope?: string | undefined;
   resource?: RequestedResource;
-  /** network address; null over a local socket, which is then not counted */
+  /** network address; null over a local socket, which is not rate-limited */
   address: string | null;
 }
 
-/** The secrets of a new device login; kept nowhere but with the caller. */
+/** The secrets of a new device login; only the caller keeps them. */
 export interface RequestedDeviceLogin {
   deviceCode: string;
   userCode: string;
@@ -58,39 +58,39 @@ export interface RequestedDeviceLogin {
   intervalSeconds: number;
 }
 
-/** A pending device login as the person who decides sees it. */
+/** A pending device login as shown to the user who decides. */
 export interface DeviceLoginView {
   id: string;
   userCode: string;
-  /** what the workstation will be able to do */
+  /** what the workstation will be allowed to do */
   scopes: readonly string[];
   /** where the request came from */
   address: string | null;
   createdAtMs: number;
   expiresAtMs: number;
-  /** user id of the first signed-in user that opened it */
+  /** id of the first signed-in user who opened it */
   claimedBy: string | null;
 }
 
 export interface Decision {
-  /** login session of the browser that decides; it becomes `sid` of the tokens */
+  /** login session of the deciding browser; it becomes `sid` of the tokens */
   loginSessionId: string;
   decision: "approve" | "refuse";
 }
 
 type NewLogin = Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "address"> & CountedAs;
 
-/** Device logins until they are decided; made once, in domain.ts. */
+/** Device logins until they are decided; created once, in domain.ts. */
 export class DeviceLogins {
   readonly #pending = new PendingCount();
 
   constructor(private readonly own: DeviceLoginsDependencies) {}
 
   /**
-   * Begins a device login.
-   * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_target`, `invalid_scope`;
-   *   then DomainError `access.too_many_attempts`, `device_login.too_many_pending`
-   * @source RFC 8628 sections 3.1 and 3.2; client-and-auth.md section 2.2
+   * Starts a device login.
+   * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_target`, `invalid_scope`; then DomainError
+   *   `access.too_many_attempts`, `device_login.too_many_pending`
+   * @source RFC 8628 sections 3.1 and 3.2
    */
   async request(request: DeviceLoginRequest): Promise<RequestedDeviceLogin> {
     const { db, settings } = this.own;
@@ -108,16 +108,15 @@ export class DeviceLogins {
     return { ...codes, expiresInSeconds: deviceCodeTtlSeconds, intervalSeconds: pollIntervalSeconds };
   }
 
-  /** @returns the pending login of an opaque link; nothing alike when it is unknown, used or expired */
+  /** @returns the pending login of an opaque link; undefined if it is unknown, used or expired */
   findByLink(linkToken: string): DeviceLoginView | undefined {
     const row = this.#openRow(linkToken);
     return row && viewOf(row, userCodeOf(linkToken));
   }
 
   /**
-   * Binds the login to the signed-in user who opens its link. Safe to repeat.
-   * @throws DomainError `device_login.unavailable`, `device_login.claimed` when another user was first
-   * @source client-and-auth.md section 4.3
+   * Binds the login to the signed-in user who opens its link. Idempotent.
+   * @throws DomainError `device_login.unavailable`, `device_login.claimed` if another user was first
    */
   async claim(actor: Actor, linkToken: string): Promise<DeviceLoginView> {
     const userId = userIdOf(actor);
@@ -128,8 +127,8 @@ export class DeviceLogins {
   }
 
   /**
-   * Finds a login by its typed code and binds it to the user. Wrong guesses count for the user and the address; a
-   * code that is unknown, used, expired or bound to another user reads alike.
+   * Finds a login by its typed code and binds it to the user. Wrong guesses count for the user and the address. A code that is
+   * unknown, used, expired or bound to another user gives the same error.
    * @param typed letters in any case; spaces and dashes are ignored
    * @throws DomainError `device_login.unavailable`, `access.too_many_attempts`
    * @source RFC 8628 section 5.1
@@ -145,10 +144,10 @@ export class DeviceLogins {
   }
 
   /**
-   * Records the decision of the user who opened the link; the link is then used up.
-   * @throws DomainError `device_login.unavailable` also when the login session is over; `device_login.claimed`,
+   * Records the decision of the user who opened the link; the link cannot be used again.
+   * @throws DomainError `device_login.unavailable`, also if the login session has ended; `device_login.claimed`,
    *   `device_login.unclaimed`
-   * @source RFC 8628 section 3.3; client-and-auth.md sections 4.2 and 4.3
+   * @source RFC 8628 section 3.3
    */
   async decide(actor: Actor, { linkToken, ...decision }: Decision & { linkToken: string }): Promise<void> {
     const row = this.#openRow(linkToken);
@@ -159,8 +158,8 @@ export class DeviceLogins {
   }
 
   /**
-   * Finds a login that the user bound before. It is no guess and changes nothing.
-   * @throws DomainError `device_login.unavailable`, also for one that the user never bound
+   * Finds a login that is already bound to the user. It does not count as a guess and changes nothing.
+   * @throws DomainError `device_login.unavailable`, also if it is not bound to the user
    */
   getClaimed(actor: Actor, userCode: string): DeviceLoginView {
     const known = readUserCode(userCode);
@@ -222,7 +221,7 @@ export class DeviceLogins {
     return this.#openOnly(store.findByLink(this.own.db.read, { userCodeHash, linkHash }));
   }
 
-  /** @returns the row while a person can still open it */
+  /** @returns the row if a user can still open it */
   #openOnly(row: store.DeviceLoginRow | undefined): store.DeviceLoginRow | undefined {
     if (!row) return undefined;
     return DEVICE_LOGIN[stateAt(row, this.own.clock.nowMs())].on.claim ? row : undefined;
@@ -235,7 +234,7 @@ export class DeviceLogins {
     return bound;
   }
 
-  /** Counts the guess first and gives it back when it was right, so that guesses at one moment cannot pass together. */
+  /** Counts the guess first and refunds it if it was right, so that concurrent guesses cannot all pass. */
   #guess(tx: Tx, { actor, userCode }: { actor: Actor; userCode: string }): store.DeviceLoginRow | undefined {
     const guesses = this.#guessesOf(actor);
     for (const budget of guesses) budgets.spend(tx, budget);

@@ -1,5 +1,5 @@
-// How many device logins may wait for a decision: in all, of one network and of one address. Waiting logins are not counted
-// again on every request, because counting walks all of them.
+// Limits how many device logins may be pending: in total, per network and per address. The counts are cached, because counting
+// reads every pending row.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { CountedAs } from "../budgets/counted-address.ts";
@@ -8,7 +8,7 @@ import { DEVICE_LOGINS_PENDING_MAX } from "../model.ts";
 import type { LimitSettings } from "../settings.ts";
 import * as store from "./device-logins-store.ts";
 
-/** Counting walks the rows that are counted: a few milliseconds for all that may be pending. */
+/** Counting reads every counted row: a few milliseconds at the maximum. */
 const RECOUNT_AFTER_MS = SECOND_MS;
 
 type Limits = Pick<LimitSettings, "pendingLoginsPerAddress" | "pendingLoginsPerNetwork">;
@@ -19,16 +19,16 @@ interface PendingRequest {
   limits: Limits;
 }
 
-/** Counts that are exact when taken, and grow by our own inserts until they are taken again. */
+/** Counts that are exact when taken, and include our own inserts until they are taken again. */
 export class PendingCount {
   #rows = 0;
-  /** of addresses and networks that have asked since the counts were taken last */
+  /** pending logins of the addresses and networks that made requests since the counts were last taken */
   readonly #waiting = new Map<string, number>();
   #countedAtMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * Refuses a login where too many wait: one network may not use up what all may have. The remembered count of an address or
-   * network refuses nobody: decisions and time may have ended logins since.
+   * Rejects a login if too many are pending; one network cannot use up the total. A cached count alone never rejects an address
+   * or network, because some of its logins may have ended since.
    * @throws DomainError `device_login.too_many_pending`
    */
   refuseFull(tx: Tx, { caller, clock, limits }: PendingRequest): void {

@@ -1,22 +1,22 @@
-// Device logins as their workstations poll them, in memory only: a poll must not touch the disk (performance.md). Of the
-// polls of one login only the first reads a row while nothing changes; like every cache it is read anew when the revision
-// moves, also by another process. Losing a login, by a restart or by the bound, lets one poll through early.
+// Caches device logins for polling, because a poll must not touch the disk. While nothing changes, only the first poll of a login
+// reads its row. The cache is reloaded when the revision changes, even by another process. A restart or an eviction lets one
+// early poll through.
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./device-logins-store.ts";
 
-/** Kept at most, about 500 bytes each; one more and the one kept longest is forgotten. */
+/** Maximum number of entries, about 500 bytes each; the oldest entry is evicted. */
 export const POLLED_LOGINS_MAX = 50_000;
 
 export interface Polled {
-  /** as it is at this moment */
+  /** its current state */
   login: store.PolledLogin;
   revision: number;
-  /** the last poll that came in time */
+  /** the last poll that was not too early */
   acceptedAtMs: number | undefined;
 }
 
 export class PolledLogins {
-  /** by the hash of the device code */
+  /** by hash of the device code */
   readonly #known = new Map<string, Polled>();
 
   constructor(
@@ -24,7 +24,7 @@ export class PolledLogins {
     private readonly sizeMax = POLLED_LOGINS_MAX,
   ) {}
 
-  /** @returns the login of a device code, as it is at this moment */
+  /** @returns the current state of the login of a device code */
   find(code: { id: string; hash: string }): Polled | undefined {
     const revision = this.db.revision("access");
     const known = this.#known.get(code.hash);
@@ -38,7 +38,7 @@ export class PolledLogins {
     return this.#remember(code.hash, { login, revision, acceptedAtMs: undefined });
   }
 
-  /** Drops a login that is over. */
+  /** Removes a login that has ended. */
   forget(hash: string): void {
     this.#known.delete(hash);
   }
@@ -56,8 +56,8 @@ export class PolledLogins {
 }
 
 /**
- * Counts the interval from the last accepted poll, so that a client which waits always succeeds (USE-1).
- * @returns whether the poll came in time; a clock set back never keeps a client out
+ * The interval counts from the last accepted poll, so that a client which waits always succeeds.
+ * @returns whether the poll came late enough; a clock set back never locks a client out
  * @source RFC 8628 section 3.5
  */
 export function acceptPoll(

@@ -1,4 +1,4 @@
-// SQL that takes access away. Which of these belong together is for end-logins.ts.
+// SQL that revokes access. end-logins.ts decides which rows end together.
 import { and, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -6,7 +6,7 @@ import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { invariant } from "../../../platform/errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "../tables.ts";
 
-/** Whose rows; "everybody" is spelled out, so that a forgotten id can never mean it. */
+/** Whose rows to end. "everybody" is explicit, so that a missing id can never select all rows. */
 export type LoginOwner =
   | { userId: string }
   | { userIds: readonly string[] }
@@ -26,7 +26,7 @@ export function endSessions(tx: Tx, whose: Exclude<LoginOwner, { grantId: string
     .all().length;
 }
 
-/** @returns the sessions that this ended, expired ones too */
+/** @returns the sessions that this ended, including expired ones */
 export function endOtherSessions(
   tx: Tx,
   { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
@@ -42,7 +42,7 @@ export function endOtherSessions(
     .all();
 }
 
-/** Removes the device logins that one of these sessions decided and no workstation has redeemed. */
+/** Removes the device logins that one of these sessions decided and that no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
   moveRevision(tx, "access");
   const isTheirs = isOneOf(
@@ -86,7 +86,7 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId:
     .all().length;
 }
 
-/** @returns the condition on whichever id is given; none for everybody */
+/** @returns the condition on the given id; none for everybody */
 function matching(
   whose: LoginOwner,
   columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn },
@@ -101,6 +101,6 @@ function matching(
   return and(...conditions);
 }
 
-/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+/** Binds one value however many ids there are: a group may have more users than a statement may have parameters. */
 const isOneOf = (column: SQLiteColumn, ids: readonly string[]): SQL =>
   inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`);

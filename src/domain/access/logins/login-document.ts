@@ -1,4 +1,4 @@
-// One login as API and command line show it, and the query of its lists. No secret is in it, nor its hash.
+// A login as the API and the commands show it, and the query parameters of its lists. It contains no secret and no hash of one.
 
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -78,13 +78,13 @@ export const toLogin = (login: LoginView): Static<typeof Login> => ({
   ended_reason: login.endedReason,
 });
 
-/** @returns one page of a list on the wire */
+/** @returns one page of a list for the API */
 export const toLoginList = <W>({ items, next }: LoginPage, toItem: (login: LoginView) => W) => ({
   items: items.map(toItem),
   next_cursor: next,
 });
 
-/** The query of a list as it was sent. */
+/** The query parameters as received. */
 export interface SentLoginQuery {
   kind?: string | undefined;
   user_id?: string | undefined;
@@ -93,7 +93,7 @@ export interface SentLoginQuery {
   limit?: string | undefined;
 }
 
-/** @throws DomainError `logins.invalid` naming everything that is wrong */
+/** @throws DomainError `logins.invalid` that names every problem */
 export function readLoginQuery(sent: SentLoginQuery): LoginQuery {
   const problems: Problem[] = [];
   const kind = readWord("kind", { text: sent.kind, words: LOGIN_KINDS, problems });

@@ -1,5 +1,5 @@
-// SQL of the operator's view: device logins, login sessions and grants, newest first by id (UUIDv7). What they look
-// like outside is in logins.ts; taking them away is in end-logins.ts.
+// SQL of the operator's view: device logins, login sessions and grants, newest first by id (UUIDv7). logins.ts defines their
+// outward form; end-logins.ts ends them.
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
@@ -7,11 +7,11 @@ import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
 
 export interface LoginFilter {
-  /** rows older than this id only */
+  /** only rows older than this id */
   after?: string | undefined;
   id?: string | undefined;
   userId?: string | undefined;
-  /** leaves out what has ended, as of this time */
+  /** omits logins that have ended at this time */
   liveAtMs?: number | undefined;
   limit: number;
 }
@@ -72,7 +72,7 @@ export const listGrants = (connection: Connection, filter: LoginFilter) =>
     .limit(filter.limit)
     .all();
 
-/** @returns whether there was such a device login */
+/** @returns whether the device login existed */
 export function removeDeviceLogin(tx: Tx, id: string): boolean {
   moveRevision(tx, "access");
   const removed = tx.delete(deviceLogins).where(eq(deviceLogins.id, id));

@@ -1,6 +1,6 @@
-// The operator's view of logins: device logins under way, browser sign-ins (login sessions), and what workstations hold
-// (grants) in one list. No secret is in it, nor its hash. What ends together is decided in end-logins.ts;
-// all logins of one user are ended by identity's users.revokeLogins.
+// The operator's view of logins in one list: pending device logins, browser sign-ins (login sessions), and grants of
+// workstations. It contains no secret and no hash of one. end-logins.ts decides what ends together; users.revokeLogins of
+// identity ends all logins of one user.
 import { type Clock, toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -37,9 +37,9 @@ export interface LoginView {
   /** UUIDv7 */
   id: string;
   state: LoginState;
-  /** null while nobody has opened a device login */
+  /** null until a user opens the device login */
   user: { id: string; email: string } | null;
-  /** where it was asked for */
+  /** network address of the request */
   address: string | null;
   /** browser of a login session */
   userAgent: string | null;
@@ -47,7 +47,7 @@ export interface LoginView {
   loginSessionId: string | null;
   scopes: readonly string[];
   createdAtMs: number;
-  /** last prolongation of a session, last refresh of a grant, decision on a device login */
+  /** last extension of a session, last refresh of a grant, decision on a device login */
   usedAtMs: number | null;
   expiresAtMs: number;
   endedAtMs: number | null;
@@ -58,9 +58,9 @@ export interface LoginView {
 export interface LoginQuery {
   kind?: LoginKind | undefined;
   userId?: string | undefined;
-  /** `live` leaves out what has ended; the default */
+  /** `live`, the default, omits logins that have ended */
   show?: "live" | "all" | undefined;
-  /** id of the last login of the page before */
+  /** id of the last login of the previous page */
   after?: string | undefined;
   /** 1 to LOGINS_PER_PAGE_MAX, which is the default */
   limit?: number | undefined;
@@ -74,7 +74,7 @@ export interface LoginPage {
 
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
-/** Ends every login of everybody, for when a copy of the data may be in other hands; also in a database that is not in force. */
+/** Ends all logins of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. */
 export const revokeEverything = (
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
   actor: Actor,
@@ -86,13 +86,13 @@ export const revokeEverything = (
     return ended;
   }, "access");
 
-/** Operations of `logins`; made once, in domain.ts. */
+/** Operations of `logins`; created once, in domain.ts. */
 export class Logins {
   constructor(private readonly own: LoginsDependencies) {}
 
   /**
-   * @returns logins of every kind, newest first, stable while new ones are added
-   * @throws DomainError `logins.invalid` when the limit is out of range
+   * @returns logins of every kind, newest first; paging is stable while new ones are added
+   * @throws DomainError `logins.invalid` if the limit is out of range
    */
   list({ kind, userId, after, show = "live", limit = LOGINS_PER_PAGE_MAX }: LoginQuery = {}): LoginPage {
     if (!Number.isInteger(limit) || limit < 1 || limit > LOGINS_PER_PAGE_MAX) throw limitOutOfRange();
@@ -113,10 +113,10 @@ export class Logins {
   }
 
   /**
-   * Ends one login of any kind: a grant with its tokens, a device login under way, or a login session with the grants
-   * that it approved. Safe to repeat.
-   * @param only ends nothing but a login of that user, and says why
-   * @returns whether anything was left to end
+   * Ends one login of any kind: a grant with its tokens, a pending device login, or a login session with the grants that it
+   * approved. Idempotent.
+   * @param only ends the login only if it belongs to that user, and gives the reason
+   * @returns whether there was anything to end
    * @throws DomainError `login.not_found`
    */
   revoke(actor: Actor, id: string, only?: { userId: string; reason: string }): Promise<boolean> {
@@ -130,7 +130,7 @@ export class Logins {
     }, "access");
   }
 
-  /** See the function of that name. */
+  /** See the function of the same name. */
   revokeEverything(actor: Actor): Promise<EndedLogins> {
     return revokeEverything(this.own, actor);
   }
@@ -142,7 +142,7 @@ export class Logins {
     return row;
   }
 
-  /** @returns whether anything was left to end */
+  /** @returns whether there was anything to end */
   #end(tx: Tx, { kind, id }: Row, reason: string): boolean {
     const ending = { reason, nowMs: this.own.clock.nowMs() };
     if (kind === "grant") return endGrant(tx, { grantId: id, ...ending });
@@ -163,7 +163,7 @@ interface RowsQuery {
   nowMs: number;
 }
 
-/** Ids are made in the order of time whatever the kind, so three sorted lists merge into one by id. */
+/** Ids of all kinds are ordered by time, so three sorted lists merge into one by id. */
 function readRows(connection: Connection, { kind, filter, nowMs }: RowsQuery): Row[] {
   const wanted = (one: LoginKind): boolean => kind === undefined || kind === one;
   const deviceLogins = wanted("device_login") ? store.listDeviceLogins(connection, filter) : [];
@@ -229,7 +229,7 @@ const grantView = (row: Found<typeof store.listGrants>, nowMs: number): Row => (
 
 const scopesOf = (scope: string): string[] => scope.split(" ").filter((token) => token !== "");
 
-/** @returns what the audit log keeps of logins that ended together */
+/** @returns the audit summary of logins that ended together */
 export const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
   login_sessions: loginSessions,
   grants,

@@ -1,4 +1,4 @@
-// SQL of one person's logins: counts. The lists are in logins-store.ts.
+// SQL that counts one person's logins. The lists are in logins-store.ts.
 import { and, count, eq, gt, inArray, isNull } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { LOGINS_PER_PAGE_MAX } from "../model.ts";
@@ -7,7 +7,7 @@ import type { EndedLogins } from "./end-logins.ts";
 
 const total = { total: count() };
 
-/** @returns how many logins of a user are in use */
+/** @returns how many logins of a user are active */
 export function countLive(connection: Connection, userId: string, nowMs: number): EndedLogins {
   const sessions = connection
     .select(total)
@@ -43,7 +43,7 @@ export function countLive(connection: Connection, userId: string, nowMs: number)
   };
 }
 
-/** @returns by login session, the grants in use that it approved; for a page of sessions */
+/** @returns the number of active grants that each login session approved; for one page of sessions */
 export function countApproved(
   connection: Connection,
   loginSessionIds: readonly string[],

@@ -1,5 +1,5 @@
-// What people do with their own logins: list them, end one or all of them. Changing the password is in password-change.ts.
-// What a login is and what ends together is in logins.ts and end-logins.ts.
+// Users list and end their own logins here. password-change.ts changes their password; logins.ts and end-logins.ts define what a
+// login is and what ends together.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -24,25 +24,25 @@ export class OwnLogins {
     return this.own.logins.list({ ...query, userId: userIdOf(actor) });
   }
 
-  /** @returns how many logins of the actor are in use */
+  /** @returns how many logins of the actor are active */
   count(actor: Actor): EndedLogins {
     return store.countLive(this.own.db.read, userIdOf(actor), this.own.clock.nowMs());
   }
 
-  /** @returns how many workstations in use each of these login sessions approved; none for those that are missing */
+  /** @returns how many active workstations each of these login sessions approved; sessions without any are omitted */
   countApproved(loginSessionIds: readonly string[]): ReadonlyMap<string, number> {
     return store.countApproved(this.own.db.read, loginSessionIds, this.own.clock.nowMs());
   }
 
   /**
-   * Ends one login as `logins.revoke` does. Safe to repeat.
-   * @throws DomainError `login.not_found`, also for the login of another person
+   * Ends one login, like `logins.revoke`. Idempotent.
+   * @throws DomainError `login.not_found`, also for another user's login
    */
   async end(actor: Actor, id: string): Promise<void> {
     await this.own.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
   }
 
-  /** Ends every login of the actor, the one that asks included. @returns how many were in use */
+  /** Ends every login of the actor, including the one that makes the request. @returns how many were active */
   endAll(actor: Actor): Promise<EndedLogins> {
     const { db, clock, audit } = this.own;
     const userId = userIdOf(actor);

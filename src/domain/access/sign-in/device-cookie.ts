@@ -1,6 +1,6 @@
-// The device cookie: what a browser keeps after a sign-in with a password, so that wrong passwords sent from elsewhere do
-// not lock it out. It holds a random number and our mark over that number, the user and the stored password hash: nobody
-// else can make one, it is good for one account, and a new password ends it.
+// The device cookie: a browser receives it after a password sign-in, so that wrong passwords from elsewhere do not lock it out.
+// It contains a random number and a MAC over that number, the user and the stored password hash. Nobody else can make one, it is
+// valid for one account, and a new password invalidates it.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type Ids, randomToken } from "../../../platform/ids.ts";
 import type { SignInUser } from "../../identity/service.ts";
@@ -9,7 +9,7 @@ const NONCE_BYTES = 16;
 const PURPOSE = "device cookie";
 const VALUE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** Makes and checks device cookies. */
+/** Issues and verifies device cookies. */
 export class DeviceCookies {
   constructor(private readonly own: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
 
@@ -21,7 +21,7 @@ export class DeviceCookies {
 
   /**
    * Does the same work for an account that does not exist.
-   * @returns the random number of a cookie that was issued to this user and password, under which its guesses are counted
+   * @returns the random number of a cookie issued for this user and password; guesses are counted under it
    * @source OWASP, Slow Down Online Guessing Attacks with Device Cookies
    */
   nonceOf(value: string | undefined, user: SignInUser | undefined): string | undefined {

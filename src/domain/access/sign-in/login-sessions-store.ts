@@ -1,4 +1,4 @@
-// SQL of browser sign-ins. When a session counts and when it is prolonged is for login-sessions.ts.
+// SQL of browser sign-ins. login-sessions.ts decides when a session is valid and when it is extended.
 import { and, eq, inArray, isNull, lte, notExists, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
@@ -16,14 +16,13 @@ const selectByToken = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the session of a token that nobody ended; it may have expired */
+/** @returns the session of a token, unless it was ended; it may have expired */
 export const findOpen = (connection: Connection, tokenHash: string): LoginSessionRow | undefined =>
   selectByToken(connection).get({ tokenHash });
 
-/** Inserts a new session. */
 export const add = (tx: Tx, row: LoginSessionRow): void => void tx.insert(loginSessions).values(row).run();
 
-/** Moves the expiry of a session in use. */
+/** Extends the expiry of a session in use. */
 export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
   tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
 }
@@ -40,7 +39,7 @@ export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
   return replaced !== undefined;
 }
 
-/** @returns the session that this ended, if one was open */
+/** @returns the session that this ended; undefined if none was open */
 export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined {
   moveRevision(tx, "access");
   return tx
@@ -51,7 +50,7 @@ export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessi
     .get();
 }
 
-/** Removes a batch of sessions that expired by then and that no grant or device login names. @returns how many */
+/** Removes a batch of sessions that expired by then and that no grant or device login refers to. @returns how many */
 export function removeExpired(tx: Tx, expiredByMs: number): number {
   moveRevision(tx, "access");
   const ofGrant = tx.select().from(grants).where(eq(grants.loginSessionId, loginSessions.id));

@@ -1,5 +1,5 @@
-// Browser sign-in with a password, and the login session it opens: 12 hours by default, prolonged by use. The session of
-// a cookie is looked up here; who its caller is, and whether that user is active, is for authenticate.ts.
+// Browser sign-in with a password, and the login session that it opens: 12 hours by default, extended by use. Finds the session
+// of a cookie; authenticate.ts finds its user and checks that the user is active.
 import { type Clock, HOUR_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
@@ -35,16 +35,16 @@ export interface LoginSessionsDependencies {
   limits: PasswordGuessesDependencies["limits"];
 }
 
-/** Where a browser is. */
+/** Where a request of a browser comes from. */
 export interface Origin {
-  /** network address; null over a local socket, which is then not counted */
+  /** network address; null over a local socket, which is not rate-limited */
   address: string | null;
   userAgent: string | null;
 }
 
 export interface OpenedSession {
   id: string;
-  /** 43 characters, for the cookie; kept nowhere but there */
+  /** 43 characters, for the cookie; stored nowhere else */
   token: string;
   expiresAtMs: number;
 }
@@ -52,12 +52,12 @@ export interface OpenedSession {
 export interface SignInRequest extends Origin {
   email: string;
   password: Secret;
-  /** the device cookie of the browser, ours or not */
+  /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
   requestId?: string;
 }
 
-/** Who tried to sign in, as the log may show it. */
+/** Who tried to sign in, in the form that the log may show. */
 export type SignInName = { userId: string; hash?: never } | { userId?: never; hash: string };
 
 export interface SignedIn {
@@ -67,18 +67,18 @@ export interface SignedIn {
   deviceCookie: string;
 }
 
-/** Use prolongs a session at most this often (client-and-auth.md section 4.5). */
+/** How often use extends a session at most. */
 export const RENEWAL_INTERVAL_MS = HOUR_MS;
-/** Characters of a session token: 32 bytes in base64url. Anything else is refused unhashed. */
+/** Characters of a session token: 32 bytes in base64url. Other lengths are rejected without hashing. */
 export const SESSION_TOKEN_LENGTH = 43;
-/** Characters that the log shows of the keyed hash of an unknown address. */
+/** Number of characters of an unknown address's keyed hash in the log. */
 export const ACCOUNT_HASH_LENGTH = 16;
-/** A longer user agent is cut. */
+/** Longer user agents are truncated. */
 export const USER_AGENT_LENGTH_MAX = 256;
 
-/** Login sessions; made once, in service.ts. */
+/** Login sessions; created once, in service.ts. */
 export class LoginSessions {
-  /** sessions whose prolongation is on its way to the disk */
+  /** sessions whose extension is being written */
   readonly #renewing = new Set<string>();
 
   readonly #guesses: PasswordGuesses;
@@ -92,7 +92,7 @@ export class LoginSessions {
   /**
    * Checks e-mail and password and opens a session.
    * @returns the session with its token, the user, and a device cookie for the next sign-in
-   * @throws DomainError `access.sign_in_failed` alike for an unknown account, a wrong password and a suspended user;
+   * @throws DomainError `access.sign_in_failed`, the same for an unknown account, a wrong password and a suspended user;
    *   `access.password_sign_in_off`, `access.too_many_attempts`, `passwords.busy`
    */
   async signIn(request: SignInRequest): Promise<SignedIn> {
@@ -115,8 +115,8 @@ export class LoginSessions {
   }
 
   /**
-   * Names in the log whoever tried to sign in.
-   * @returns the user id, or a keyed hash of an address that belongs to nobody: people type passwords there, too
+   * Names the user who tried to sign in, for the log.
+   * @returns the user id, or a keyed hash of an unknown address, because people sometimes type passwords there
    */
   nameForLog(email: string): SignInName {
     const { db, identity, sealing } = this.own;
@@ -126,7 +126,7 @@ export class LoginSessions {
     return user ? { userId: user.id } : { hash };
   }
 
-  /** Opens a session for a user who proved who he is, as part of the caller's transaction. */
+  /** Opens a session for an authenticated user, in the caller's transaction. */
   open(tx: Tx, userId: string, { address, userAgent }: Origin): OpenedSession {
     const { clock, ids, settings } = this.own;
     const nowMs = clock.nowMs();
@@ -145,7 +145,7 @@ export class LoginSessions {
     return { ...session, token };
   }
 
-  /** @returns the session of a cookie's token, unless it is unknown, ended or expired; one prepared query */
+  /** @returns the session of a cookie's token; undefined if it is unknown, ended or expired */
   find(token: string): LoginSessionRow | undefined {
     if (token.length !== SESSION_TOKEN_LENGTH) return undefined;
     const row = store.findOpen(this.own.db.read, sha256Hex(token));
@@ -153,8 +153,8 @@ export class LoginSessions {
   }
 
   /**
-   * Prolongs a session in use, at most once an hour. Nobody waits for the write.
-   * @returns the new expiry when it was time, else undefined
+   * Extends a session in use, at most once an hour. The caller does not wait for the write.
+   * @returns the new expiry if the session was extended, else undefined
    */
   renew(session: LoginSessionRow): number | undefined {
     const nowMs = this.own.clock.nowMs();
@@ -164,22 +164,22 @@ export class LoginSessions {
     this.own.db
       .write((tx) => store.prolong(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
       .catch(() => {
-        // The session keeps its old expiry, which is correct, and the next use tries again.
+        // The old expiry stays valid, and the next use tries again.
       })
       .finally(() => this.#renewing.delete(session.id));
     return expiresAtMs;
   }
 
   /**
-   * Gives an open session another token, in the caller's transaction: the one before opens nothing from then on.
-   * @returns the new token; nothing when the session has ended
+   * Replaces the token of an open session in the caller's transaction; the old token becomes invalid.
+   * @returns the new token; undefined if the session has ended
    */
   rotate(tx: Tx, sessionId: string): string | undefined {
     const token = randomToken(this.own.ids);
     return store.replaceToken(tx, sessionId, sha256Hex(token)) ? token : undefined;
   }
 
-  /** Signs a browser out: ends its session, never the grants that it approved (client-and-auth.md section 3.2). */
+  /** Signs a browser out: ends its session, but not the grants that it approved. */
   async end(token: string, actor: Actor): Promise<void> {
     const { db, clock, audit } = this.own;
     if (!this.find(token)) return;
@@ -189,12 +189,12 @@ export class LoginSessions {
     }, "access");
   }
 
-  /** Removes sessions that were over long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
+  /** Removes sessions that ended long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
   sweep(tx: Tx): number {
     return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
-  /** Hashing takes a tenth of a second: whoever was suspended or got a new password meanwhile is not let in. */
+  /** Hashing takes about 100 ms, so a user who was suspended or got a new password meanwhile must be rejected. */
   #admit(tx: Tx, user: SignInUser, { request, guess }: { request: SignInRequest; guess: CountedGuess }) {
     const { identity, audit } = this.own;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();

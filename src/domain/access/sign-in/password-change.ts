@@ -1,5 +1,5 @@
-// People change their own password: the current one proves who asks, every other browser is signed out. What a new password
-// must be is in identity.
+// Changes a user's own password: checks the current one and signs every other browser out. Identity defines the rules for a new
+// password.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
@@ -35,16 +35,16 @@ export interface PasswordChangesDependencies {
 export interface PasswordChange {
   current: Secret;
   next: Secret;
-  /** of the browser that asks; it stays signed in */
+  /** of the requesting browser, which stays signed in */
   sessionId: string;
 }
 
 export interface ChangedPassword {
-  /** takes the place of the token in the cookie, which opens nothing any more */
+  /** replaces the token in the cookie, which is now invalid */
   sessionToken: string;
-  /** takes the place of the browser's device cookie, which ended with the old password */
+  /** replaces the browser's device cookie, which the new password invalidates */
   deviceCookie: string;
-  /** other browsers that this signed out */
+  /** number of other browsers that were signed out */
   sessionsEnded: number;
 }
 
@@ -76,11 +76,10 @@ export class PasswordChanges {
   }
 
   /**
-   * Replaces the password, gives the browser that asks a new session token and signs every other browser out. Workstations
-   * stay signed in; device logins that another browser has approved end.
+   * Replaces the password, gives the requesting browser a new session token, and signs every other browser out. Workstations stay
+   * signed in; pending device logins that another browser approved end.
    * @throws DomainError `user.password_managed`, `identity.invalid`, `access.password_wrong`, `access.too_many_attempts`,
    *   `access.session_invalid`, `passwords.busy`
-   * @source console.md N-28
    */
   async change(actor: Actor, { current, next, sessionId }: PasswordChange): Promise<ChangedPassword> {
     const { db, identity } = this.own;
@@ -88,7 +87,7 @@ export class PasswordChanges {
     if (!user || !identity.ownPasswords.has(user)) throw passwordManagedElsewhere();
     identity.ownPasswords.check({ current, next });
     const address = actor.address ?? null;
-    // The session is counted as a known browser is: whoever guesses in a stolen one locks nobody out of signing in.
+    // Counts the session like a known browser, so that guesses in a stolen session do not lock the user out of signing in.
     const tried = { email: user.email, address, deviceNonce: sessionId };
     const guess = await this.#guesses.count(tried);
     const passwordHash = await this.#hash(user, { current, next, asker: requesterOf(tried) }).catch(
@@ -103,14 +102,14 @@ export class PasswordChanges {
     return { ...changed, deviceCookie: this.#deviceCookies.issue({ ...user, passwordHash }) };
   }
 
-  /** @returns the hash of the new password; nothing when the current one is wrong */
+  /** @returns the hash of the new password; undefined if the current one is wrong */
   async #hash(user: SignInUser, { current, next, asker }: Hashing) {
     const { identity } = this.own;
     if (!(await identity.isPasswordOf(user, current, asker))) return undefined;
     return await identity.ownPasswords.hash(next);
   }
 
-  /** Hashing takes a while: whoever was signed out or got a new password meanwhile changes nothing. */
+  /** Hashing takes a while, so a user who was signed out or got a new password meanwhile must be rejected. */
   #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
     const { clock, audit, identity, sessions } = this.own;
     const now = identity.findUserByEmail(tx, user.organizationId, user.email);

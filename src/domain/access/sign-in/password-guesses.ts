@@ -1,6 +1,5 @@
-// How many wrong passwords are allowed: for one account from one address, for one account from everywhere, and from one
-// address. A browser that has signed in to the account before is counted by itself instead of with the account, so that
-// nobody can lock its user out from elsewhere.
+// Limits wrong passwords: per account and address, per account, and per address. A browser that has signed in to the account
+// before has its own counter instead of the account's, so that nobody can lock its user out from elsewhere.
 import type { Clock } from "../../../platform/clock.ts";
 import type { HashRequester } from "../../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
@@ -9,21 +8,21 @@ import * as budgets from "../budgets/budgets.ts";
 import { countedAddress } from "../budgets/counted-address.ts";
 import type { LimitSettings } from "../settings.ts";
 
-/** One try of a password. */
+/** One password attempt. */
 export interface Guess {
-  /** as typed; the account is counted whether it exists or not */
+  /** as typed; the attempt counts even if the account does not exist */
   email: string;
-  /** network address; null over a local socket, whose callers count together */
+  /** network address; null over a local socket, whose callers share one counter */
   address: string | null;
-  /** from `DeviceCookies.nonceOf`; undefined for a browser that is new to this account */
+  /** from `DeviceCookies.nonceOf`; undefined if the browser is new to this account */
   deviceNonce: string | undefined;
 }
 
-/** A guess that has been counted, until its outcome is known. */
+/** A guess that was counted and whose outcome is not known yet. */
 export interface CountedGuess {
-  /** counts this caller on this account: forgotten after a right password */
+  /** counts this caller for this account; cleared by a correct password */
   own: budgets.Budget;
-  /** count others as well: a right password gives back only its own attempt */
+  /** counters shared with others; a correct password refunds only its own attempt */
   shared: readonly budgets.Budget[];
 }
 
@@ -44,12 +43,12 @@ const FROM_DEVICE = "password.device";
 const ACCOUNT = "password.account";
 const ADDRESS = "password.address";
 
-/** Counts the tries of passwords; every place that checks a password uses it. */
+/** Counts password attempts; every password check uses it. */
 export class PasswordGuesses {
   constructor(private readonly own: PasswordGuessesDependencies) {}
 
   /**
-   * Counts a guess before the password is checked. A flood only reads.
+   * Counts a guess before the password is checked. Rejected guesses only read, so a flood writes nothing.
    * @throws DomainError `access.too_many_attempts`
    */
   async count(guess: Guess): Promise<CountedGuess> {
@@ -61,7 +60,7 @@ export class PasswordGuesses {
     return counted;
   }
 
-  /** Takes a guess back whose password was not checked. */
+  /** Refunds a guess whose password was not checked. */
   async refund({ own, shared }: CountedGuess): Promise<void> {
     await this.own.db.write((tx) => budgets.refund(tx, own, ...shared), "access");
   }
@@ -81,21 +80,23 @@ export class PasswordGuesses {
   }
 }
 
-/** @returns for whom the password is checked: a browser that has signed in before does not wait for guesses from elsewhere */
+/**
+ * @returns the requester for the hashing queue: a browser that has signed in before does not wait behind guesses from elsewhere
+ */
 export const requesterOf = ({ email, address, deviceNonce }: Guess): HashRequester => ({
   account: emailKey(email),
   address: countedAddress(address),
   isKnown: deviceNonce !== undefined,
 });
 
-/** The password was right: part of the transaction that acts on it. */
+/** Records a correct password, in the transaction that acts on it. */
 export function recordCorrectPassword(tx: Tx, { own, shared }: CountedGuess): void {
   budgets.clear(tx, own);
   budgets.refund(tx, ...shared);
 }
 
 /**
- * Forgets every guess at an account. Guesses of an address stay: they are at other accounts too.
+ * Clears every guess for an account. The guesses of an address stay, because they count for other accounts too.
  * @returns how many counters were open
  */
 export function forgetGuesses(tx: Tx, { email, nowMs }: { email: string; nowMs: number }): number {

@@ -1,5 +1,4 @@
-// Access tokens (RFC 9068): what they say, and how one is read back. Who may have one, and whether its grant still
-// stands, is for device login, refresh and authenticate.ts.
+// Creates and verifies access tokens (RFC 9068). Device login and refresh decide who gets one; authenticate.ts checks its grant.
 import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../../../platform/clock.ts";
@@ -14,7 +13,7 @@ import { ACCESS_TOKEN_TYPE, type SigningKeys } from "./signing-keys.ts";
 
 const Text = Type.String({ minLength: 1 });
 
-/** Claims of an access token (client-and-auth.md section 2.6); times are Unix seconds. */
+/** Claims of an access token; times are Unix seconds. */
 const AccessTokenClaims = Type.Object({
   iss: Text,
   /** the resource, as one string */
@@ -36,7 +35,7 @@ const AccessTokenClaims = Type.Object({
 });
 export type AccessTokenClaims = Static<typeof AccessTokenClaims>;
 
-/** Compiled when the first token comes: commands that read none start sooner. */
+/** Compiled at the first token, so that commands which read none start faster. */
 let compiledClaims: TypeCheck<typeof AccessTokenClaims> | undefined;
 
 function areClaims(payload: unknown): payload is AccessTokenClaims {
@@ -51,7 +50,7 @@ export interface MintRequest {
   /** granted scopes, space separated */
   scope: string;
   sid: string;
-  /** its life begins then */
+  /** start of its lifetime */
   issuedAtMs: number;
 }
 
@@ -72,18 +71,18 @@ export interface AccessTokensDependencies {
   ids: Ids;
   keys: Pick<SigningKeys, "signer" | "find">;
   settings: Pick<AccessSettings, "baseUrl" | "accessTokenTtlSeconds">;
-  /** told of each token that was made */
+  /** called with each new token */
   minted(token: string, read: ReadToken): void;
 }
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** @returns minting and reading; made once, in service.ts */
+/** @returns the operations; created once, in service.ts */
 export function createAccessTokens({ clock, ids, keys, settings, minted }: AccessTokensDependencies) {
   return {
     /**
      * Signs a token; synchronous, so it can be part of a write transaction.
-     * @throws DomainError `signing_key.*` when there is no key to sign with
+     * @throws DomainError `signing_key.*` if there is no key to sign with
      */
     mint(request: MintRequest): MintedToken {
       const { accessTokenTtlSeconds } = settings;
@@ -98,7 +97,7 @@ export function createAccessTokens({ clock, ids, keys, settings, minted }: Acces
     },
 
     /**
-     * @returns the claims of a token that is ours, for this service, and not over
+     * @returns the claims of a valid token: signed by us, for this service, not expired
      * @throws DomainError `access.token_expired`, `access.token_invalid`; the cause says why
      */
     read(token: string): ReadToken {
@@ -138,18 +137,18 @@ const claimsOf = ({ user, grant, scope, sid }: MintRequest, own: { iss: string; 
   grant_id: grant.id,
 });
 
-/** One sentence for every refusal: a caller who guesses learns nothing. */
+/** The same text for every error, so that a guess reveals nothing. */
 const REFUSAL = "this login is not valid or has ended; sign in again";
 
-/** Not ours, not for us, or changed; the cause is for the log. */
+/** Not signed by us, not for us, or altered; the cause is for the log. */
 export const tokenInvalid = (cause: unknown) => refusal("access.token_invalid", cause);
-/** Ours, and over. */
+/** Valid, but expired. */
 export const tokenExpired = (cause?: unknown) => refusal("access.token_expired", cause);
-/** The grant was revoked or swept, or its user is gone. */
+/** The grant was revoked or removed, or its user no longer exists. */
 export const accessRevoked = () => refusal("access.revoked");
-/** No open session has this cookie. */
+/** No open session has this token. */
 export const sessionInvalid = () => refusal("access.session_invalid");
-/** The user is suspended; the credential itself may be good. */
+/** The user is suspended; the credential itself may be valid. */
 export const userSuspended = () => refusal("access.user_suspended");
 
 const refusal = (reason: string, cause?: unknown) =>

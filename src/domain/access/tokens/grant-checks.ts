@@ -1,11 +1,11 @@
-// Checks that the OAuth endpoints share: the client, the resource, a parameter that must be there. One per sentence of
-// the standards; what the endpoints then do is in device-logins.ts and grants.ts.
+// Parameter checks that the OAuth endpoints share: the client, the resource, required parameters. device-logins.ts and grants.ts
+// implement the endpoints.
 import { OAuthError } from "../errors.ts";
 import { OAUTH_CLIENT_ID } from "../wire.ts";
 
 /**
- * @returns the id of the one OAuth client
- * @throws OAuthError `invalid_request` when it is missing, `invalid_client` when it is unknown
+ * @returns the id of the only OAuth client
+ * @throws OAuthError `invalid_request` if it is missing, `invalid_client` if it is unknown
  * @source RFC 6749 sections 3.2.1 and 5.2
  */
 export function requireClient(clientId: string | undefined): string {
@@ -15,7 +15,7 @@ export function requireClient(clientId: string | undefined): string {
 }
 
 /**
- * A missing and an unknown client are one thing where the client must be identified.
+ * A missing client and an unknown client give the same error where identification is required.
  * @throws OAuthError `invalid_client`, unauthenticated
  * @source RFC 7009 section 2.1
  */
@@ -34,12 +34,12 @@ export function requireParameter(name: string, value: string | undefined): strin
 
 const missing = (name: string) => new OAuthError("invalid_request", `the parameter ${name} is missing`);
 
-/** The parameter `resource`: left out, given once, or given several times. */
+/** The parameter `resource`: absent, given once, or given several times. */
 export type RequestedResource = string | readonly string[] | undefined;
 
 /**
- * @param allowed the one resource there is, or the one that was granted
- * @returns the resource; clients that do not know RFC 8707 leave it out
+ * @param allowed the only resource, or the granted one
+ * @returns the resource; clients without RFC 8707 omit it
  * @throws OAuthError `invalid_target`
  * @source RFC 8707 section 2
  */

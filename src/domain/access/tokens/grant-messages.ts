@@ -1,8 +1,7 @@
-// What callers of the token and revocation endpoints send, as the routes found it, and what they get. The rules are in
-// grants.ts.
+// Requests to and answers of the token and revocation endpoints. grants.ts has the rules.
 import type { RequestedResource } from "./grant-checks.ts";
 
-/** For the audit log: where a request came from. */
+/** The origin of a request, for the audit log. */
 export interface Caller {
   address?: string | undefined;
   requestId?: string | undefined;
@@ -23,14 +22,14 @@ export interface RefreshRequest {
   scope?: string | undefined;
 }
 
-/** The hint of RFC 7009 section 2.1 is not needed: no refresh token looks like an access token. */
+/** Needs no hint of RFC 7009 section 2.1: a refresh token never looks like an access token. */
 export interface RevokeRequest {
   caller?: Caller | undefined;
   token: string | undefined;
   clientId: string | undefined;
 }
 
-/** The answer of the token endpoint on the wire (RFC 6749 section 5.1; client-and-auth.md section 2.4). */
+/** The answer of the token endpoint (RFC 6749 section 5.1). */
 export interface TokenAnswer {
   access_token: string;
   token_type: "Bearer";

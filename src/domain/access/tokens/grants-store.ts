@@ -1,5 +1,5 @@
-// SQL of grants and their refresh tokens. Hot statements are compiled once: a refresh is three or four. When a token may
-// be exchanged is decided by refreshVerdict in refresh-token.ts.
+// SQL of grants and their refresh tokens. Hot statements are prepared once; a refresh runs three or four. refreshVerdict in
+// refresh-token.ts decides whether a token may be exchanged.
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
@@ -10,7 +10,7 @@ import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 export type GrantRow = typeof grants.$inferSelect;
 export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason" | "rotations">;
 export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
-/** A grant and one of its refresh tokens; no token when that one is forgotten. */
+/** A grant and one of its refresh tokens; no token if that row was removed. */
 export interface Family {
   grant: GrantRow;
   token: RefreshTokenRow | null;
@@ -34,7 +34,7 @@ const selectFamily = statement((connection) => {
     .prepare();
 });
 
-/** @returns the grant of a family, with the row of one of its refresh tokens while there is one */
+/** @returns the grant of a family, with the row of the given refresh token if it still exists */
 export const findFamily = (
   connection: Connection,
   { familyHash, tokenHash }: { familyHash: string; tokenHash: string },
@@ -63,7 +63,7 @@ export const findToken = (
   token: { grantId: string; tokenHash: string },
 ): RefreshTokenRow | undefined => selectToken(tx).get(token);
 
-/** What a rotation changes. */
+/** The values that a rotation writes. */
 export interface Rotation {
   grantId: string;
   usedHash: string;
@@ -72,7 +72,7 @@ export interface Rotation {
   expiresAtMs: number;
 }
 
-// The used token's row is there, so its values only mark it as rotated.
+// The used token's row exists already, so its values only mark it as rotated.
 const rotateToken = statement((connection) => {
   const ofGrant = {
     grantId: sql.placeholder("grantId"),
@@ -107,10 +107,10 @@ const deleteFormer = statement((connection) => {
   return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
 });
 
-/** Adds the next token and marks the used one as rotated; one that is already rotated keeps its time. */
+/** Adds the next token and marks the used one as rotated; an earlier rotation time is kept. */
 export const rotate = (tx: Tx, change: Rotation): void => void rotateToken(tx).run({ ...change });
 
-/** Forgets former tokens: their reuse shows without rows. */
+/** Removes former tokens: their reuse is detected without rows. */
 export const removeFormerTokens = (tx: Tx, { grantId, nextHash, nowMs }: Rotation): void =>
   void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
 

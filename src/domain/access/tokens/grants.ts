@@ -1,6 +1,6 @@
-// What a workstation gets for an approved device login, and how it keeps and gives it up: redeem (RFC 8628 section 3.4),
-// refresh (RFC 6749 section 6), revoke (RFC 7009). Checks follow the order of the contract; everything that can be
-// wrong is checked before a one-time secret is spent. Access tokens are signed after COMMIT by access-tokens.ts.
+// Issues, refreshes and revokes the tokens of a workstation after an approved device login: redeem (RFC 8628 section 3.4),
+// refresh (RFC 6749 section 6), revoke (RFC 7009). Everything is checked before a one-time secret is spent. access-tokens.ts
+// signs access tokens after COMMIT.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -45,18 +45,18 @@ export interface GrantsDependencies {
   };
 }
 
-/** What a transaction granted; signed into an answer once it is committed. */
+/** What a transaction granted; signed into an answer after the commit. */
 interface Issued {
   user: User;
   grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
   scope: string;
   refreshToken: string | undefined;
-  /** when the refresh token was first given out: earlier than `nowMs` in a repeated answer */
+  /** when the refresh token was first issued: earlier than `nowMs` in a repeated answer */
   exchangedAtMs: number;
   nowMs: number;
 }
 
-/** Grants and their tokens; made once, in domain.ts. */
+/** Grants and their tokens; created once, in domain.ts. */
 export class Grants {
   readonly #logins: PolledLogins;
 
@@ -65,12 +65,12 @@ export class Grants {
   }
 
   /**
-   * Answers one poll of a workstation: tokens once, to one caller. A poll before the decision reads a row at
-   * most and writes nothing.
-   * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_grant`, `slow_down`,
-   *   `expired_token`, `authorization_pending`, `access_denied`, `invalid_target`, and `invalid_grant` again when the
-   *   approving login session is over or the user is not active
-   * @source RFC 8628 sections 3.4 and 3.5; client-and-auth.md section 2.5
+   * Answers one poll of a workstation: tokens once, to one caller. A poll before the decision reads at most one row and writes
+   * nothing.
+   * @throws OAuthError, first match: `invalid_request`, `invalid_client`, `invalid_grant`, `slow_down`, `expired_token`,
+   *   `authorization_pending`, `access_denied`, `invalid_target`, and `invalid_grant` again if the approving login session has
+   *   ended or the user is not active
+   * @source RFC 8628 sections 3.4 and 3.5
    */
   async redeem(request: RedeemRequest): Promise<TokenAnswer> {
     const deviceCode = requireParameter("device_code", request.deviceCode);
@@ -94,12 +94,10 @@ export class Grants {
   }
 
   /**
-   * Exchanges a refresh token for the next one. For another REFRESH_GRACE_SECONDS the old one yields the same successor,
-   * because clients share one file without a lock; after that it counts as stolen, for as long as the grant lives, and
-   * ends this grant, no other.
-   * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`,
-   *   `invalid_scope`
-   * @source RFC 6749 section 6; RFC 9700 section 4.14.2; client-and-auth.md sections 3.2 to 3.4
+   * Exchanges a refresh token for the next one. For REFRESH_GRACE_SECONDS the old token yields the same successor, because
+   * clients share one file without a lock. After that, its use counts as theft and revokes this grant only.
+   * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`, `invalid_scope`
+   * @source RFC 6749 section 6; RFC 9700 section 4.14.2
    */
   async refresh(request: RefreshRequest): Promise<TokenAnswer> {
     const text = requireParameter("refresh_token", request.refreshToken);
@@ -112,7 +110,7 @@ export class Grants {
       return this.#refresh(tx, family, { presented, request });
     }, "unobserved");
     if ("stolen" in outcome) {
-      // A write of its own: unlike a refresh, it changes what callers may do, and caches must see it.
+      // A separate write: unlike a refresh, it changes what callers may do, so caches must see it.
       const { stolen } = outcome;
       const reuse = { reason: "refresh_token_reused", caller: request.caller };
       await this.own.db.write((tx) => this.#revoke(tx, stolen, reuse), "access");
@@ -122,10 +120,10 @@ export class Grants {
   }
 
   /**
-   * Ends the grant of a refresh token, also of a former one: its access tokens end with it. An unknown or dead token is
-   * fine.
+   * Revokes the grant of a current or former refresh token, and with it the grant's access tokens. An unknown or expired token is
+   * not an error.
    * @throws OAuthError `invalid_client` (unauthenticated), `invalid_request`, `unsupported_token_type` for an access token
-   * @source RFC 7009 section 2; client-and-auth.md section 3.5
+   * @source RFC 7009 section 2
    */
   async revoke({ token, clientId, caller }: RevokeRequest): Promise<void> {
     const known = requireIdentifiedClient(clientId);
@@ -142,7 +140,7 @@ export class Grants {
     if (isAccessToken(accessTokens, text)) throw notRevocable();
   }
 
-  /** @throws OAuthError unless the table says that a poll is answered with tokens */
+  /** @throws OAuthError unless the state allows tokens */
   #answerPoll(polled: Polled): void {
     const nowMs = this.own.clock.nowMs();
     const { poll } = DEVICE_LOGIN[stateAt(polled.login, nowMs)];
@@ -189,7 +187,7 @@ export class Grants {
     return { user, grant, scope: grant.scope, refreshToken: first?.text, exchangedAtMs: nowMs, nowMs };
   }
 
-  /** @returns the grant when the token was stolen: then nothing was exchanged, and the family is to be revoked */
+  /** @returns the grant if the token was stolen: nothing was exchanged, and the caller must revoke the family */
   #refresh(
     tx: Tx,
     family: store.Family,
@@ -244,7 +242,7 @@ export class Grants {
   }
 }
 
-/** What is not ours, or dead, is nothing to revoke, and RFC 7009 section 2.2 wants no error. */
+/** An unknown or expired token is not an error (RFC 7009 section 2.2). */
 function isAccessToken(accessTokens: Pick<AccessTokens, "read">, text: string): boolean {
   try {
     accessTokens.read(text);

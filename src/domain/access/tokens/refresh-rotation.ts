@@ -1,5 +1,5 @@
-// Replaces refresh tokens. A token has one successor: the first exchange adds it, and every further exchange within the
-// grace window yields the newest token that descends from it. Whether a token may be exchanged is refresh-token.ts's.
+// Replaces refresh tokens. A token has one successor: the first exchange adds it, and every further exchange within the grace
+// window yields its newest descendant. refresh-token.ts decides whether a token may be exchanged.
 import type { Tx } from "../../../platform/database/database.ts";
 import * as store from "./grants-store.ts";
 import {
@@ -15,18 +15,18 @@ export interface RotationRequest {
   presented: RefreshToken;
   keys: SuccessorKeys;
   nowMs: number;
-  /** of the next token, and of the grant with it */
+  /** expiry of the next token and of the grant */
   expiresAtMs: number;
 }
 
-/** What a refresh token was exchanged for. */
+/** The result of an exchange. */
 export interface Exchanged {
   next: RefreshToken;
-  /** when `next` was first given out */
+  /** when `next` was first issued */
   exchangedAtMs: number;
 }
 
-/** Replaces a token that was not rotated before, and prolongs its grant. */
+/** Replaces a token that was not rotated before, and extends its grant. */
 export function rotate(tx: Tx, { grant, presented, keys, nowMs, expiresAtMs }: RotationRequest): Exchanged {
   const next = successorOf(presented, keys);
   const hashes = { usedHash: presented.tokenHash, nextHash: next.tokenHash };
@@ -38,9 +38,8 @@ export function rotate(tx: Tx, { grant, presented, keys, nowMs, expiresAtMs }: R
 }
 
 /**
- * Answers a token that was rotated within the grace window: the successor it already has or, when that one was rotated as
- * well, the newest that descends from it. A caller who got a token in between would keep one that soon counts as reused.
- * Ends because every step finds another row of the family.
+ * Answers a token that was rotated within the grace window: returns its successor, or the newest descendant if that was rotated
+ * as well. A token in between would soon count as reused. The recursion ends because every step finds another row of the family.
  */
 export function repeat(tx: Tx, request: RotationRequest): Exchanged {
   const known = knownSuccessor(tx, request);

@@ -1,22 +1,21 @@
-// Scope strings of OAuth requests (RFC 6749 section 3.3): reading, what of them a grant holds, and narrowing.
-// Which scopes exist is in wire.ts; which scope a route needs is the guard's.
+// Parses and narrows the scope strings of OAuth requests (RFC 6749 section 3.3). wire.ts lists the scopes; the guard checks what
+// a route needs.
 import { OAuthError } from "../errors.ts";
 import { REQUESTABLE_SCOPES, USER_SCOPES } from "../wire.ts";
 
-/** Four times what asking for everything takes. */
+/** Four times the length of a request for every scope. */
 export const SCOPE_LENGTH_MAX = 512;
-/** The scope that asks for a refresh token. */
+/** The scope that requests a refresh token. */
 const OFFLINE_ACCESS = "offline_access";
 const EVERYTHING = REQUESTABLE_SCOPES.join(" ");
 
 /**
- * Reads what a device login asks for; nothing means everything that can be asked for.
+ * Reads the scope of a device login; without one, every requestable scope is meant.
  * @returns known scopes in the order of discovery, each once, separated by one space
- * @throws OAuthError `invalid_scope`, also when nothing of it could be granted
- * @source client-and-auth.md sections 2.2 and 2.4
+ * @throws OAuthError `invalid_scope`, also if none of it can be granted
  */
 export function readRequestedScope(scope: string | undefined): string {
-  if (scope === EVERYTHING) return EVERYTHING; // what workstations ask for
+  if (scope === EVERYTHING) return EVERYTHING; // the usual request of workstations
   const asked = tokensOf(scope);
   if (asked.length === 0) return EVERYTHING;
   const unknown = asked.filter((token) => !REQUESTABLE_SCOPES.some((known) => known === token));
@@ -28,7 +27,7 @@ export function readRequestedScope(scope: string | undefined): string {
 
 const offerOf = (complaint: string): string => `${complaint}; ask for some of: ${EVERYTHING}`;
 
-/** @returns what a grant of the requested scope holds (client-and-auth.md section 2.4) */
+/** @returns the scope that a grant holds for the requested scope */
 export function grantedScope(requested: string): string {
   const asked = requested.split(" ");
   return USER_SCOPES.filter((scope) => asked.includes(scope)).join(" ");
@@ -38,10 +37,10 @@ export const asksForRefreshToken = (requested: string): boolean =>
   requested.split(" ").includes(OFFLINE_ACCESS);
 
 /**
- * @param scope what a refresh asks for; nothing means all that the grant holds
+ * @param scope the scope of a refresh request; undefined means everything that the grant holds
  * @returns the scope of the new access token, in the grant's order; the grant itself never narrows
- * @throws OAuthError `invalid_scope` when it asks for more than the grant holds
- * @source RFC 6749 section 6; client-and-auth.md section 3.2
+ * @throws OAuthError `invalid_scope` if it exceeds the grant
+ * @source RFC 6749 section 6
  */
 export function narrowScope(granted: string, scope: string | undefined): string {
   const asked = tokensOf(scope);

@@ -1,4 +1,4 @@
-// The rows of the keys that sign access tokens. Which key signs, and until when an old one verifies, is for signing-keys.ts.
+// The rows of the keys that sign access tokens. signing-keys.ts decides which key signs, and how long an old one verifies.
 import { signingKeyStore } from "../../shared/signing-key-store.ts";
 import { signingKeys } from "../tables.ts";
 

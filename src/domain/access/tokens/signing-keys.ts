@@ -1,4 +1,4 @@
-// The keys that sign access tokens. How keys follow each other is signing-key-ring.ts; what a token says is access-tokens.ts.
+// The keys that sign access tokens. signing-key-ring.ts rotates keys; access-tokens.ts defines the claims.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealedSigningKeys } from "../../shared/sealed-secrets.ts";
 import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-key-ring.ts";
@@ -15,7 +15,7 @@ export interface SigningKeysDependencies
 /** Header `typ` of an access token (RFC 9068 section 2.1). */
 export const ACCESS_TOKEN_TYPE = "at+jwt";
 
-/** The signing keys of this data directory; made once, in service.ts. */
+/** The signing keys of this data directory; created once, in service.ts. */
 export class SigningKeys extends SigningKeyRing {
   constructor({ settings, ...machine }: SigningKeysDependencies) {
     super({
@@ -31,7 +31,7 @@ export class SigningKeys extends SigningKeyRing {
   }
 }
 
-/** @returns the private keys, for whoever replaces the sealing key */
+/** @returns the private keys, for replacing the sealing key */
 export const accessSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets =>
   sealedSigningKeys({
     noun: "signing_keys",
