@@ -55,7 +55,7 @@ function* steps(tx: Tx, { rows, fails }: Write, name: string): Steps<string> {
   return name;
 }
 
-function readConsistently(tx: Tx, write: Write, name: string): string {
+function writeInOneStep(tx: Tx, write: Write, name: string): string {
   const all = steps(tx, write, name);
   for (;;) {
     const step = all.next();
@@ -65,7 +65,7 @@ function readConsistently(tx: Tx, write: Write, name: string): string {
 
 function ask(db: Db, write: Write, name: string): Promise<string> {
   if (write.kind === "stepped") return db.writeInSteps((tx) => steps(tx, write, name));
-  const once = (tx: Tx) => readConsistently(tx, write, name);
+  const once = (tx: Tx) => writeInOneStep(tx, write, name);
   return write.kind === "short" ? db.write(once) : db.writeInBackground(once);
 }
 

@@ -45,14 +45,14 @@ test("an entry without a credential has the digest that it had before entries kn
 
 test("entries that come at once are the entries that come one by one, digests included", async () => {
   await using oneByOne = await createWorld();
-  await using readConsistently = await createWorld();
+  await using together = await createWorld();
   const event = eventIn(oneByOne);
   const targets = ["a", 'b"\\', "c"];
   for (const target of targets)
     await oneByOne.db.write((tx) => oneByOne.audit.record(tx, { ...event, target }));
-  await readConsistently.db.write((tx) => readConsistently.audit.recordAll(tx, { ...event, targets }));
-  expect(entriesOf(readConsistently)).toEqual(entriesOf(oneByOne));
-  expect(entriesOf(readConsistently)[1]).toMatchObject({
+  await together.db.write((tx) => together.audit.recordAll(tx, { ...event, targets }));
+  expect(entriesOf(together)).toEqual(entriesOf(oneByOne));
+  expect(entriesOf(together)[1]).toMatchObject({
     actorKind: "system",
     actorId: null,
     requestId: "r",
