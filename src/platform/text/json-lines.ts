@@ -1,29 +1,29 @@
-// Finds the lines of places in a JSON text without building its values, in time proportional to the text.
+// Finds the line numbers of members and items in a JSON text without parsing its values, in linear time.
 import { endOfString, stringAt } from "./json-names.ts";
 
 const QUOTE = '"';
 const OPENING = "[{";
 const CLOSING = "]}";
 
-/** One step of the places asked for, by the name of the member or the index of the item. */
+/** A node of the tree of requested paths; `parts` is keyed by member name or item index. */
 interface Place {
   readonly parts: Map<string, Place>;
-  /** index of the character at which it begins */
+  /** index of its first character; set by `mark` if the text has it */
   offset?: number;
 }
 
-/** An object or list around the current character. */
+/** An open object or list around the current character. */
 interface Around {
-  /** undefined where nothing inside was asked for */
+  /** undefined if no requested path leads into it */
   readonly place: Place | undefined;
-  /** undefined in an object */
+  /** of the current item in a list; undefined in an object */
   index: number | undefined;
 }
 
 /**
  * @param text well-formed JSON
  * @param paths member names and item indices from the root
- * @returns the 1-based line of each, or of the nearest place around it that exists; a member begins with its name
+ * @returns the 1-based line of each path, or of its nearest existing ancestor; a member begins with its name
  */
 export function jsonLines(text: string, paths: readonly (readonly string[])[]): number[] {
   const root: Place = { parts: new Map(), offset: 0 };
@@ -42,7 +42,7 @@ function addPlace(root: Place, path: readonly string[]): void {
   }
 }
 
-/** Notes where each place of the tree begins. */
+/** Sets the offset of every node of the tree that exists in the text. */
 function mark(text: string, root: Place): void {
   const around: Around[] = [];
   let place: Place | undefined = root;

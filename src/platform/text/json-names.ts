@@ -1,19 +1,19 @@
-// The names of the members in a JSON text, to find one that an object has twice. A hash table over positions in the text:
-// a set of strings would take many times the room of the text. The hash has a seed, because callers choose the names.
+// Finds duplicate member names in a JSON text. Uses a hash table of positions in the text, because a set of strings would take
+// many times the memory of the text. The hash is seeded, because callers choose the names.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ASCII_MAX = 0x7f;
 const [UPPER_A, UPPER_Z, TO_LOWER] = [0x41, 0x5a, 0x20];
 const SLOTS_MIN = 64;
-/** numbers of a slot: index of the name's opening quote, hash, object */
+/** A slot has three numbers: index of the name's opening quote, hash, object. */
 const SLOT_SIZE = 3;
 const EMPTY = -1;
-/** stands for all objects, which are counted from 1 */
+/** stands for all objects; a single object has a number from 1 */
 const ANY_OBJECT = 0;
 const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
 
-/** @returns the index of the quote that closes the string which `start` opens; the length of the text where none does */
+/** @returns the index of the closing quote of the string that opens at `start`; the length of the text if it is unterminated */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;
@@ -23,26 +23,26 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** @param start index of the opening quote @returns the string without its quotes and escapes */
+/** @param start index of the opening quote @returns the decoded string */
 export function stringAt(text: string, start: number): string {
   const quoted = text.slice(start, endOfString(text, start) + 1);
   if (!quoted.includes("\\")) return quoted.slice(1, -1);
   try {
     return JSON.parse(quoted);
   } catch {
-    return quoted.slice(1, -1); // the text is malformed, and its parser will say so
+    return quoted.slice(1, -1); // the text is malformed, and JSON.parse will report it
   }
 }
 
-/** What `add` finds: a name that is new to the text, new to its object only, or in its object already. */
+/** Result of `add`: the name is new in the text, new in its object but known in the text, or already in its object. */
 export type Found = "new" | "known" | "duplicate";
 
-/** The names of all objects of one text. */
+/** The member names of all objects in one text. */
 export class NameTable {
   readonly #names: PositionSet;
   readonly #members: PositionSet;
 
-  /** @param foldsCase whether letter case makes no difference */
+  /** @param foldsCase whether names are compared without regard to case */
   constructor(
     private readonly text: string,
     private readonly foldsCase: boolean,
@@ -52,7 +52,7 @@ export class NameTable {
     this.#members = new PositionSet(isSame);
   }
 
-  /** How many different names the objects have. */
+  /** Number of distinct names. */
   get size(): number {
     return this.#names.size;
   }
@@ -67,7 +67,7 @@ export class NameTable {
     return this.#names.add({ start, hash, object: ANY_OBJECT }) ? "new" : "known";
   }
 
-  /** Compares in place: most names are short and have no escapes. */
+  /** Compares without allocating a string: most names are short and have no escapes. */
   #isSame(one: number, other: number): boolean {
     const { text } = this;
     for (let at = 1; other + at < text.length; at += 1) {
@@ -94,7 +94,7 @@ export class NameTable {
     return hash;
   }
 
-  /** The same for a name that has to be read before it can be compared. */
+  /** The same for a name that must be decoded before it can be compared. */
   #slowHash(start: number): number {
     const name = this.#nameAt(start);
     let hash = seed;
@@ -110,14 +110,14 @@ interface Position {
   object: number;
 }
 
-/** A hash set of names by their positions, in one array of numbers. */
+/** A hash set of names, stored as positions in one array of numbers. */
 class PositionSet {
   size = 0;
   #slots: Int32Array = new Int32Array(SLOTS_MIN * SLOT_SIZE).fill(EMPTY);
 
   constructor(private readonly isSame: (start: number, otherStart: number) => boolean) {}
 
-  /** @returns false where an equal name of the same object is there already */
+  /** @returns false if the same object already has an equal name */
   add({ start, hash, object }: Position): boolean {
     if ((this.size + 1) * 2 * SLOT_SIZE > this.#slots.length) this.#slots = widened(this.#slots);
     const slots = this.#slots;

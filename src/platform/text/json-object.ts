@@ -1,7 +1,7 @@
-// Tells JSON objects from everything else that a parsed text may hold. What an object has to contain is for its readers.
+// Distinguishes JSON objects from other parsed values. Callers check the members.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** @returns whether the value is an object: neither null nor a list */
+/** @returns whether the value is an object, not null or a list */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

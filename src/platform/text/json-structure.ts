@@ -1,32 +1,32 @@
-// Checks JSON text before it is parsed: depth, number of values, and names that an object has twice. What is refused here
-// never becomes objects. The text may be malformed; that is for JSON.parse to find.
+// Checks JSON text before it is parsed: depth, number of values, and duplicate names. A rejected text is never turned into
+// objects. The text may be malformed; JSON.parse reports that.
 
 import { pointerOf } from "../errors.ts";
 import type { Steps } from "../steps.ts";
 import { endOfString, NameTable, stringAt } from "./json-names.ts";
 
-/** Members of one object at most, in JSON and YAML: the runtime takes long over objects with very many. */
+/** Maximum members of one object, in JSON and YAML: the runtime is slow with very large objects. */
 export const OBJECT_MEMBERS_MAX = 10_000;
 
-/** Different names of members in one text, in JSON and YAML: the runtime takes long to make objects of very many shapes. */
+/** Maximum distinct member names in one text, in JSON and YAML: the runtime is slow with very many object shapes. */
 export const DIFFERENT_NAMES_MAX = 30_000;
-/** Characters of one name, as it is written, in JSON and YAML. */
+/** Maximum characters of one name in its escaped form, in JSON and YAML. */
 export const NAME_CHARACTERS_MAX = 4_096;
-/** Characters of a number. */
+/** Maximum characters of a number. */
 export const NUMBER_CHARACTERS_MAX = 1_024;
 
 export interface JsonLimits {
-  /** objects and lists inside each other */
+  /** nesting levels of objects and lists */
   depthMax: number;
-  /** scalars, objects, lists and the names of members */
+  /** scalars, objects, lists and member names */
   valuesMax: number;
-  /** two names of one object that differ only by letter case are the same name */
+  /** names of one object that differ only in case are duplicates */
   foldsCase?: boolean;
 }
 
 /**
- * `duplicate`: `at` is the index of the opening quote of the second of two equal names. `syntax`: `at` is the index of the
- * character that cannot begin a value.
+ * `duplicate`: `at` is the index of the opening quote of the second name. `syntax`: `at` is the index of a character that
+ * cannot begin a value.
  */
 export type JsonViolation =
   | { kind: "depth" | "values" | "members" | "names" | "name" | "number" }
@@ -39,20 +39,20 @@ const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 const SPACE = 0x20;
 const LIST = 0;
-/** of numbers, `true`, `false` and `null` */
+/** first characters of numbers, `true`, `false` and `null` */
 const SCALAR_STARTS = "-0123456789tfn";
 
-/** Characters of one slice; takes about a millisecond. */
+/** Characters of one slice; scanning them takes about a millisecond. */
 const SLICE_CHARACTERS = 128 * 1024;
 
-/** @returns the first flaw in the order of the text; takes time in proportion to the text, whatever is in it */
+/** @returns the first violation in the text; takes linear time for any text */
 export function findViolation(text: string, limits: JsonLimits): JsonViolation | undefined {
   const search = new FlawSearch(text, limits);
   search.goOn(text.length);
   return search.flaw;
 }
 
-/** The same for a long text, one slice after the other. */
+/** The same for a long text, in slices between which the caller may do other work. */
 export function* findFlawInSlices(
   text: string,
   limits: JsonLimits,
@@ -73,7 +73,7 @@ class FlawSearch {
   readonly #names: NameTable;
   /** LIST, or the number of the object */
   readonly #open: number[] = [];
-  /** of each open object */
+  /** number of members of each open object */
   readonly #members: number[] = [];
 
   constructor(
@@ -83,13 +83,13 @@ class FlawSearch {
     this.#names = new NameTable(text, limits.foldsCase ?? false);
   }
 
-  /** Looks at what begins before `end`. @returns whether there is more to look at */
+  /** Scans the tokens that begin before `end`. @returns whether there is more to scan */
   goOn(end: number): boolean {
     this.flaw = this.#search(Math.min(end, this.text.length));
     return this.flaw === undefined && this.#at < this.text.length;
   }
 
-  /** Works on variables of its own, which is twice as fast. */
+  /** Uses local variables, which is twice as fast as fields. */
   #search(stop: number): JsonViolation | undefined {
     const { text } = this;
     const { depthMax, valuesMax } = this.limits;
@@ -145,8 +145,8 @@ class FlawSearch {
 }
 
 /**
- * @returns the index of the last character of a number, `true`, `false`, `null`, or of what stands in their place; it looks
- *   no further than at the first character that is too many for a number
+ * @returns the index of the last character of the scalar at `start`, valid or not; the scan stops one character after
+ *   NUMBER_CHARACTERS_MAX
  */
 function endOfScalar(text: string, start: number): number {
   const limit = Math.min(text.length, start + NUMBER_CHARACTERS_MAX + 1);
@@ -168,7 +168,7 @@ const endsScalar = (code: number): boolean =>
 /** @param at index of the opening quote of a name @returns the RFC 6901 pointer to that member */
 export function pointerAt(text: string, at: number): string {
   const path: (string | number)[] = [];
-  let isNameNext = false; // where a name is next, the path ends with a text
+  let isNameNext = false; // if true, the last element of the path is a string
   for (let here = 0; here <= at; here += 1) {
     const code = text.charCodeAt(here);
     if (code === OPEN_LIST || code === OPEN_OBJECT) {

@@ -1,27 +1,27 @@
-// Reads the members of untyped JSON objects: each read reports what is wrong in plain words and answers only what is
-// usable, so that the rules that follow can go on and find the rest. Knows no rule of packages or policies.
+// Reads the members of untyped JSON objects. Each read reports problems in plain words and returns only usable values, so that
+// validation can continue and find the remaining problems. It contains no rules of packages or policies.
 
 import { closest, distance } from "fastest-levenshtein";
 import { pointerOf } from "../errors.ts";
 import { isJsonObject } from "./json-object.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 
-/** of member names and of the keys of open maps: platforms, helper commands, variables */
+/** limit for member names and for keys of open maps: platforms, helper commands, variables */
 export const KEY_CHARACTERS_MAX = 128;
 
-/** A value and where it stands in the input. */
+/** A value and its position in the input. */
 export interface Place {
   readonly value: unknown;
   /** RFC 6901 */
   readonly pointer: string;
 }
 
-/** A key that would reach the prototype instead of the object; never acceptable, whatever a schema says. */
+/** A key that would set the prototype instead of a member; always rejected, whatever a schema allows. */
 export const PROTOTYPE_KEY = "__proto__";
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** @returns what the value is, in the words of JSON */
+/** @returns the JSON type of the value, for a message */
 export const jsonTypeOf = (value: unknown): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
@@ -30,7 +30,7 @@ export const jsonTypeOf = (value: unknown): string => {
   return typeof value === "boolean" ? "true or false" : "a number";
 };
 
-/** @returns that there is no such member, with the nearest name; the work grows with the square of the name's length */
+/** @returns a message for an unknown member, with the nearest known name; takes quadratic time in the length of the name */
 export const unknownMember = (name: string, known: readonly string[]): string => {
   if (name.length > KEY_CHARACTERS_MAX || known.length === 0) return "is not a known member";
   const nearest = closest(name, known);
@@ -39,7 +39,7 @@ export const unknownMember = (name: string, known: readonly string[]): string =>
     : `is not a known member; allowed here are ${known.join(", ")}`;
 };
 
-/** Reports a key that no map may have. @returns whether the key may be used */
+/** Reports a key that no map may have. @returns whether the key is allowed */
 const isUsableKey = (problems: ProblemList, object: Place, key: string): boolean => {
   if (key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
     problems.add(
@@ -65,7 +65,7 @@ export class ObjectReader {
     this.#members = members;
   }
 
-  /** Reports what is no object and every member that is not known. @returns nothing if there are no members to read */
+  /** Reports a value that is not an object, and every unknown member. @returns undefined for a value that is not an object */
   static read(place: Place, problems: ProblemList, known: readonly string[]): ObjectReader | undefined {
     if (!isJsonObject(place.value)) {
       problems.add(place.pointer, `must be an object, not ${jsonTypeOf(place.value)}`);
@@ -84,12 +84,12 @@ export class ObjectReader {
     this.problems.add(name === undefined ? this.place.pointer : this.at(name), detail);
   }
 
-  /** @returns the pointer of a member, there or not */
+  /** @returns the pointer of a member, whether it exists or not */
   at(name: string): string {
     return `${this.place.pointer}/${name}`;
   }
 
-  /** @returns whether the member is there and not null */
+  /** @returns whether the member exists and is not null */
   has(name: string): boolean {
     return this.value(name) != null;
   }
@@ -98,20 +98,20 @@ export class ObjectReader {
     return Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
   }
 
-  /** Absent and null are the same. @returns a text of one line within the limit; nothing when absent or wrong */
+  /** Treats null as absent. @returns one line of text within the limit; undefined if absent or invalid */
   text(name: string, charactersMax: number): string | undefined {
     return this.has(name)
       ? readText({ value: this.value(name), pointer: this.at(name) }, this.problems, charactersMax)
       : undefined;
   }
 
-  /** As text, but absence is a problem, too. */
+  /** Like `text`, but reports an absent member. */
   requiredText(name: string, charactersMax: number): string | undefined {
     if (!this.has(name)) this.report("is missing", name);
     return this.text(name, charactersMax);
   }
 
-  /** Absent and null are the same. @returns nothing when absent or wrong */
+  /** Treats null as absent. @returns undefined if absent or invalid */
   flag(name: string): boolean | undefined {
     const value = this.value(name);
     if (value == null || typeof value === "boolean") return value ?? undefined;
@@ -119,7 +119,7 @@ export class ObjectReader {
     return undefined;
   }
 
-  /** Absent and null are the same. @returns a whole number within the bounds, both included; nothing when absent or wrong */
+  /** Treats null as absent. @returns a whole number within the inclusive bounds; undefined if absent or invalid */
   integer(name: string, { min, max }: { min: number; max: number }): number | undefined {
     const value = this.value(name);
     if (value == null) return undefined;
@@ -129,7 +129,7 @@ export class ObjectReader {
     return undefined;
   }
 
-  /** @returns the entries of an open map in their order; none when absent or wrong */
+  /** @returns the entries of an open map in order; none if absent or invalid */
   entries(name: string, countMax: number): [key: string, Place][] {
     const value = this.value(name);
     if (value === undefined) return [];
@@ -148,7 +148,7 @@ export class ObjectReader {
       .map((key) => [key, { value: value[key], pointer: map.pointer + pointerOf([key]) }]);
   }
 
-  /** @returns the items of a list in their order; none when absent or wrong */
+  /** @returns the items of a list in order; none if absent or invalid */
   items(name: string, countMax: number): Place[] {
     const value = this.value(name);
     if (value === undefined) return [];
@@ -164,7 +164,7 @@ export class ObjectReader {
   }
 }
 
-/** @returns a text of one line within the limit of UTF-16 units; nothing when it is wrong, which is reported */
+/** Reports invalid text. @returns one line of text within the limit of UTF-16 units; undefined if invalid */
 export const readText = (place: Place, problems: ProblemList, charactersMax: number): string | undefined => {
   const { value, pointer } = place;
   if (typeof value !== "string") {
@@ -182,6 +182,6 @@ export const readText = (place: Place, problems: ProblemList, charactersMax: num
   return value;
 };
 
-/** YAML reads an unquoted 1.2 as a number; versions and digests are where this happens. */
+/** YAML parses an unquoted 1.2 as a number, which happens with versions and digests. */
 const quoteHint = (value: unknown): string =>
   typeof value === "number" || typeof value === "boolean" ? "; write it in quotes" : "";

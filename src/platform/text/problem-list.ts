@@ -1,4 +1,4 @@
-// Collects everything that is wrong with an input, but keeps only as much as a person can read.
+// Collects the problems of an input, but keeps only as many as a person can read.
 
 import type { Problem } from "../errors.ts";
 
@@ -10,31 +10,31 @@ export class ProblemList {
   readonly #kept: Problem[] = [];
   #count = 0;
 
-  /** every problem found, also those beyond the limit */
+  /** number of all problems, including those beyond the limit */
   get count(): number {
     return this.#count;
   }
 
-  /** whether further problems are only counted, so that costly advice can be spared */
+  /** whether further problems are only counted, so that callers can skip an expensive message */
   get isFull(): boolean {
     return this.#kept.length >= PROBLEMS_MAX;
   }
 
-  /** @param line 1-based, where the input is a file and no pointer leads to the place */
+  /** @param line 1-based, for a position in a file that no pointer can name */
   add(pointer: string, detail: string, line?: number): void {
     this.#count += 1;
     if (this.isFull) return;
     this.#kept.push(line === undefined ? { pointer, detail } : { pointer, detail, line });
   }
 
-  /** @returns at most PROBLEMS_MAX problems, closed by one line that says how many more there are */
+  /** @returns at most PROBLEMS_MAX problems, and one more that says how many were left out */
   list(): Problem[] {
     const more = this.#count - this.#kept.length;
     return more === 0 ? [...this.#kept] : [...this.#kept, { pointer: "", detail: `and ${more} more` }];
   }
 }
 
-/** @returns the text in quotes, shortened, with control characters escaped, fit for a message */
+/** @returns the text for a message: in quotes, shortened, with control characters escaped */
 export const quoted = (text: string): string =>
   JSON.stringify(
     text.length > QUOTE_CHARACTERS_MAX ? `${text.slice(0, QUOTE_CHARACTERS_MAX)}…` : text,

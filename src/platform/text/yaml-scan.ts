@@ -1,5 +1,5 @@
-// Walks the nodes of a parsed YAML file once and reports what must not become a value: repeated and reserved keys,
-// aliases that lead nowhere or multiply, and nesting beyond the limit. Works on nodes, before any alias is expanded.
+// Walks the nodes of a parsed YAML file once, before any alias is expanded. It reports duplicate and reserved keys, aliases
+// without an anchor, aliases that expand too far, and nesting beyond the limit.
 
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { pointerOf } from "../errors.ts";
@@ -8,30 +8,30 @@ import { PROTOTYPE_KEY } from "./object-reader.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
 
-/** of anchors and aliases together; the library looks through all of them for each alias */
+/** limit for anchors and aliases together; the library searches all of them for each alias */
 export const YAML_REFERENCES_MAX = 10_000;
-/** times bytesMax: characters and values once every alias is replaced; without aliases a text stays below by its size alone */
+/** Limit of the size after all aliases are expanded, as a multiple of bytesMax. A text without aliases cannot reach it. */
 export const YAML_EXPANSION_MAX = 2;
 
-/** scalars, mappings, lists and keys once every alias is replaced; as many as a JSON body may have */
+/** limit for scalars, mappings, lists and keys after all aliases are expanded; the same as for a JSON body */
 export const YAML_VALUES_MAX = 250_000;
 
-/** What a node amounts to once its aliases are replaced. */
+/** The size of a node after its aliases are expanded. */
 interface Extent {
   readonly size: number;
   readonly values: number;
   readonly depth: number;
 }
 
-/** JSON would write null in its place */
+/** JSON.stringify would write null instead */
 const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 
-/** @returns how long a key is in JSON, without its quotes */
+/** @returns the length of a key in JSON, without its quotes */
 const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;
 
 const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
 
-/** Recursion is bounded: the parser has refused deeper nesting already. */
+/** Recursion is bounded, because the parser has already rejected deeper nesting. */
 class Scan {
   readonly #anchors = new Map<string, Extent>();
   readonly #path: string[] = [];
@@ -132,13 +132,13 @@ class Scan {
       values += part.values;
       depth = Math.max(depth, part.depth);
     }
-    // Reported once, where the limit is crossed, not again on every level above.
+    // Reported only at the level that crosses the limit, not at every level above it.
     if (depth === YAML_DEPTH_MAX) this.#report(node, `is nested deeper than ${YAML_DEPTH_MAX} levels`);
     return { size, values, depth: depth + 1 };
   }
 }
 
-/** Reports, with pointers from the root of the file, everything that forbids to turn the document into values. */
+/** Reports every reason not to convert the document into values, with pointers from the root of the file. */
 export const scanYaml = (
   source: YamlSource,
   problems: ProblemList,

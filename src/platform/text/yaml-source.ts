@@ -1,5 +1,5 @@
-// From the bytes of a file somebody hands us to one YAML document (JSON is YAML), within bounds of size, time and
-// nesting. What the document holds is judged in yaml-scan.ts and by whoever asked; yaml-text.ts joins the steps.
+// Parses the bytes of an untrusted file into one YAML document (JSON is YAML), within limits of size, time and nesting.
+// yaml-scan.ts checks the nodes, the caller checks the values; yaml-text.ts combines the steps.
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { DomainError } from "../errors.ts";
@@ -7,12 +7,12 @@ import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
 export const YAML_DEPTH_MAX = 64;
 
-/** How large a text may be. */
+/** Limits for one text. */
 export interface YamlBounds {
   readonly bytesMax: number;
-  /** words and marks of YAML: what reading costs */
+  /** limit for YAML tokens, which determine the cost of parsing */
   readonly tokensMax: number;
-  /** asked now and then while YAML is read: whether it has taken too long */
+  /** called from time to time while YAML is parsed; true stops the parser because it has taken too long */
   readonly isOver?: (() => boolean) | undefined;
   /** problems must not quote the text, because it may hold secrets */
   readonly hidesText?: boolean;
@@ -20,21 +20,21 @@ export interface YamlBounds {
 
 export interface YamlSource {
   readonly document: Document.Parsed;
-  /** 1-based, from an offset in UTF-16 units as nodes carry it */
+  /** @param offset in UTF-16 units, as in nodes @returns the 1-based line */
   lineAt(offset: number): number;
 }
 
-/** Something wrong at an offset in the text. */
+/** A problem at an offset in the text. */
 interface Fault {
   readonly offset: number;
   readonly detail: string;
 }
 
 const TABBED = "is indented with a tab; use spaces";
-/** as much of a line as is looked at to recognise a tab */
+/** length of the part of a line that is searched for a tab */
 const INDENT_CHARACTERS_MAX = 200;
 
-/** tokens between two looks at the time */
+/** tokens between two calls of `isOver` */
 const TOKENS_PER_LOOK = 1_000;
 
 const tooSlow = () =>
@@ -42,7 +42,7 @@ const tooSlow = () =>
     hint: "write it as JSON, which is read at once, or with fewer lines",
   });
 
-/** the key that merges a map into another, unless it is quoted */
+/** the key that merges one mapping into another, if it is not quoted */
 export const MERGE_KEY = "<<";
 
 const YAML_OPTIONS = {
@@ -50,11 +50,11 @@ const YAML_OPTIONS = {
   merge: true,
   resolveKnownTags: false,
   stringKeys: true,
-  // The library compares every key with every other, which takes hours on a large map; yaml-scan.ts looks instead.
+  // The library compares every key with every other, which takes hours for a large map; yaml-scan.ts finds duplicates instead.
   uniqueKeys: false,
 };
 
-/** @returns the bytes as text; nothing when they cannot be text, which is reported */
+/** Reports bytes that are too many or not text. @returns the text; undefined if a problem was reported */
 export const decodeText = (
   bytes: Uint8Array,
   problems: ProblemList,
@@ -72,7 +72,7 @@ export const decodeText = (
   return undefined;
 };
 
-/** Decoding replaces what is not UTF-8, so the first difference after encoding again is where it went wrong. */
+/** Decoding replaces invalid UTF-8, so the first difference after encoding again is the position of the problem. */
 const encodingProblem = (bytes: Uint8Array, text: string): { offset: number; detail: string } | undefined => {
   const nul = bytes.indexOf(0);
   const encoded = new TextEncoder().encode(text);
@@ -82,7 +82,7 @@ const encodingProblem = (bytes: Uint8Array, text: string): { offset: number; det
   return nul >= 0 ? { offset: nul, detail: "is not text, it holds a NUL" } : undefined;
 };
 
-/** @returns the only document of the text; nothing when there is none to go on with, which is reported */
+/** Reports syntax problems. @returns the only document of the text; undefined if a problem was reported */
 export const parseYaml = (
   text: string,
   problems: ProblemList,
@@ -95,7 +95,7 @@ export const parseYaml = (
   const seen = new Set<number>();
   for (const { offset, detail } of faults) {
     const line = lineAt(offset);
-    // What follows on the same line is mostly the echo of the first fault.
+    // Further problems on the same line mostly follow from the first one.
     if (!seen.has(line))
       problems.add("", isTabbed(plain, lines.lineStarts[line - 1]) ? TABBED : detail, line);
     seen.add(line);
@@ -103,11 +103,11 @@ export const parseYaml = (
   return document && faults.length === 0 ? { document, lineAt } : undefined;
 };
 
-/** The library rarely names the tab as the cause. In JSON tabs are welcome. */
+/** The library rarely names a tab as the cause. In JSON, tabs are allowed. */
 const isTabbed = (text: string, lineStart = 0): boolean =>
   !/^\s*[[{]/.test(text) && /^[ -]*\t/.test(text.slice(lineStart, lineStart + INDENT_CHARACTERS_MAX));
 
-/** Goes token by token, so that hostile nesting and length are stopped before they cost anything. */
+/** Parses token by token, so that excessive nesting and length are rejected before they cost time. */
 const composeFirst = (
   text: string,
   lines: LineCounter,
@@ -132,7 +132,7 @@ const composeFirst = (
         offset: parser.offset,
         detail: `has more than ${tokensMax} words and marks; split the file`,
       });
-    // One level for the document itself, one for the scalar at hand; the scan counts exactly.
+    // One level for the document and one for the current scalar; yaml-scan.ts counts exactly.
     if (parser.stack.length > YAML_DEPTH_MAX + 2)
       faults.push({ offset: parser.offset, detail: `is nested deeper than ${YAML_DEPTH_MAX} levels` });
     if (faults.length > 0 || errorsLeft <= 0 || documents.length > 1) break;
@@ -159,7 +159,7 @@ const wordsOf = ({ code, message }: YAMLError): string => {
   return `cannot be read as YAML: ${message}`;
 };
 
-/** The library's own messages quote the text. */
+/** Messages that do not quote the text, unlike those of the library. */
 const plainWordsOf = ({ code }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";

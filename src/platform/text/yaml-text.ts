@@ -1,5 +1,5 @@
-// A YAML or JSON text from outside as one plain value, and the line of each place in it: hostile text ends in problems,
-// never in a value. What the value must be is for whoever asked to judge.
+// Parses untrusted YAML or JSON text into one plain value, with line numbers. A text beyond the limits yields problems and never
+// a value. Callers validate the value.
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
 import type { Problem } from "../errors.ts";
@@ -10,15 +10,15 @@ import { scanYaml, YAML_VALUES_MAX } from "./yaml-scan.ts";
 import { decodeText, parseYaml, YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
 
 export interface YamlText {
-  /** what the text holds, null when that is nothing; undefined when it could not be read */
+  /** the value of the text, null for an empty text; undefined if it could not be parsed */
   readonly content: unknown;
-  /** @returns the 1-based line of a place, or of the nearest place around it that exists; pointers start at the root */
+  /** @param pointer from the root @returns the 1-based line of the value, or of its nearest existing ancestor */
   lineOf(pointer: string): number | undefined;
-  /** @returns the same for many places at once; of JSON they are found without reading it as YAML */
+  /** @returns the same for many pointers at once; does not parse JSON as YAML */
   linesOf(pointers: readonly string[]): (number | undefined)[];
 }
 
-/** Reads a text within bounds of size, time and nesting; what is wrong with the text itself is reported, with lines. */
+/** Parses a text within limits of size, time and nesting. Reports problems of the text itself, with line numbers. */
 export const readYamlText = (bytes: Uint8Array, problems: ProblemList, bounds: YamlBounds): YamlText => {
   const problemsBefore = problems.count;
   const text = decodeText(bytes, problems, bounds);
@@ -54,13 +54,13 @@ const tokensOf = (pointer: string): string[] =>
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const JSON_START = /^\ufeff?[ \t\r\n]*[[{]/;
-/** with such an exponent or length a number may be infinite */
+/** a number with such an exponent or length may overflow to infinity */
 const HUGE_IN_JSON = /\d[eE]\+?\d{3}|\d{309}/;
 const PROTOTYPE_IN_JSON = /__proto__|\\u005f/i;
 
 /**
- * JSON is YAML, and is read a hundred times as fast by the runtime.
- * @returns undefined for what is no JSON, and for what YAML is to tell the fault of
+ * Parses JSON with the runtime's parser, which is a hundred times as fast as the YAML library.
+ * @returns undefined for a text that is not JSON, or whose problems the YAML reader should report
  */
 const valueOfJson = (text: string): unknown => {
   if (!JSON_START.test(text) || PROTOTYPE_IN_JSON.test(text) || HUGE_IN_JSON.test(text)) return undefined;
@@ -69,11 +69,11 @@ const valueOfJson = (text: string): unknown => {
   try {
     return JSON.parse(plain);
   } catch {
-    return undefined; // read as YAML it is sound, or its fault is told with its line
+    return undefined; // the YAML reader accepts it, or reports the problem with its line
   }
 };
 
-/** Lines are asked for where there are problems only. */
+/** Parses lazily, because lines are needed only for problems. */
 const linesOf = (text: string, bounds: YamlBounds): YamlText["lineOf"] => {
   let source: YamlSource | undefined | null = null;
   return (pointer) => {
@@ -101,7 +101,7 @@ const valuesIn = (
   { hidesText = false }: Pick<YamlBounds, "hidesText">,
 ): unknown => {
   try {
-    // The scan has counted what the aliases amount to; the library's own count would refuse honest reuse.
+    // yaml-scan.ts has already limited the expansion; the library's own limit would reject legitimate reuse.
     return document.toJS({ maxAliasCount: -1 });
   } catch (error) {
     const fault = error instanceof Error && !hidesText ? error.message : "unknown fault";
@@ -124,7 +124,7 @@ const lineAt = ({ document, lineAt }: YamlSource, pointer: string): number | und
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
-/** @returns the node of a member or item, and the one it begins with: a member begins with its key */
+/** @returns the node of a member or item, and its first node: a member begins with its key */
 const childOf = (document: Document.Parsed, parent: unknown, token: string) => {
   const node = isAlias(parent) ? parent.resolve(document) : parent;
   if (isSeq(node)) {
