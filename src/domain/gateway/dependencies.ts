@@ -1,4 +1,4 @@
-// What the gateway area is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
+// The dependencies of the gateway area, provided by domain.ts. Each file of the area picks what it needs.
 import type { Clock } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Connection, Db } from "../../platform/database/database.ts";
@@ -8,22 +8,22 @@ import type { Identity } from "../identity/service.ts";
 import type { Provisioner, ProvisionerCode } from "./provisioners/provisioner.ts";
 import type { GatewaySettings } from "./settings.ts";
 
-/** One call of a provisioner, for metrics and log; the diagnosis has no secrets. */
+/** One call of a provisioner, for metrics and logs. The diagnosis contains no secrets. */
 export interface ProvisionerCall {
   operation: "provision" | "revoke";
   outcome: "succeeded" | ProvisionerCode;
   durationMs: number;
   userId: string;
-  /** of whoever asked, where it was a request: what people quote from an answer */
+  /** of the request that caused the call, so that a user's report can be matched to the log */
   requestId?: string | undefined;
   diagnosis?: string;
 }
 
-/** Gateway mode as it is switched on. */
+/** The parts that exist only when gateway mode is on. */
 export interface GatewayMode {
   settings: GatewaySettings;
   provisioner: Provisioner;
-  /** changes with all that a new reconciliation of every key follows from */
+  /** see configuration-digest.ts; a change makes every key due */
   configurationDigest: string;
 }
 
@@ -36,11 +36,11 @@ export interface GatewayDependencies {
   audit: Audit;
   sealing: Sealing;
   identity: Identity;
-  /** @returns names of the user's groups, ordered without case */
+  /** @returns names of the user's groups, in case-insensitive order */
   groupsOf(connection: Connection, userId: string): readonly string[];
-  /** undefined where gateway mode is off */
+  /** undefined when gateway mode is off */
   mode: GatewayMode | undefined;
-  /** who makes the attempts of this process: the service may take over those of a service before it */
+  /** owner of this process's attempts; a new service process may take over those of its predecessor */
   attemptsBy: AttemptOwner;
   observe(call: ProvisionerCall): void;
 }

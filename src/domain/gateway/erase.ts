@@ -1,11 +1,11 @@
-// What an erasure takes of the gateway's rows. A key is revoked upstream first: until the gateway confirms that, the row that
-// waits for it keeps the address, which the gateway knows the key by.
+// Erases a person's data from the gateway area. The gateway identifies a key by the email address, so a pending revocation
+// keeps the address until the gateway confirms it.
 import type { Ids } from "../../platform/ids.ts";
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 import { createKeyRetirement } from "./keys/retire.ts";
 
-/** See ErasePersonalData; counts revocations that still wait. */
+/** See ErasePersonalData. The result also counts pending revocations. */
 export const createEraseKeys = (machine: { ids: Ids }): ErasePersonalData => {
   const retire = createKeyRetirement(machine);
   return (tx, { person: { userId }, nowMs }) => {

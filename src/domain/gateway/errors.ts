@@ -1,16 +1,16 @@
-// Why an inference token is not given, or not honoured: each with a reason of its own, so that the proxy can tell a person
-// what to do (gateway-keys.md section 11.26). Failures of provisioners are in provisioner.ts.
+// Errors for an inference token that is not issued or not accepted. Each has its own reason, so that the proxy can tell the
+// user what to do. Provisioner errors are in provisioner.ts.
 import { DomainError } from "../../platform/errors.ts";
 
 /** The grant or the browser sign-in behind it has ended. */
 export const loginEnded = () =>
   refusal("gateway.login_ended", "the sign-in behind this workstation has ended; sign in again");
 
-/** The workstation has signed out. */
+/** The workstation signed out. */
 export const sessionRevoked = () =>
   refusal("gateway.session_revoked", "this workstation has signed out; sign in again");
 
-/** Never given, or given up by a later sign-out. */
+/** The session never existed, or a later sign-out removed it. */
 export const sessionUnknown = () =>
   refusal("gateway.session_unknown", "this inference token is over; start again to get a new one");
 
@@ -18,7 +18,7 @@ export const userInactive = () => refusal("gateway.user_inactive", "your access 
 
 const refusal = (reason: string, message: string) => new DomainError("unauthenticated", reason, message);
 
-/** @param state of the key, as its owner sees it */
+/** @param state of the key, as shown to its user */
 export const keyMissing = (state: string) =>
   new DomainError(
     "conflict",

@@ -1,6 +1,5 @@
-// The life of a gateway key: its states as one table, how long to wait after a failure, when a key is due again, and how
-// it is shown. No I/O: keys.ts and attempts.ts decide with these functions inside their transactions.
-// Source: gateway-keys.md section 1, changed as its section 11 (3 to 7, 12 to 14) asks.
+// The life cycle of a gateway key: the table of state transitions, retry delays, due times, and the status on the wire.
+// Pure functions; keys.ts and attempts.ts call them inside their transactions.
 import { type Static, Type } from "@sinclair/typebox";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
 import { invariant } from "../../platform/errors.ts";
@@ -8,13 +7,13 @@ import type { ProvisionerCode, ProvisionReason } from "./provisioners/provisione
 import type { gatewayKeys } from "./tables.ts";
 
 /**
- * `missing`: never made, or taken away with its user's access. `ready`: a usable key is stored. `recovering`: an attempt
- * is under way for a user without a key. `error`: the last attempt gave none. `invalid`: the gateway disowned the key.
+ * `missing`: never created, or removed with the user's access. `ready`: a usable key is stored. `recovering`: an attempt is
+ * running for a user without a key. `error`: the last attempt failed. `invalid`: the gateway disowned the key.
  */
 export const KEY_STATES = ["ready", "missing", "invalid", "recovering", "error"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** `disowned`: the gateway says that it does not accept the key. `retired`: its user lost access, or it was revoked. */
+/** `disowned`: the gateway no longer accepts the key. `retired`: the user lost access, or the key was revoked. */
 export const KEY_EVENTS = [
   "begun",
   "succeeded",
@@ -26,23 +25,23 @@ export const KEY_EVENTS = [
 ] as const;
 export type KeyEvent = (typeof KEY_EVENTS)[number];
 
-/** Every transition there is. What is not here cannot happen, and is a bug if it is asked for. */
+/** All valid transitions. Any other transition is a bug. */
 export const TRANSITIONS: Readonly<Record<KeyState, Readonly<Partial<Record<KeyEvent, KeyState>>>>> = {
   missing: { begun: "recovering" },
   recovering: {
-    begun: "recovering", // the process of the attempt before died
+    begun: "recovering", // the process of the previous attempt died
     succeeded: "ready",
     failed: "error",
     replacement_failed: "invalid",
     retired: "missing",
   },
-  // A failure beside a usable key is shown and changes nothing: an outage of the admin API stops nobody.
+  // A failure is shown but a usable key stays ready: an outage of the admin API must not stop users.
   ready: { succeeded: "ready", failed: "ready", disowned: "invalid", expired: "error", retired: "missing" },
   error: { begun: "recovering", retired: "missing" },
   invalid: { begun: "recovering", retired: "missing" },
 };
 
-/** @returns the state that is stored after the event; an event that the state does not have is a bug */
+/** @returns the state after the event. @throws Error for an invalid transition, which is a bug */
 export function nextState(state: KeyState, event: Exclude<KeyEvent, "retired">): KeyRow["state"] {
   const next = TRANSITIONS[state][event];
   invariant(next && next !== "missing", `a gateway key that is ${state} can be ${event}`);
@@ -53,29 +52,28 @@ export type KeyRow = typeof gatewayKeys.$inferSelect;
 
 export const stateOf = (row: KeyRow | undefined): KeyState => row?.state ?? "missing";
 
-/** After this time another process may take an attempt over. */
+/** After this time another process may take over an attempt. */
 export const ATTEMPT_LEASE_MS = 2 * MINUTE_MS;
-/** A key that a new one replaces works for this long at the gateway, for what is under way with it. */
+/** A rotated key keeps working at the gateway for this long, so that running requests can finish. */
 export const ROTATION_OVERLAP_MS = 5 * MINUTE_MS;
 export const RETRY_BASE_MS = 30 * SECOND_MS;
 export const RETRY_MAX_MS = HOUR_MS;
 export const RETRY_DOUBLINGS_MAX = 7;
-/** A validation within this time of the last is answered from what is stored. */
+/** A validation within this time of the previous one is answered from the stored state. */
 export const VALIDATE_EVERY_MS = MINUTE_MS;
-/** A key is renewed this long before it expires, or after half its life where that is less. */
+/** A key is renewed this long before it expires, or halfway to its expiry if that is later. */
 export const EXPIRY_AHEAD_MS = DAY_MS;
-/** Automatic replacements of a disowned key in a window: one that is blocked upstream again and again must not flap. */
+/** Automatic replacements of disowned keys per window, so that a user who is blocked upstream does not cause a loop. */
 export const REPLACEMENTS_MAX = 5;
 export const REPLACEMENT_WINDOW_MS = DAY_MS;
 
-/** Nothing at the gateway will be different in half a minute; a person has to act. */
+/** Failures that an early retry cannot fix; a person has to act. */
 const PERMANENT: ReadonlySet<ProvisionerCode> = new Set(["invalid_config", "account_missing", "conflict"]);
 export const isPermanent = (code: ProvisionerCode): boolean => PERMANENT.has(code);
 
 /**
- * @param failures how many came before in a row
- * @param fraction random, 0 to 1: waits differ by a fifth either way
- * @source gateway-keys.md section 3
+ * @param failures number of earlier consecutive failures
+ * @param fraction random, 0 to 1; varies the delay by 20 % in either direction
  */
 export const retryDelayMs = (failures: number, fraction: number): number =>
   Math.round(
@@ -83,24 +81,24 @@ export const retryDelayMs = (failures: number, fraction: number): number =>
       (0.8 + 0.4 * fraction),
   );
 
-/** @returns when a usable key is looked at again: after the interval, or ahead of its expiry */
+/** @returns when a usable key is due again: after the interval, or before it expires */
 export function reconcileAtMs(
   { nowMs, expiresAtMs }: { nowMs: number; expiresAtMs: number | null },
   { ttlMs, fraction }: { ttlMs: number; fraction: number },
 ): number {
   const routineMs = nowMs + Math.round(ttlMs * (0.9 + 0.1 * fraction));
   if (expiresAtMs === null) return routineMs;
-  const halfLifeMs = Math.ceil(Math.max(0, expiresAtMs - nowMs) / 2); // the column holds whole milliseconds
+  const halfLifeMs = Math.ceil(Math.max(0, expiresAtMs - nowMs) / 2); // the column stores whole milliseconds
   return Math.min(routineMs, expiresAtMs - Math.min(EXPIRY_AHEAD_MS, halfLifeMs));
 }
 
 export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs;
 
-/** Of retries: they differ by a fifth either way. */
+/** The maximum retry delay, including its random variation of 20 %. */
 const LONGEST_RETRY_MS = RETRY_MAX_MS * 1.2;
 
-/** Due is what is planned for now, or for later than anything can be: then the clock has gone back since. */
+/** Due if planned for `untilMs` or earlier. A time after `fromMs` is also due: it can only mean that the clock was set back. */
 export interface DueTimes {
   untilMs: number;
   fromMs: number;
@@ -118,18 +116,18 @@ export const dueRevocations = (nowMs: number): DueTimes => ({
   fromMs: nowMs + Math.max(LONGEST_RETRY_MS, ATTEMPT_LEASE_MS),
 });
 
-/** What a look at a key is for. */
+/** The circumstances under which reasonToCall looks at a key. */
 export interface Occasion {
   nowMs: number;
   due: DueTimes;
   configurationDigest: string;
-  /** somebody asked for it: waits do not count */
+  /** a person asked: ignore the retry delay */
   manual: boolean;
-  /** also when nothing is due */
+  /** call even if nothing is due */
   force: boolean;
 }
 
-/** @returns why the provisioner must be called, or undefined when what is stored is the answer */
+/** @returns why the provisioner must be called; undefined if the stored state is the answer */
 export function reasonToCall(row: KeyRow | undefined, occasion: Occasion): ProvisionReason | undefined {
   if (!row) return "missing";
   const { nowMs, due, configurationDigest, manual, force } = occasion;
@@ -148,11 +146,11 @@ export function reasonToCall(row: KeyRow | undefined, occasion: Occasion): Provi
   return isChanged ? "configuration_changed" : "reconciliation_due";
 }
 
-/** A lease that ends later than one can was written before the clock went back, and counts as over. */
+/** A lease that ends later than possible was written before the clock was set back, so it counts as ended. */
 const isAhead = (untilMs: number, { nowMs, mostMs }: { nowMs: number; mostMs: number }): boolean =>
   untilMs > nowMs && untilMs <= nowMs + mostMs;
 
-/** @returns when a disowned key is replaced without anybody asking: at once within the budget, else when its window is over */
+/** @returns when a disowned key is replaced automatically: now while within the budget, otherwise when the window ends */
 export function nextReplacementMs(row: KeyRow, nowMs: number): number {
   const windowMs = windowOf(row, nowMs);
   return windowMs === undefined || row.replacements < REPLACEMENTS_MAX
@@ -160,7 +158,7 @@ export function nextReplacementMs(row: KeyRow, nowMs: number): number {
     : windowMs + REPLACEMENT_WINDOW_MS;
 }
 
-/** @returns when the window of the budget began; undefined when none is open */
+/** @returns when the budget's current window began; undefined for none */
 export const windowOf = ({ replacementsSinceMs }: KeyRow, nowMs: number): number | undefined =>
   replacementsSinceMs !== null &&
   replacementsSinceMs <= nowMs &&
@@ -171,7 +169,7 @@ export const windowOf = ({ replacementsSinceMs }: KeyRow, nowMs: number): number
 const Time = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 const Text = Type.Union([Type.String(), Type.Null()]);
 
-/** Body of every operation on the caller's key (SEED.md, gateway-keys.md section 1.2): all members, always. */
+/** Response body of every operation on the caller's key. All members are always present. */
 export const GatewayKeyStatus = Type.Object({
   enabled: Type.Boolean({ description: "whether gateway mode is on" }),
   email: Type.String({ format: "email" }),
@@ -195,7 +193,7 @@ const timeOf = (ms: number | null | undefined): string | null => (ms == null ? n
 
 export const EXPIRED_PROBLEM = "your key has expired and is being replaced";
 
-/** @returns the status as every face shows it; nothing of the secret and its wrapping */
+/** @returns the status as the API and the commands show it, without the secret and its wrapping */
 export function toKeyStatus(
   row: KeyRow | undefined,
   { email, enabled, nowMs }: { email: string; enabled: boolean; nowMs: number },

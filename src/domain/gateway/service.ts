@@ -1,4 +1,4 @@
-// Gateway keys of users: joins the files of the area. Each part says in its own file what it does.
+// Assembles the management of users' gateway keys. inference/inference.ts assembles the inference part.
 import { KeyAdministration } from "./administration/administration.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys/keys.ts";
@@ -15,7 +15,7 @@ export type { GatewaySettings } from "./settings.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** Called once, in domain.ts. */
 export function createGateway(dependencies: GatewayDependencies) {
   const { mode } = dependencies;
   const keys = new GatewayKeys(dependencies);
@@ -23,17 +23,16 @@ export function createGateway(dependencies: GatewayDependencies) {
   return {
     mode,
     keys,
-    /** undefined where gateway mode is off */
+    /** undefined when gateway mode is off */
     reconciler,
-    /** @returns whether keys can be looked up; what the database throws is passed on */
+    /** @returns whether keys can be read; errors of the database propagate */
     isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
-    /** what operators see and do */
+    /** operator actions */
     administration: new KeyAdministration(dependencies, { keys, reconciler }),
-    /** @returns how many keys have each problem, by the provisioner's code, the most frequent first */
+    /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
     /**
-     * @returns how many keys are in each stored state, how many have a problem beside it, how many are due for a look, and how many
-     *   are yet to be revoked at the gateway
+     * @returns the number of keys per stored state, of keys with a problem, of keys that are due, and of pending revocations
      */
     figures: () => ({
       ...store.countWaiting(

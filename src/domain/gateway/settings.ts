@@ -1,15 +1,15 @@
-// What the gateway area is configured with; undefined as a whole where gateway mode is off (gateway-keys.md section 10).
+// Settings of the gateway area. Undefined as a whole when gateway mode is off.
 import type { Secret } from "../../platform/secret.ts";
 
 export interface GatewaySettings {
-  /** the adapter; `litellm` is the only one */
+  /** `litellm` is the only supported gateway type */
   type: "litellm";
   /** origin of the gateway, for the provisioner */
   url: string;
   /** origin of the inference proxy, given to clients */
   inferenceProxyUrl: string;
   inferenceProxyHealthUrl: string;
-  /** opens the internal operations to the inference proxy; without it they are closed */
+  /** lets the inference proxy call the internal operations; without it they are always refused */
   proxyToken: Secret | undefined;
   inferenceJwt: {
     issuer: string;
@@ -22,22 +22,22 @@ export interface GatewaySettings {
 }
 
 export interface ProvisionerSettings {
-  /** `builtin-litellm`, or a name of the operator's for an executable */
+  /** `builtin-litellm`, or a name that the operator chose for an executable */
   type: string;
   reconcileTtlSeconds: number;
-  /** for one call, whatever it takes */
+  /** deadline of one call as a whole */
   timeoutSeconds: number;
-  /** calls at the same moment */
+  /** concurrent calls */
   maxConcurrency: number;
-  /** both, or the built-in provisioner */
+  /** undefined for the built-in provisioner */
   executable: { path: string; sha256: string; environment: Readonly<Record<string, string>> } | undefined;
-  /** changes when the operator wants every key reconciled */
+  /** the operator changes it to have every key reconciled */
   policyRevision: string | undefined;
   adminKey: Secret | undefined;
   policy: GatewayPolicy;
 }
 
-/** What the built-in provisioner gives each key; an empty list of models is the gateway's own default. */
+/** Policy that the built-in provisioner applies to each key. An empty list of models means the gateway's default. */
 export interface GatewayPolicy {
   models: readonly string[];
   maxBudget: number | undefined;
@@ -46,8 +46,8 @@ export interface GatewayPolicy {
   rpmLimit: number | undefined;
   tpmLimit: number | undefined;
   maxParallelRequests: number | undefined;
-  /** life of a key, such as `90d` */
+  /** lifetime of a key, such as `90d` */
   duration: string | undefined;
-  /** whether a key is made in the one team of its user */
+  /** whether a key is created in its user's only team */
   teamScoped: boolean;
 }

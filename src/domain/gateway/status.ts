@@ -1,5 +1,4 @@
-// How gateway mode stands in this installation, from the policy in force and what is configured; nobody is contacted.
-// Source: gateway-keys.md section 9.6, openapi.yaml getGatewayStatus.
+// Status of gateway mode in this installation, derived from the current policy and the settings without network calls.
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../platform/errors.ts";
 import type { GovernanceConfig } from "../governance/service.ts";
@@ -20,7 +19,7 @@ type Checks = Record<(typeof CHECKS)[number], boolean>;
 const Flag = Type.Boolean();
 const Url = Type.Optional(Type.String({ format: "uri" }));
 
-/** All members but the first two are for administrators. */
+/** All members except the first two are for administrators only. */
 export const GatewayStatus = Type.Object({
   enabled: Type.Boolean({ description: "whether the policy in force has a gateway block" }),
   runtime_configured: Type.Boolean({ description: "whether everything is there that inference needs" }),
@@ -47,13 +46,13 @@ export const GatewayStatus = Type.Object({
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
 interface StatusDependencies {
-  /** the document in force */
+  /** the current policy document */
   policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">;
   mode: GatewayMode | undefined;
   signingKeys: Pick<SigningKeyRing, "signer"> | undefined;
 }
 
-/** @returns everything, for administrators */
+/** @returns the full status, for administrators */
 export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
   const { policy, mode } = stands;
   const { gateway, allowed_harnesses: names } = policy;
@@ -72,7 +71,7 @@ export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
 }
 
 function checksOf({ policy, mode, signingKeys }: StatusDependencies): Checks {
-  const isOn = mode !== undefined; // the service does not start with less than these four
+  const isOn = mode !== undefined; // the service does not start without these four
   return {
     gateway_policy: policy.gateway !== undefined,
     gateway_url: isOn,
@@ -84,7 +83,7 @@ function checksOf({ policy, mode, signingKeys }: StatusDependencies): Checks {
   };
 }
 
-/** @returns what everybody may know */
+/** @returns the part that every member of the organization may see */
 export const forMembers = ({ enabled, runtime_configured }: GatewayStatus): GatewayStatus => ({
   enabled,
   runtime_configured,

@@ -1,5 +1,4 @@
-// Tables of gateway keys, of what is to be revoked upstream, and of inference tokens; constraints and indices are in
-// migrations.
+// Tables of gateway keys, queued revocations and inference tokens. Constraints and indexes are in the migrations.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { signingKeyTable } from "../shared/signing-key-tables.ts";
 
@@ -7,15 +6,15 @@ export const gatewayKeys = sqliteTable("gateway_keys", {
   userId: text("user_id").primaryKey(),
   organizationId: text("organization_id").notNull(),
   state: text("state", { enum: ["ready", "error", "invalid", "recovering"] }).notNull(),
-  /** the address under which it was provisioned */
+  /** email address under which the key was provisioned */
   email: text("email").notNull(),
   externalId: text("external_id"),
   alias: text("alias"),
-  /** what the provisioner wants back with the next call, as JSON */
+  /** JSON that the provisioner gets back with the next call */
   metadata: text("metadata"),
-  /** digest of all that a new reconciliation follows from */
+  /** see configuration-digest.ts */
   configurationDigest: text("configuration_digest"),
-  /** changes with every write of the credential; part of what it is sealed under */
+  /** changes with every write of the credential; part of its sealing context */
   credentialVersion: text("credential_version").notNull(),
   sealedCredential: text("sealed_credential"),
   sealingKeyId: text("sealing_key_id"),
@@ -24,18 +23,18 @@ export const gatewayKeys = sqliteTable("gateway_keys", {
   invalidationReason: text("invalidation_reason"),
   problemCode: text("problem_code"),
   problem: text("problem"),
-  /** failures in a row; they make the waits longer */
+  /** consecutive failures; they lengthen the retry delay */
   failures: integer("failures").notNull(),
   /** automatic replacements of invalid keys since `replacementsSinceMs` */
   replacements: integer("replacements").notNull(),
   replacementsSinceMs: integer("replacements_since_ms"),
-  /** when the service looks at it again by itself */
+  /** when the service reconciles the key again on its own */
   nextAttemptAtMs: integer("next_attempt_at_ms"),
-  /** until then another attempt is under way */
+  /** end of the running attempt's lease */
   recoveringUntilMs: integer("recovering_until_ms"),
-  /** who makes that attempt; null for one of an older program */
+  /** owner of that attempt; null if an older version wrote it */
   recoveringBy: text("recovering_by", { enum: ["service", "command"] }),
-  /** an attempt that was not heard of again may have made a key upstream that nobody knows */
+  /** an attempt that never settled may have created an unknown key upstream */
   leftovers: integer("leftovers", { mode: "boolean" }).notNull(),
   reconciledAtMs: integer("reconciled_at_ms"),
   validatedAtMs: integer("validated_at_ms"),

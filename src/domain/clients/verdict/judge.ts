@@ -38,7 +38,7 @@ export type Judge = (reported: Reported) => Judgement;
 export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDependencies): Judge {
   const known = new Map<string, Expectations>();
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
-    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the rules are part of the key because the value caches version checks
+    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the value caches version checks
     const remembered = known.get(key);
     if (remembered) return remembered;
     const revision = findRevision(organizationId, id);

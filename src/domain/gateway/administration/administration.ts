@@ -1,6 +1,6 @@
-// What an operator does with gateway keys: makes, replaces, revokes one, reconciles all. The work is that of keys.ts and
-// reconciler.ts, under the same leases, whichever process asks; here it is waited for to its end, and its failures are told with
-// what the gateway or the executable said.
+// Operator actions on gateway keys: create, replace or revoke one key, or reconcile all. keys.ts and reconciler.ts do the work,
+// under the same leases in every process. These actions wait until the work is done, and their errors include what the gateway
+// or the executable reported.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
@@ -19,18 +19,18 @@ export interface KeyOperation {
 }
 
 export interface KeyResult {
-  /** whether the user has another key than before */
+  /** whether the user now has a different key */
   changed: boolean;
   key: KeyView;
 }
 
 export interface ReconcileOptions {
   actor: Actor;
-  /** ends it after the attempts that are under way */
+  /** stops the run once the attempts in progress are done */
   signal: AbortSignal;
-  /** told beforehand how many keys there are to look after */
+  /** called once at the start with the numbers that are due */
   onBegin(due: Reconciled): void;
-  /** told after each */
+  /** called after each key */
   onKey(): void;
 }
 
@@ -43,17 +43,17 @@ export class KeyAdministration extends KeyDirectory {
   }
 
   /**
-   * Gives the user a working key, or looks after the one there is when that is due.
-   * @param manual passes over waits after failures
-   * @throws DomainError `gateway.off`, `gateway.no_access`, `gateway.key_missing`, `gateway.attempt_running`, and what a
-   *   provisioner may fail with
+   * Gives the user a working key, or reconciles the existing key when it is due.
+   * @param manual ignores the retry delay after failures
+   * @throws DomainError `gateway.off`, `gateway.no_access`, `gateway.key_missing`, `gateway.attempt_running`, and the
+   *   errors of the provisioner
    */
   async ensure({ actor, user, manual }: KeyOperation & { manual: boolean }): Promise<KeyResult> {
     this.checkWish(user);
     return await this.#settled(user, () => this.parts.keys.ensure({ actor, user, manual }));
   }
 
-  /** Replaces the user's key, or makes the first. @throws as `ensure`; DomainError `gateway.not_rotated` */
+  /** Replaces the user's key, or creates the first one. @throws as `ensure`; DomainError `gateway.not_rotated` */
   async rotate({ actor, user }: KeyOperation): Promise<KeyResult> {
     this.checkWish(user);
     const result = await this.#settled(user, () => this.parts.keys.rotate({ actor, user }));
@@ -61,22 +61,22 @@ export class KeyAdministration extends KeyDirectory {
     return result;
   }
 
-  /** @throws DomainError `gateway.off`, `gateway.no_access`: what `ensure` and `rotate` refuse */
+  /** @throws DomainError `gateway.off`, `gateway.no_access`, under the same conditions as `ensure` and `rotate` */
   checkWish({ email, status }: User): void {
     if (!this.dependencies.mode) throw gatewayOff();
     if (status === "active") return;
     throw new DomainError("conflict", "gateway.no_access", `${email} is ${status}, and so may have no key`);
   }
 
-  /** Takes the user's key away; it is revoked at the gateway by the service. @returns whether there was one */
+  /** Removes the user's key; the service revokes it at the gateway. @returns whether the user had a key */
   revoke(wish: KeyOperation): Promise<boolean> {
     return this.parts.keys.revoke(wish);
   }
 
   /**
-   * Looks after every key that is stored, and carries out what is to be revoked. Everything is made due first: what this process
-   * does not come to, the service does.
-   * @returns how many were looked after here
+   * Reconciles every stored key and carries out pending revocations. Marks everything as due first, so that the service
+   * completes whatever this process does not finish.
+   * @returns the numbers processed here
    * @throws DomainError `gateway.off`
    */
   async reconcile({ actor, signal, onBegin, onKey }: ReconcileOptions): Promise<Reconciled> {
@@ -111,7 +111,7 @@ export class KeyAdministration extends KeyDirectory {
     } catch (error) {
       throw error instanceof ProvisionerError ? failureFor(user, error) : error;
     }
-    await this.parts.keys.attempts?.drain(); // the answer may have come before the work was done
+    await this.parts.keys.attempts?.drain(); // the answer can arrive before the attempt is done
     const key = this.show(user);
     if (key.state !== "ready") throw keyNotCreated(key);
     return { changed: this.#versionOf(user) !== before, key };
@@ -122,7 +122,7 @@ export class KeyAdministration extends KeyDirectory {
   }
 }
 
-/** The operator is told what people at workstations are not. It is the user who is not let in there. */
+/** Shows the operator the provisioner's diagnosis, which users at workstations do not see. */
 function failureFor({ email }: User, error: ProvisionerError): DomainError {
   const kind = error.kind === "forbidden" ? "conflict" : error.kind;
   return new DomainError(kind, error.reason, `${email} has no key: ${error.diagnosis}`, { cause: error });

@@ -1,12 +1,11 @@
-// SQL of the operator's view of gateway keys, and of making all of them due. What is done with a due key is in store.ts and
-// attempts.ts.
+// SQL for the operator's view of gateway keys, and for marking all of them as due. store.ts and attempts.ts handle due keys.
 import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { likePattern, type PageSlice } from "../../shared/page.ts";
 import type { KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
-/** A key without its secret, and without what the secret is wrapped in. */
+/** A key without its secret and the secret's wrapping. */
 export type ShownKey = Omit<
   KeyRow,
   "sealedCredential" | "credentialVersion" | "metadata" | "configurationDigest"
@@ -14,16 +13,16 @@ export type ShownKey = Omit<
 
 export interface KeyFilter {
   state?: KeyRow["state"] | undefined;
-  /** only keys whose last attempt failed, and those that were disowned */
+  /** only keys whose last attempt failed or that the gateway disowned */
   withProblem?: boolean | undefined;
-  /** part of the address */
+  /** part of the email address */
   q?: string | undefined;
 }
 
 const { sealedCredential, credentialVersion, metadata, configurationDigest, ...shown } =
   getTableColumns(gatewayKeys);
 
-/** Ordered by address. */
+/** Ordered by email address. */
 export function listKeys(
   connection: Connection,
   organizationId: string,
@@ -51,7 +50,7 @@ export function listKeys(
   return { items, total };
 }
 
-/** @returns how many revocations of this user's keys wait */
+/** @returns the number of pending revocations of this user's keys */
 export const countRevocationsOf = (connection: Connection, userId: string): number =>
   connection
     .select({ total: count() })
@@ -59,7 +58,7 @@ export const countRevocationsOf = (connection: Connection, userId: string): numb
     .where(eq(gatewayRevocations.userId, userId))
     .get()?.total ?? 0;
 
-/** Makes keys due that no attempt is under way for, and revocations with them. @returns how many of each */
+/** Marks all revocations as due, and all keys without a running attempt. @returns the number of each */
 export function makeAllDue(
   tx: Tx,
   { organizationId, nowMs }: { organizationId: string; nowMs: number },

@@ -1,5 +1,5 @@
-// Gateway keys as operators look at them: pages of keys, one user's key, what waits to be revoked. Nothing of a secret is in it,
-// and nobody is contacted.
+// The operator's view of gateway keys: pages of keys, one user's key, pending revocations. Contains no secrets and makes no
+// network calls.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
@@ -16,21 +16,21 @@ export interface KeyView {
   alias: string | null;
   /** identifier at the gateway, never the credential */
   externalId: string | null;
-  /** what went wrong last, in an operator's words; beside a ready key it stops nobody */
+  /** the last problem, worded for operators; a ready key with a problem still works */
   problem: string | null;
   problemCode: string | null;
-  /** in a row */
+  /** consecutive */
   failures: number;
-  /** when the service looks at it by itself; null where nobody does before somebody asks */
+  /** when the service reconciles the key on its own; null if it waits for a request */
   nextAttemptAtMs: number | null;
-  /** until then an attempt is under way, in whichever process */
+  /** an attempt, in any process, holds the key until then */
   attemptUntilMs: number | null;
   expiresAtMs: number | null;
   reconciledAtMs: number | null;
   validatedAtMs: number | null;
   invalidatedAtMs: number | null;
   invalidationReason: string | null;
-  /** id of the key that the credential is sealed under */
+  /** id of the key that seals the credential */
   sealingKeyId: string | null;
 }
 
@@ -40,7 +40,7 @@ export class KeyDirectory {
   constructor(private readonly db: Db) {}
 
   /**
-   * @returns keys that are stored, by address; users without one are not among them
+   * @returns stored keys, ordered by email address; users without a key are not listed
    * @throws DomainError `gateway_key.invalid`
    */
   list(organizationId: string, { state, withProblem, ...query }: KeyQuery): Page<KeyView> {
@@ -58,13 +58,13 @@ export class KeyDirectory {
     return { page, perPage, total, items: items.map(viewOf) };
   }
 
-  /** @returns the user's key, `missing` where there is none */
+  /** @returns the user's key; its state is `missing` for none */
   show({ id, email }: Pick<User, "id" | "email">): KeyView {
     const row = store.findKey(this.db.read, id);
     return row ? viewOf(row) : { ...NO_KEY, userId: id, email };
   }
 
-  /** @returns how many keys of the user are yet to be revoked at the gateway */
+  /** @returns the number of the user's keys that still have to be revoked at the gateway */
   revocationsOf({ id }: Pick<User, "id">): number {
     return directoryStore.countRevocationsOf(this.db.read, id);
   }
@@ -106,7 +106,7 @@ const NO_KEY: Omit<KeyView, "userId" | "email"> = {
   sealingKeyId: null,
 };
 
-/** What people at workstations read (provisioner.ts) sends them to their administrator. */
+/** For operators. The texts in provisioner.ts are for users and refer them to their administrator. */
 const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
   invalid_config: "the gateway or its provisioner is not configured as it must be",
   account_missing: "the gateway has no account of this address",
@@ -116,7 +116,7 @@ const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
   rejected: "the gateway refused to make a key",
 };
 
-/** A key that was disowned is a problem also before the first attempt to replace it. */
+/** A disowned key is a problem even before the first attempt to replace it. */
 function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
   return problem !== null && code ? PROBLEMS[code] : (problem ?? invalidationReason);

@@ -1,5 +1,4 @@
-// The rows of the keys that sign inference tokens. Which key signs, and until when an old one verifies, is for
-// inference-keys.ts.
+// Stores the keys that sign inference tokens. inference-keys.ts decides which key signs and how long an old key verifies.
 import { signingKeyStore } from "../../shared/signing-key-store.ts";
 import { gatewaySigningKeys } from "../tables.ts";
 

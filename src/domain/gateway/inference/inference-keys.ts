@@ -1,11 +1,11 @@
-// The keys that sign inference tokens: RSA, because proxies expect it. How keys follow each other is signing-key-ring.ts.
+// The keys that sign inference tokens: RSA, because proxies expect it. signing-key-ring.ts rotates them.
 import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-key-ring.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { inferenceKeyStore } from "./inference-keys-store.ts";
 
 type Machine = Pick<SigningKeyRingOptions, "db" | "clock" | "audit" | "sealing">;
 
-/** @returns the ring; made once, when the area is joined */
+/** Called once, when the area is assembled. */
 export const createInferenceKeys = (
   { db, clock, audit, sealing }: Machine,
   { tokenTtlSeconds, rotationDays }: GatewaySettings["inferenceJwt"],

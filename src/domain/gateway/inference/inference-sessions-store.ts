@@ -1,4 +1,4 @@
-// SQL of gateway sessions: what one grant may use the gateway with. Whether one counts is for inference.ts.
+// SQL for gateway sessions. A session lets one grant use the gateway. Callers decide whether a session is valid.
 import { and, eq, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { gatewaySessions } from "../tables.ts";
@@ -36,7 +36,7 @@ export function revoke(tx: Tx, { id, revokedAtMs }: { id: string; revokedAtMs: n
   tx.update(gatewaySessions).set({ revokedAtMs }).where(eq(gatewaySessions.id, id)).run();
 }
 
-/** Removes those that other grants of the login session have. @returns how many */
+/** Removes the gateway sessions of the login session's other grants. @returns the number removed */
 export const removeSiblings = (tx: Tx, { loginSessionId, grantId }: GatewaySessionRow): number =>
   tx
     .delete(gatewaySessions)

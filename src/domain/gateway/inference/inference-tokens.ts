@@ -1,7 +1,6 @@
-// Inference tokens: with one a workstation's agents may use the inference proxy for as long as its login stands. A token
-// names a gateway session, one for each grant, and counts while that row does; key-resolver.ts asks again at every use, so no
-// times are compared. Which keys sign is inference-keys.ts.
-// Source: gateway-keys.md sections 9.1 to 9.3, with the gaps 27 and 28 of section 11 mended.
+// Inference tokens let a workstation's agents use the inference proxy while the workstation's login is active. A token names a
+// gateway session, one per grant, and is valid while that row is. key-resolver.ts reads the row on every use, so revocation
+// needs no comparison of times. inference-keys.ts provides the signing keys.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
@@ -20,11 +19,11 @@ export interface InferenceTokensDependencies {
   clock: Clock;
   ids: Ids;
   audit: Audit;
-  /** nothing when the login of a grant has ended */
+  /** returns undefined when the login of the grant has ended */
   loginOf: FindActiveLogin;
 }
 
-/** How inference tokens are made; undefined where gateway mode is off. */
+/** What minting needs; undefined when gateway mode is off. */
 export interface Minting {
   settings: GatewaySettings;
   keys: SigningKeyRing;
@@ -40,7 +39,7 @@ export interface Workstation {
 export interface InferenceToken {
   /** JWT, RS256 */
   token: string;
-  /** UTC milliseconds, of `exp` */
+  /** UTC milliseconds; equals `exp` */
   expiresAtMs: number;
   proxyUrl: string;
 }
@@ -52,7 +51,7 @@ export class InferenceTokens {
   ) {}
 
   /**
-   * @returns a new token, which ends with the login session at the latest; tokens before it go on
+   * @returns a new token, valid no longer than the login session; earlier tokens stay valid
    * @throws DomainError `gateway.off`, `gateway.login_ended`, `gateway.session_revoked`, `signing_key.*`
    */
   async mint(workstation: Workstation): Promise<InferenceToken> {
@@ -68,9 +67,8 @@ export class InferenceTokens {
   }
 
   /**
-   * Ends every inference token of the login session. The workstation that asks gets no other until it signs in again;
-   * others that came in through the same browser may ask for new ones. Safe to repeat.
-   * @source client-and-auth.md section 3.6
+   * Revokes every inference token of the login session. The calling workstation gets no new token until it signs in again;
+   * other workstations approved from the same browser sign-in may request new ones. Idempotent.
    */
   revokeSession(actor: Actor, workstation: Workstation): Promise<void> {
     const { db, clock, audit } = this.own;

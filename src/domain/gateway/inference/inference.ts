@@ -1,5 +1,5 @@
-// The way of workstations and of the inference proxy through the gateway: joins tokens, their keys and the resolver. The keys
-// at the gateway themselves are service.ts's.
+// Inference for workstations and the inference proxy: assembles tokens, their signing keys and the key resolver. service.ts
+// assembles the management of gateway keys.
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { FindActiveLogin } from "../../access/service.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
@@ -17,7 +17,7 @@ export interface InferenceDependencies extends Omit<GatewayDependencies, "groups
 
 export type Inference = ReturnType<typeof createInference>;
 
-/** @returns the operations; made once, in domain.ts */
+/** Called once, in domain.ts. */
 export function createInference(dependencies: InferenceDependencies) {
   const settings = dependencies.mode?.settings;
   const minting = settings && {
@@ -26,10 +26,10 @@ export function createInference(dependencies: InferenceDependencies) {
   };
   return {
     tokens: new InferenceTokens(dependencies, minting),
-    /** of inference tokens; undefined where gateway mode is off */
+    /** keys that sign inference tokens; undefined when gateway mode is off */
     signingKeys: minting?.keys,
     resolve: createResolver(dependencies),
-    /** undefined where there is no proxy */
+    /** undefined when no proxy is configured */
     proxyHealth: settings && createProxyHealth(dependencies),
   };
 }

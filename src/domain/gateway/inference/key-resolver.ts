@@ -1,6 +1,5 @@
-// What the inference proxy gets for a token it has verified: the user's key at the gateway, as long as everything behind the
-// token stands. The only way on which a key leaves the service.
-// Source: gateway-keys.md section 9.4, with the gaps 3, 23 and 26 of section 11 mended.
+// Gives the inference proxy the user's gateway key for a verified token, if the token's session, login and user are still
+// active. This is the only path on which a key leaves the service.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -32,7 +31,7 @@ export interface ResolverDependencies {
   keys: Pick<GatewayKeys, "attempts">;
 }
 
-/** What an inference token says. */
+/** The claims of an inference token that the lookup needs. */
 export interface ResolveRequest {
   userId: string;
   gatewaySessionId: string;
@@ -42,15 +41,15 @@ export interface ResolvedKey {
   credential: Secret;
   user: User;
   key: KeyRow;
-  /** when the proxy must ask again at the latest */
+  /** the proxy must ask again by then */
   sessionExpiresAtMs: number;
 }
 
 export type Resolve = (request: ResolveRequest) => ResolvedKey;
 
 /**
- * @returns the look-up, four prepared queries each
- * @throws (the look-up) DomainError unauthenticated: `gateway.session_unknown`, `gateway.session_revoked`,
+ * @returns the lookup; each call runs four prepared queries
+ * @throws (the lookup) DomainError unauthenticated: `gateway.session_unknown`, `gateway.session_revoked`,
  *   `gateway.user_inactive`, `gateway.login_ended`; conflict: `gateway.key_missing`, `gateway.key_expired`; unavailable:
  *   `gateway.key_unreadable`
  */
@@ -65,7 +64,7 @@ export const createResolver =
     const credential = openCredential(sealing, key);
     if (credential) return { credential, user, key, sessionExpiresAtMs: login.expiresAtMs };
     const wish = { actor: systemActor(user), manual: false, force: true, replace: true };
-    void keys.attempts?.run(user.id, wish).catch(() => {}); // whoever asks next learns how it went
+    void keys.attempts?.run(user.id, wish).catch(() => {}); // the next request reports the outcome
     throw keyUnreadable();
   };
 

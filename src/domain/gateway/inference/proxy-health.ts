@@ -1,12 +1,11 @@
-// Whether the inference proxy is there, asked from this machine on an administrator's wish. What comes back is told, never
-// thrown: an unhealthy proxy is an answer.
-// Source: gateway-keys.md section 9.6.
+// Checks from this machine whether the inference proxy is healthy, when an administrator asks. Failures are returned, not
+// thrown: an unhealthy proxy is a valid result.
 import { type Static, Type } from "@sinclair/typebox";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 
-/** Name of the proxy on the list of outgoing destinations. */
+/** Name of the proxy in the list of outbound destinations. */
 export const PROXY_DESTINATION = "inference-proxy";
 export const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
 
@@ -19,7 +18,7 @@ export const ProxyHealth = Type.Object({
 });
 export type ProxyHealth = Static<typeof ProxyHealth>;
 
-/** @returns the check; it waits HEALTH_TIMEOUT_MS at most */
+/** @returns the check; it waits at most HEALTH_TIMEOUT_MS */
 export const createProxyHealth =
   ({ clock, outbound }: { clock: Clock; outbound: Pick<Outbound, "fetch"> }) =>
   async (): Promise<ProxyHealth> => {

@@ -1,5 +1,5 @@
-// What an attempt does to the row, in transactions: they look at everything anew, so nothing newer is overwritten, and
-// whatever was made upstream and is not kept is queued for revocation (gateway-keys.md sections 1.4, 2.1 and 11.7 to 11.11).
+// The transactions of an attempt. Each one reads the row again, so that it never overwrites newer data. A key that was created
+// upstream but is not stored is queued for revocation.
 
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -30,33 +30,33 @@ import { sealCredential } from "../sealing/sealed-credential.ts";
 import { KeyChanges } from "./key-changes.ts";
 import * as store from "./store.ts";
 
-/** What somebody wants of a key. */
+/** What the caller of an attempt asks for. */
 export interface AttemptOptions {
   actor: Actor;
-  /** a person asked for it: waits do not count */
+  /** a person asked: ignore the retry delay */
   manual: boolean;
-  /** ask the gateway even when nothing is due */
+  /** call the gateway even if nothing is due */
   force: boolean;
-  /** whether a key that turns out to be disowned is replaced at once */
+  /** replace a key at once if the gateway disowns it */
   replace: boolean;
-  /** nobody waits for it */
+  /** no caller waits for the result */
   patient?: true;
-  /** a new key in place of a healthy one, which stays until the new one is stored */
+  /** replace a healthy key; the old one stays until the new one is stored */
   rotate?: true;
 }
 
 export interface Outcome {
   row: KeyRow | undefined;
-  /** why there is no key, or why the stored one could not be looked after */
+  /** why there is no key, or why the stored key could not be reconciled */
   failure?: ProvisionerError;
 }
 
-/** An attempt that was begun, and by what it recognises its row when it settles. */
+/** A running attempt, with the values that identify its row when it settles. */
 export interface Begun {
   request: ProvisionRequest;
   credentialVersion: string;
   leaseUntilMs: number;
-  /** whether keys that nobody knows may still be upstream when it succeeds */
+  /** whether unknown keys may remain upstream even after success */
   leavesLeftovers: boolean;
 }
 
@@ -74,7 +74,7 @@ export class AttemptSteps {
     this.#changes = new KeyChanges(dependencies);
   }
 
-  /** @returns the attempt, or what is stored where there is nothing to do */
+  /** @returns the attempt, or the stored state if there is nothing to do */
   begin(tx: Tx, userId: string, wish: AttemptOptions): Begun | Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const user = this.#activeUser(tx, userId);
@@ -103,7 +103,7 @@ export class AttemptSteps {
     };
   }
 
-  /** Stores what the provisioner gave, or queues it for revocation where its user or its row has moved on. */
+  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed meanwhile. */
   succeed(tx: Tx, begun: Begun, { key, actor }: Settling & { key: ProvisionedKey }): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, begun);
@@ -132,7 +132,7 @@ export class AttemptSteps {
       problemCode: null,
       problem: null,
       failures: 0,
-      // Somebody who made it due meanwhile wants another look.
+      // If the key was marked as due during the attempt, it stays due.
       nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? dueAtMs : nowMs,
       recoveringUntilMs: null,
       leftovers: begun.leavesLeftovers,
@@ -143,7 +143,7 @@ export class AttemptSteps {
     return { row: after };
   }
 
-  /** Keeps a usable key, whatever failed; a key that the gateway disowns goes. */
+  /** Keeps a usable key whatever the failure, unless the gateway disowned the key. */
   fail(tx: Tx, begun: Begun, { error, actor }: Settling & { error: ProvisionerError }): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, begun);
@@ -162,7 +162,7 @@ export class AttemptSteps {
       state: nextState(row.state, failureOf(row)),
       problemCode: error.code,
       problem: error.message,
-      // A usable key is still as the configuration before wanted it, and the next call says so.
+      // A usable key keeps its old digest, because it still has to be brought in line with the new configuration.
       ...(row.state !== "ready" && { configurationDigest: this.mode.configurationDigest }),
       failures: permanent ? row.failures : row.failures + 1,
       nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? retryAtMs : nowMs,
@@ -207,7 +207,7 @@ export class AttemptSteps {
     });
   }
 
-  /** @returns the row while it is still the one of this attempt and its user may have a key */
+  /** @returns the row if it still belongs to this attempt and its user may have a key */
   #ownRow(tx: Tx, { request, credentialVersion, leaseUntilMs }: Begun): KeyRow | undefined {
     const row = store.findKey(tx, request.identity.id);
     const isOwn = row?.credentialVersion === credentialVersion && row.recoveringUntilMs === leaseUntilMs;
@@ -254,7 +254,7 @@ export class AttemptSteps {
   }
 }
 
-/** @returns the key of the last success, where one is stored */
+/** @returns the stored key of the last success; null for none */
 const previousOf = (row: KeyRow | undefined): PreviousKey | null =>
   row?.state === "ready" && row.externalId !== null && row.alias !== null
     ? { externalId: row.externalId, alias: row.alias, metadata: parseMetadata(row.metadata) }
@@ -263,7 +263,7 @@ const previousOf = (row: KeyRow | undefined): PreviousKey | null =>
 const failureOf = ({ state, invalidatedAtMs }: KeyRow): "failed" | "replacement_failed" =>
   state === "recovering" && invalidatedAtMs !== null ? "replacement_failed" : "failed";
 
-/** @returns what is wrong with an answer that says it is a success (gateway-keys.md sections 2.1 step 11 and 11.10) */
+/** @returns what is missing in a successful answer; undefined if it is complete */
 function missingFields(row: KeyRow, key: ProvisionedKey, nowMs: number): string | undefined {
   if (key.externalId.trim() === "") return "the provisioner gave no external id";
   if (key.alias.trim() === "") return "the provisioner gave no alias";

@@ -1,6 +1,5 @@
-// One attempt to give a user a working key: begin, call the provisioner, settle. The call runs detached from whoever asked
-// for it and is shared by all who ask meanwhile. What beginning and settling do to the row is in attempt-steps.ts.
-// Source: gateway-keys.md sections 2 and 7, with the gaps 8, 14 and 15 of section 11 mended.
+// One attempt to give a user a working key: begin, call the provisioner, settle. The attempt does not end with the request that
+// started it, and concurrent requests for the same user share it. attempt-steps.ts updates the row at the start and the end.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Sync, Tx } from "../../../platform/database/database.ts";
@@ -8,7 +7,7 @@ import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../depen
 import { ProvisionerError, type RevokeRequest } from "../provisioners/provisioner.ts";
 import { type AttemptOptions, AttemptSteps, type Outcome } from "./attempt-steps.ts";
 
-/** Attempts in hand for each call that may be under way: others are begun or settled meanwhile, which may take as long. */
+/** Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take as long. */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 
 export class Attempts {
@@ -27,12 +26,12 @@ export class Attempts {
     this.#steps = new AttemptSteps(dependencies, mode);
   }
 
-  /** How many attempts are in hand at most; more wait. */
+  /** Maximum number of concurrent attempts; further attempts wait. */
   get width(): number {
     return this.#hands.concurrency;
   }
 
-  /** Never rejects for what a provisioner did; an attempt that runs already is joined. @throws DomainError `storage.*` */
+  /** Joins a running attempt. A provisioner's failure is in the outcome, not a rejection. @throws DomainError `storage.*` */
   run(userId: string, wish: AttemptOptions): Promise<Outcome> {
     const running = this.#running.get(userId);
     if (running) return running;
@@ -43,18 +42,18 @@ export class Attempts {
     return attempt;
   }
 
-  /** @returns whether an attempt for this user runs or waits in this process */
+  /** @returns whether this process has a running or waiting attempt for the user */
   isRunning(userId: string): boolean {
     return this.#running.has(userId);
   }
 
-  /** Takes a key away upstream. @throws ProvisionerError */
+  /** Revokes a key upstream. @throws ProvisionerError */
   async revoke(request: RevokeRequest): Promise<void> {
     const { id: userId } = request.identity;
     await this.#call("revoke", { userId }, (signal) => this.mode.provisioner.revoke(request, signal));
   }
 
-  /** Waits for the attempts that run now, whatever becomes of them. */
+  /** Waits for the attempts that are running now, including those that fail. */
   async drain(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }
@@ -85,7 +84,7 @@ export class Attempts {
     }
   }
 
-  /** One call with its deadline, as soon as fewer than allowed are under way, told to whoever watches. */
+  /** Makes one call with its deadline once the concurrency limit allows it, and reports the call to the observer. */
   async #call<T>(
     operation: ProvisionerCall["operation"],
     whose: Pick<ProvisionerCall, "userId" | "requestId">,
@@ -109,7 +108,7 @@ export class Attempts {
   }
 }
 
-/** A provisioner that breaks is an outage for its users, and a bug for whoever reads the log. */
+/** Turns an unexpected exception of a provisioner into an outage for the user; the log shows it as a bug. */
 export const asProvisionerError = (thrown: unknown): ProvisionerError =>
   thrown instanceof ProvisionerError
     ? thrown

@@ -1,11 +1,11 @@
-// Keys that are due because their users' groups changed: the provisioner is told of groups. A plain function, given to scim as a
-// dependency.
+// Marks keys as due when their users' groups change, because the provisioner receives the groups. The scim area gets this
+// function as a dependency.
 import type { Clock } from "../../../platform/clock.ts";
 import type { GroupsChanged } from "../../scim/service.ts";
 import type { GatewayMode } from "../dependencies.ts";
 import { makeDue } from "./store.ts";
 
-/** @returns undefined where gateway mode is off: then nobody need be told */
+/** @returns the function; undefined when gateway mode is off */
 export const createGroupsChanged = ({
   clock,
   mode,

@@ -1,5 +1,5 @@
-// The changes of a key's row that more than one operation makes: taking a key away that is of no use any more, queueing what
-// is to be revoked upstream, and recording both. Always in the caller's transaction.
+// Changes to a key's row that several operations share: remove an unusable key, queue its revocation upstream, and write the
+// audit entry. All run in the caller's transaction.
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -11,7 +11,7 @@ import * as store from "./store.ts";
 
 interface Disowning {
   actor: Actor;
-  /** for the person at the workstation */
+  /** shown to the user at the workstation */
   reason: string;
   /** why it is revoked upstream */
   queueAs: RevocationReason;
@@ -33,7 +33,7 @@ const NO_KEY = {
 export class KeyChanges {
   constructor(private readonly dependencies: GatewayDependencies) {}
 
-  /** Takes a key away that nobody can use any more, and makes the user due for another, within the budget. */
+  /** Removes an unusable key and schedules its replacement within the replacement budget. */
   disown(tx: Tx, row: KeyRow, { actor, reason, queueAs, nowMs }: Disowning): KeyRow {
     this.#revokeKeyOf(tx, row, { reason: queueAs, nowMs });
     const after = this.update(tx, row, {
@@ -52,7 +52,7 @@ export class KeyChanges {
     return after;
   }
 
-  /** An expired key is none; one that does not open is replaced (gateway-keys.md sections 11.3 and 11.23). */
+  /** Removes the key from the row if it has expired or cannot be decrypted. @returns the row after the change */
   usable(tx: Tx, row: KeyRow | undefined, nowMs: number): KeyRow | undefined {
     if (row?.state !== "ready") return row;
     const { ids, sealing } = this.dependencies;
@@ -75,7 +75,7 @@ export class KeyChanges {
     if (row.externalId !== null) this.revokeUpstream(tx, row, { ...why, externalId: row.externalId });
   }
 
-  /** Queues an external id, to be revoked at once or later; a blank one names nothing. */
+  /** Queues an external id for revocation at `atMs`. Ignores a blank id. */
   revokeUpstream(
     tx: Tx,
     { userId, email, organizationId }: Pick<KeyRow, "userId" | "email" | "organizationId">,
@@ -111,7 +111,7 @@ export class KeyChanges {
     return after;
   }
 
-  /** Writes the audit entry of a change; what the gateway calls the key is no secret. */
+  /** Writes the audit entry of a change. The key's id at the gateway is not a secret. */
   record(tx: Tx, { actor, action, row }: { actor: Actor; action: string; row: KeyRow }): void {
     const { state, externalId, alias, invalidationReason } = row;
     const after = { state, external_id: externalId, alias, invalidation_reason: invalidationReason };
@@ -119,7 +119,7 @@ export class KeyChanges {
   }
 }
 
-/** Acts where nobody asked: the service itself. */
+/** The actor for changes that the service makes on its own. */
 export const systemActor = ({ organizationId }: { organizationId: string }): Actor => ({
   kind: "system",
   id: null,

@@ -1,10 +1,10 @@
-// Rows of gateway keys as requests look at them, kept in memory while nothing changed: a healthy key that is asked for again
-// reads none. Like every cache it is dropped when the revision moves, also by another process.
+// In-memory cache of gateway key rows, so that a repeated request for a healthy key reads nothing from the database. A new
+// data revision, also from another process, clears the cache.
 import type { Db } from "../../../platform/database/database.ts";
 import type { KeyRow } from "../model.ts";
 import * as store from "./store.ts";
 
-/** Kept at most, about a kilobyte each, still sealed; one more and all are read anew. */
+/** Cached rows, about a kilobyte each, with the secret still sealed. Exceeding the limit clears the cache. */
 export const KEPT_ROWS_MAX = 10_000;
 
 export class KeyRows {
@@ -16,7 +16,7 @@ export class KeyRows {
     private readonly sizeMax = KEPT_ROWS_MAX,
   ) {}
 
-  /** @returns the row of a user's key, as it is at this moment */
+  /** @returns the current row of a user's key */
   find(userId: string): KeyRow | undefined {
     const revision = this.#currentRevision();
     if (revision !== this.#revision) this.#kept.clear();
@@ -33,7 +33,7 @@ export class KeyRows {
     return this.#kept.size;
   }
 
-  /** Keys also go with their users' access, and fall due with their groups (retire.ts, due-keys.ts). */
+  /** Includes the changes by other areas: users lose access (retire.ts) and groups change (due-keys.ts). */
   #currentRevision(): number {
     const { db } = this;
     return db.revision("gateway") + db.revision("access") + db.revision("provisioning");

@@ -1,6 +1,5 @@
-// The operations on one user's gateway key, for the user and for administrators. What is healthy is answered from its row,
-// without a lock, a permit or a write; all else is an attempt (attempts.ts), for which the caller waits a bounded time.
-// Source: gateway-keys.md sections 2 and 4, with the gaps of section 11 mended.
+// Operations on one user's gateway key, for the user and for administrators. A healthy key is answered from its row, without a
+// lock or a write. Everything else is an attempt (attempts.ts), and the caller waits for it for a bounded time.
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
@@ -22,18 +21,18 @@ import { KeyRows } from "./key-rows.ts";
 import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
 
-/** The client waits 15 s; after this time it is told how things stand while the work goes on. */
+/** Shorter than the client's timeout of 15 s. After this time the caller gets the current state and the work continues. */
 export const ENSURE_WAIT_MS = 12 * SECOND_MS;
-/** When to ask again after an answer that came before the work was done. */
+/** Suggested retry delay when the answer is sent before the work is done. */
 const ASK_AGAIN_SECONDS = 2;
 
 export interface KeyAnswer {
   status: GatewayKeyStatus;
-  /** when asking again makes sense, where there is no usable key */
+  /** suggested retry delay if there is no usable key */
   retryAfterSeconds?: number;
 }
 
-/** What the inference proxy may report, and what the person at the workstation is told (gateway-keys.md section 9.4). */
+/** The reasons the inference proxy may report, each with the text shown to the user at the workstation. */
 const DISOWNED_TEXTS = {
   not_found: "the gateway does not know your key any more",
   blocked: "the gateway has blocked your key",
@@ -49,10 +48,10 @@ export interface DisownedReport {
   reason: DisownedReason;
 }
 
-/** Whose key it is, as far as a request needs to know. */
+/** The user who owns the key, reduced to what a request needs. */
 export type KeyHolder = Pick<User, "id" | "email">;
 
-/** Who caused it, and for whom. */
+/** Who asks, and for which user. */
 export interface KeyRequest {
   actor: Actor;
   user: KeyHolder;
@@ -71,29 +70,28 @@ export class GatewayKeys {
     this.#rows = new KeyRows(dependencies.db);
   }
 
-  /** The attempts of this process, for the reconciler; undefined where gateway mode is off. */
+  /** The attempts of this process, for the reconciler; undefined when gateway mode is off. */
   get attempts(): Attempts | undefined {
     return this.#attempts;
   }
 
-  /** @returns how the user's key stands; nobody is contacted */
+  /** @returns the status of the user's key, without network calls */
   status(user: KeyHolder): GatewayKeyStatus {
     return this.#view(user, this.#rows.find(user.id));
   }
 
   /**
-   * Gives the user a working key where there is none, or looks after the one there is when that is due.
-   * @param manual passes over waits after failures
-   * @throws ProvisionerError when there is no usable key in the end; DomainError `storage.*`
+   * Gives the user a working key, or reconciles the existing key when it is due.
+   * @param manual ignores the retry delay after failures
+   * @throws ProvisionerError when there is still no usable key; DomainError `storage.*`
    */
   ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyAnswer> {
     return this.#fulfil(user, { actor, manual, force: false, replace: true });
   }
 
   /**
-   * Asks the gateway about a stored key, once a minute at most; one that it disowns is cleared and not replaced here.
+   * Checks a stored key at the gateway, at most once a minute. A disowned key is removed but not replaced here.
    * @throws as `ensure`
-   * @source gateway-keys.md section 4
    */
   async validate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
     const row = this.#rows.find(user.id);
@@ -104,7 +102,7 @@ export class GatewayKeys {
   }
 
   /**
-   * Replaces a key by a new one; the old one is revoked upstream once the new one is stored.
+   * Replaces a key. The old key is revoked upstream after the new one is stored.
    * @throws as `ensure`; DomainError `gateway.off`
    */
   async rotate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
@@ -113,8 +111,8 @@ export class GatewayKeys {
   }
 
   /**
-   * Takes a key away, and queues its revocation at the gateway. The user gets a new one by asking.
-   * @returns whether there was one
+   * Removes a key and queues its revocation at the gateway. The user gets a new key on the next request.
+   * @returns whether the user had a key
    */
   revoke({ actor, user }: KeyRequest): Promise<boolean> {
     const { db, audit, clock } = this.dependencies;
@@ -129,10 +127,9 @@ export class GatewayKeys {
   }
 
   /**
-   * The inference proxy saw the gateway refuse a key. Only the version it used counts, so a late report harms nothing; a new
-   * key is made at once.
-   * @returns whether that version was still the stored one
-   * @source gateway-keys.md section 1.4 (T8)
+   * Handles a report from the inference proxy that the gateway refused a key. The report applies only to the version the proxy
+   * used, so a late report does no harm. Starts an attempt for a new key at once.
+   * @returns whether that version was still stored
    */
   async reportDisowned({ actor, userId, credentialVersion, reason }: DisownedReport): Promise<boolean> {
     const disowned = await this.dependencies.db.write((tx) => {
@@ -185,7 +182,7 @@ export class GatewayKeys {
   }
 }
 
-/** @returns the outcome, or undefined when it takes longer; the work goes on either way */
+/** @returns the outcome, or undefined after the time limit; the work continues in both cases */
 async function within(limitMs: number, work: Promise<Outcome>): Promise<Outcome | undefined> {
   const patience = Promise.withResolvers<undefined>();
   const timer = setTimeout(patience.resolve, limitMs, undefined);

@@ -1,6 +1,5 @@
-// The background work on gateway keys: looks after keys that are due, and takes away upstream what is queued for revocation.
-// A job of the service runs it (src/app/service/service.ts), in one process at a time; how an attempt goes is in attempts.ts.
-// Source: gateway-keys.md sections 3, 8.1 and 11.9.
+// Background work on gateway keys: reconciles keys that are due and carries out queued revocations at the gateway.
+// A job of the service runs it (src/app/service/service.ts), in one process at a time. attempts.ts implements an attempt.
 
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -13,9 +12,9 @@ import { type Attempts, asProvisionerError } from "./attempts.ts";
 import { systemActor } from "./key-changes.ts";
 import * as store from "./store.ts";
 
-/** Due keys that are looked up together. */
+/** Due keys read in one query. */
 export const DUE_BATCH = 200;
-/** Due revocations that one run takes on. */
+/** Due revocations handled in one run. */
 export const REVOCATION_BATCH = 100;
 
 export interface Reconciled {
@@ -30,7 +29,7 @@ export class Reconciler {
     private readonly attempts: Attempts,
   ) {}
 
-  /** Makes every key due that was made under another configuration. @returns how many; run once at start */
+  /** Marks keys created under another configuration as due. Runs once at start. @returns the number of keys */
   applyConfiguration(): Promise<number> {
     const { db, clock } = this.dependencies;
     const digest = this.mode.configurationDigest;
@@ -39,8 +38,8 @@ export class Reconciler {
 
   /**
    * Takes over the attempts of a service that ended without settling them. Call it once at start, and only in the process that
-   * holds the directory's lock: that lock proves that no other service runs. An attempt of a command keeps its lease.
-   * @returns how many
+   * holds the directory's lock: the lock proves that no other service runs. Attempts of a command keep their lease.
+   * @returns the number of attempts
    */
   takeOverAttempts(): Promise<number> {
     const { db, clock } = this.dependencies;
@@ -48,8 +47,8 @@ export class Reconciler {
   }
 
   /**
-   * Works until nothing is due, or until the signal; attempts under way are waited for.
-   * @param onKey told after each key
+   * Works until nothing is due or the signal aborts, then waits for the attempts in progress.
+   * @param onKey called after each key
    * @throws DomainError `storage.*`; Error, after all other keys, when a bug kept some keys from being settled
    */
   async run(signal: AbortSignal, onKey: () => void = () => {}): Promise<Reconciled> {
@@ -75,7 +74,7 @@ export class Reconciler {
     throw new Error(`${bugs.length} of ${done} keys could not be settled`, { cause: bugs[0] });
   }
 
-  /** @returns a bug that concerns this user only, so that the others still get their keys */
+  /** @returns an unexpected error of this user's key. Returned, not thrown, so that the other keys are still reconciled. */
   async #reconcile(userId: string): Promise<unknown> {
     const wish = { actor: this.#actor(), manual: false, force: false, replace: true, patient: true } as const;
     try {
@@ -87,7 +86,7 @@ export class Reconciler {
     }
   }
 
-  /** @returns a function that gives the next user who is due, each once in a run: a key that stays due waits for the next */
+  /** @returns an iterator over due users. Each appears once per run; a key that stays due waits for the next run. */
   #dueUsers(): () => string | undefined {
     const { db, clock } = this.dependencies;
     const { reconcileTtlSeconds } = this.mode.settings.provisioner;
@@ -126,7 +125,7 @@ export class Reconciler {
     return await this.#finish(entry);
   }
 
-  /** A later attempt for the same user has superseded whatever was left behind. */
+  /** A later attempt for the same user has already superseded the leftover keys. */
   #hasSuccessor(userId: string): boolean {
     return this.attempts.isRunning(userId) || store.findKey(this.dependencies.db.read, userId) !== undefined;
   }
@@ -143,7 +142,7 @@ export class Reconciler {
     }, "gateway");
   }
 
-  /** Whoever was erased while the key waited is named by the pseudonym. */
+  /** @returns the pseudonym if the user was erased while the revocation was pending */
   #nameOf(tx: Tx, { userId }: store.Revocation): string {
     const { identity, sealing } = this.dependencies;
     return identity.findUserById(tx, userId) ? userId : pseudonymOf(sealing, userId);

@@ -1,12 +1,12 @@
-// Taking keys away: the row goes, and what is left of it at the gateway is queued for revocation in the same transaction
-// (gateway-keys.md section 8.1, SCIM-18). A plain function, given to identity as a dependency; nobody calls the gateway here.
+// Removes a user's key: deletes the row and queues the revocation at the gateway in the same transaction. The identity area
+// gets this function as a dependency. It does not call the gateway.
 
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
 import type { KeyRow } from "../model.ts";
 import * as store from "./store.ts";
 
-/** Why a key is revoked upstream; kept with the entry. */
+/** Why a key is revoked upstream; stored with the queued revocation. */
 export type RevocationReason =
   | "user_suspended"
   | "user_removed"
@@ -27,7 +27,7 @@ export interface Retirement {
 
 export type RetireGatewayKey = (tx: Tx, retirement: Retirement) => void;
 
-/** @returns the function that takes a user's key away; a user without one is fine */
+/** @returns the function that removes a user's key; it does nothing for a user without one */
 export const createKeyRetirement =
   ({ ids }: { ids: Ids }): RetireGatewayKey =>
   (tx, { userId, reason, nowMs }) => {
@@ -36,7 +36,7 @@ export const createKeyRetirement =
     if (row) queueUpstream(tx, row, { ids, reason, nowMs });
   };
 
-/** Queues what a row stands for upstream: its key, and what an attempt that was not heard of again may have made. */
+/** Queues the row's key for revocation, and any key that an unfinished attempt may have created. */
 export function queueUpstream(
   tx: Tx,
   row: KeyRow,
@@ -47,7 +47,7 @@ export function queueUpstream(
   if (externalId !== null) {
     store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId, nextAttemptAtMs: nowMs });
   }
-  // An attempt that still runs settles by itself, and queues what it made.
+  // A running attempt queues its own key when it settles, so the revocation of leftovers waits for its lease to end.
   if (row.leftovers) {
     const nextAttemptAtMs = Math.max(nowMs, recoveringUntilMs ?? nowMs);
     store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId: null, nextAttemptAtMs });

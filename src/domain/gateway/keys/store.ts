@@ -1,4 +1,4 @@
-// SQL of gateway keys and of the list of what is to be revoked upstream. What a row may become is for model.ts.
+// SQL for gateway keys and for the queue of revocations. model.ts defines the allowed state transitions.
 import {
   and,
   asc,
@@ -22,7 +22,7 @@ export type NewKeyRow = typeof gatewayKeys.$inferInsert;
 export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
 export type Revocation = typeof gatewayRevocations.$inferSelect;
 
-/** kinds of problems that are counted; there are fewer */
+/** Upper bound on the problem codes counted; fewer exist. */
 const PROBLEM_CODES_MAX = 50;
 
 const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
@@ -59,7 +59,7 @@ const rewrite = statement((connection) =>
     .prepare(),
 );
 
-/** Writes the whole row anew, so that one compiled statement does for all changes. @returns the row after the change */
+/** Rewrites the whole row, so that one prepared statement serves all changes. @returns the row after the change */
 export function updateKey(tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined {
   const row = findKey(tx, userId);
   if (!row) return undefined;
@@ -68,11 +68,11 @@ export function updateKey(tx: Tx, userId: string, changes: KeyChanges): KeyRow |
   return after;
 }
 
-/** @returns the row that was there */
+/** @returns the deleted row; undefined for none */
 export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>
   tx.delete(gatewayKeys).where(eq(gatewayKeys.userId, userId)).returning().get();
 
-/** Users whose key is to be looked at, the longest due first. */
+/** @returns ids of users whose key is due, longest overdue first */
 export const dueUsers = (connection: Connection, due: DueTimes, limit: number): string[] =>
   connection
     .select({ userId: gatewayKeys.userId })
@@ -83,7 +83,7 @@ export const dueUsers = (connection: Connection, due: DueTimes, limit: number): 
     .all()
     .map(({ userId }) => userId);
 
-/** Makes keys due that were made under another configuration, and forgets their failures. @returns how many */
+/** Marks keys created under another configuration as due and resets their failures. @returns the number of keys */
 export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; nowMs: number }): number =>
   tx
     .update(gatewayKeys)
@@ -92,7 +92,7 @@ export const makeOutdatedDue = (tx: Tx, { digest, nowMs }: { digest: string; now
     .returning({ userId: gatewayKeys.userId })
     .all().length;
 
-/** Ends the leases of attempts that a service before this one left behind, and makes their keys due. @returns how many */
+/** Ends the leases that an earlier service process left behind and marks their keys as due. @returns the number of keys */
 export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
   tx
     .update(gatewayKeys)
@@ -101,7 +101,7 @@ export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
     .returning({ userId: gatewayKeys.userId })
     .all().length;
 
-/** @returns how many keys are due, and how many have a problem, usable or not */
+/** @returns the number of keys that are due, and of keys with a problem, usable or not */
 export const countWaiting = (connection: Connection, due: DueTimes): { due: number; problems: number } => ({
   due: countWhere(
     connection,
@@ -110,7 +110,7 @@ export const countWaiting = (connection: Connection, due: DueTimes): { due: numb
   problems: countWhere(connection, isNotNull(gatewayKeys.problem)),
 });
 
-/** @returns how many keys have each problem, the most frequent first */
+/** @returns the number of keys per problem, most frequent first */
 export const countProblems = (connection: Connection): { code: string; total: number }[] =>
   connection
     .select({ code: sql<string>`coalesce(${gatewayKeys.problemCode}, 'other')`, total: count() })
@@ -124,7 +124,7 @@ export const countProblems = (connection: Connection): { code: string; total: nu
 const countWhere = (connection: Connection, condition: SQL | undefined): number =>
   connection.select({ total: count() }).from(gatewayKeys).where(condition).get()?.total ?? 0;
 
-/** Makes the keys of these users due: something the provisioner is told about them has changed. */
+/** Marks the keys of these users as due, because data that the provisioner receives has changed. */
 export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]; nowMs: number }): void {
   const theirs = sql`${gatewayKeys.userId} IN (SELECT value FROM json_each(${JSON.stringify(userIds)}))`;
   tx.update(gatewayKeys)
@@ -133,7 +133,7 @@ export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]
     .run();
 }
 
-/** @returns how many keys there are in each stored state */
+/** @returns the number of keys per stored state */
 export const countStates = (connection: Connection): { state: KeyRow["state"]; total: number }[] =>
   connection
     .select({ state: gatewayKeys.state, total: count() })
@@ -141,12 +141,12 @@ export const countStates = (connection: Connection): { state: KeyRow["state"]; t
     .groupBy(gatewayKeys.state)
     .all();
 
-/** Adds what is to be revoked; a known external id is there once. */
+/** Queues a revocation. An external id is queued only once. */
 export function queueRevocation(tx: Tx, revocation: Revocation): void {
   tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
 }
 
-/** Makes the revocation of keys due that still work beside the one that replaced them. The time finds them by its index. */
+/** Marks the revocation of rotated keys in their overlap period as due. The condition on the time uses the index. */
 export function endOverlaps(tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): void {
   const isWaiting = and(eq(gatewayRevocations.reason, "superseded"), eq(gatewayRevocations.attempts, 0));
   tx.update(gatewayRevocations)
@@ -166,7 +166,7 @@ export const dueRevocations = (connection: Connection, due: DueTimes, limit: num
     .limit(limit)
     .all();
 
-/** @returns false where another process was faster */
+/** @returns false if another process was faster */
 export const finishRevocation = (tx: Tx, id: string): boolean =>
   tx
     .delete(gatewayRevocations)
@@ -181,7 +181,7 @@ export function postponeRevocation(
   tx.update(gatewayRevocations).set(changes).where(eq(gatewayRevocations.id, id)).run();
 }
 
-/** A key that is stored again is not to be revoked. */
+/** Cancels the revocation of a key that is stored again. */
 const forget = statement((connection) =>
   connection
     .delete(gatewayRevocations)

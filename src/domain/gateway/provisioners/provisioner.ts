@@ -1,5 +1,5 @@
-// What makes and revokes keys at the organisation's inference gateway. Two kinds exist: the built-in one for a gateway
-// with LiteLLM's admin API, and an executable of the operator; both keep this promise and pass one test suite.
+// The interface that creates and revokes keys at the organization's inference gateway. Two implementations exist: the built-in
+// one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the same test suite.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -13,7 +13,7 @@ export interface GatewayIdentity {
   groups: readonly string[];
 }
 
-/** Why a key is wanted (gateway-keys.md section 5.3). */
+/** Why a key is requested. */
 export const PROVISION_REASONS = [
   "missing",
   "configuration_changed",
@@ -64,7 +64,7 @@ export interface Provisioner {
   revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
 }
 
-/** Failure codes of gateway-keys.md section 5.5. */
+/** Failure codes; an executable provisioner answers with the same ones. */
 export const PROVISIONER_CODES = [
   "invalid_config",
   "account_missing",
@@ -75,7 +75,7 @@ export const PROVISIONER_CODES = [
 ] as const;
 export type ProvisionerCode = (typeof PROVISIONER_CODES)[number];
 
-/** What each code says to the person at the workstation: fixed words, for the gateway's own are for the log. */
+/** The text for the user at the workstation, per code. Fixed, because the gateway's own text belongs in the log. */
 const TEXTS: Readonly<Record<ProvisionerCode, string>> = {
   invalid_config: "the gateway's configuration is not valid; tell your administrator",
   account_missing: "the gateway has no account for you; ask your administrator for one",
