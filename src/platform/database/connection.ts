@@ -31,7 +31,7 @@ export interface ConnectionOptions {
    * the writes of one commit wrote ten times what they committed
    */
   tempInMemory?: true;
-  /** other software copies the write-ahead log and decides when it is put into the file (operator-experience.md DAT-8) */
+  /** other software copies the write-ahead log and decides when it is put into the file */
   replicated?: boolean;
 }
 

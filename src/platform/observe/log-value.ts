@@ -39,7 +39,7 @@ export class Personal {
   }
 }
 
-/** @returns text for a log field that is hidden above debug level (operator-experience.md SVC-8) */
+/** @returns text for a log field that is hidden above debug level */
 export const personal = (text: string): Personal => new Personal(text);
 
 export type LogValue = string | number | boolean | null | LogValue[] | { [name: string]: LogValue };

@@ -1,4 +1,4 @@
-// Writes what happened, one event per line, for a journal or a terminal (operator-experience.md SVC-8).
+// Writes what happened, one event per line, for a journal or a terminal.
 // What a value may show is decided in log-value.ts; where the lines go is the caller's `write`.
 import { type Clock, toRfc3339 } from "../clock.ts";
 import { visibleJson } from "../text/visible-json.ts";

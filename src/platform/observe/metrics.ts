@@ -1,4 +1,4 @@
-// Counts and measures for Prometheus (operator-experience.md OBS-2 and OBS-3): our naming rules over prom-client.
+// Counts and measures for Prometheus: our naming rules over prom-client.
 // Which figures exist is said where they change; who may read them is the server's to decide.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { invariant } from "../errors.ts";

@@ -1,4 +1,4 @@
-// The only door for outgoing connections (operator-experience.md AIR-2). Nothing is reachable unless configuration
+// The only door for outgoing connections. Nothing is reachable unless configuration
 // put it on the list; why a destination is there is the configuration's to say, what is sent is the caller's.
 // A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way to one peer,
 // never on the way to public hosts (public-https.ts).

@@ -51,7 +51,7 @@ function spelledOut(text: string): string | undefined {
 /**
  * @param text an address as a resolver or a URL spells it; an IPv4 address in IPv6 clothes is judged as what it is
  * @returns whether the whole internet can reach it; false for what is no address
- * @source control-api.md section 9.1; the special-purpose registries of RFC 6890
+ * @source the special-purpose registries of RFC 6890
  */
 export function isPublicAddress(text: string): boolean {
   const spelled = spelledOut(text);
@@ -71,7 +71,6 @@ export const isLocalName = (host: string): boolean => LOCAL_NAME.test(host.toLow
 /**
  * Reads the URL of something that everybody may fetch. Whether its addresses are public shows when it is fetched.
  * @throws DomainError `invalid` outbound.bad_url with everything that is wrong, without repeating the text
- * @source control-api.md section 9.1
  */
 export function publicUrl(text: string): URL {
   const url = URL.parse(text);

@@ -35,7 +35,6 @@ export interface PublicRequest {
  * wanted, and the connection ends with the last one or with whoever stops reading.
  * @param url as `publicUrl` gives it
  * @throws DomainError `invalid` `outbound.*`, whose text names neither host nor address
- * @source control-api.md section 9.1
  */
 export async function* download(
   url: URL,

@@ -1,4 +1,4 @@
-// What the scheduler counts (operator-experience.md OBS-3). The figures themselves are kept by metrics.ts,
+// What the scheduler counts. The figures themselves are kept by metrics.ts,
 // the moments to count are chosen by scheduler.ts.
 import { SECOND_MS } from "../clock.ts";
 import type { Metrics } from "../observe/metrics.ts";

@@ -1,4 +1,4 @@
-// Runs named jobs when they are due, each in one process at a time (operator-experience.md SVC-12).
+// Runs named jobs when they are due, each in one process at a time.
 // Due times and leases are rows, so a restart or a second process goes on where another left off; what a job does
 // belongs to its area. The wall clock may jump: nothing here waits for a far time, every turn compares afresh.
 

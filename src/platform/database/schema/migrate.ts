@@ -36,7 +36,7 @@ export interface MigrateResult {
 
 /**
  * Applies what is missing, all or nothing: after a failure or a crash the program that was replaced still starts, and this
- * may be repeated (operator-experience.md DAT-6).
+ * may be repeated.
  * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
  *   the one that ran), `schema.migration_failed`, `storage.*`
  */

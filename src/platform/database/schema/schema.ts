@@ -156,7 +156,7 @@ function newer(
 }
 
 /**
- * @returns the command that goes back to the newest copy that this program can use (operator-experience.md DAT-7); what was
+ * @returns the command that goes back to the newest copy that this program can use; what was
  *   written since is lost by it, and kept aside
  */
 export function restoreInstructions(
