@@ -1,4 +1,4 @@
-// The package catalog, its caller authenticated and authorised, against a bare Bun.serve that sends the same bytes, or
+// The package catalog, its caller authenticated and authorized, against a bare Bun.serve that sends the same bytes, or
 // 304, to anybody.
 import { join } from "node:path";
 import { contest, type Figure } from "./figures.ts";

@@ -1,5 +1,5 @@
 // The processes of a benchmark: servers that say where they listen, and the load generator beside them. Each is ended
-// by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbours).
+// by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbors).
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { productCommand } from "../support/cli/executable.ts";

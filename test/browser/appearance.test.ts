@@ -1,5 +1,5 @@
 // What every page looks like to people who need it otherwise: WCAG 2.2 AA as axe-core measures it, in both schemes, on a
-// narrow screen, enlarged, and with the colours of the system. The pages have no scripts; only the measuring has.
+// narrow screen, enlarged, and with the colors of the system. The pages have no scripts; only the measuring has.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
@@ -160,8 +160,8 @@ const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
-  test("WEB-4 is within WCAG 2.2 AA in both schemes, at 320 pixels, with text at 200 % and in forced colours", async () => {
-    // Without motion, or colours would be measured on their way from one scheme to the other.
+  test("WEB-4 is within WCAG 2.2 AA in both schemes, at 320 pixels, with text at 200 % and in forced colors", async () => {
+    // Without motion, or colors would be measured on their way from one scheme to the other.
     const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
     await using visitor = await site.visitor({ ...measured, ...(as && { as: as() }) });
     const { page } = visitor;
@@ -183,7 +183,7 @@ describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
     expect(await overflow(page)).toBe(0);
     await page.evaluate(() => document.documentElement.style.removeProperty("font-size"));
 
-    // What is only told apart by a background is lost when the system chooses the colours: an edge has to remain.
+    // What is only told apart by a background is lost when the system chooses the colors: an edge has to remain.
     await page.emulateMedia({ forcedColors: "active" });
     const flat = await page
       .locator("button, a.button, input:not([type=hidden]), .error-summary, .warning")

@@ -82,7 +82,7 @@ test("after a wrong code the next stop is the way to the field", async () => {
   expect(await page.locator(":focus").getAttribute("id")).toBe("user_code");
 });
 
-test("shows the focus in forced colours too", async () => {
+test("shows the focus in forced colors too", async () => {
   await using visitor = await site.visitor({ forcedColors: "active" });
   await visitor.page.goto("/login");
   expect(await tabThrough(visitor.page, 3)).toEqual(["email", "password", "Sign in"]);

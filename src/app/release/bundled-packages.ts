@@ -69,7 +69,7 @@ function packageIn(folder: string, pinned: ReadonlyMap<string, string>): Bundled
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sha512 = pinned.get(`${name}@${version}`);
   if (sha512 === undefined) throw new Error(`${name} ${version} is not in bun.lock: run bun install`);
-  if (typeof license !== "string") throw new Error(`${name} ${version} does not name its licence`);
+  if (typeof license !== "string") throw new Error(`${name} ${version} does not name its license`);
   return { name, version, license, licenseText: licenseTextIn(folder), sha512, imports: [] };
 }
 

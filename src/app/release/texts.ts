@@ -75,9 +75,9 @@ export function thirdPartyText(packages: readonly BundledPackage[], runtime: str
   const parts = packages.map(({ name, version, license, licenseText }) => {
     if (licenseText === undefined && license !== OWN_LICENSE)
       throw new Error(
-        `${name} ${version} (${license}) brings no licence text: find it, or leave the package out`,
+        `${name} ${version} (${license}) brings no license text: find it, or leave the package out`,
       );
-    const text = licenseText ?? "The text of this licence is in the file LICENSE beside this one.";
+    const text = licenseText ?? "The text of this license is in the file LICENSE beside this one.";
     return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${text.trim()}\n`;
   });
   return [runtimeText(runtime), ...parts].join("\n");
@@ -85,13 +85,13 @@ export function thirdPartyText(packages: readonly BundledPackage[], runtime: str
 
 const runtimeText = (
   version: string,
-): string => `What is inside the executable and was made by others, with its licences.
+): string => `What is inside the executable and was made by others, with its licenses.
 
 ${RULE}
 Bun ${version} (MIT)
 ${RULE}
 
-The executable contains the Bun runtime, which is under the MIT licence and is linked with JavaScriptCore of WebKit (LGPL-2) and
+The executable contains the Bun runtime, which is under the MIT license and is linked with JavaScriptCore of WebKit (LGPL-2) and
 with BoringSSL, SQLite, zstd, brotli, mimalloc, uSockets, uWebSockets, c-ares, ICU, libarchive, libdeflate, lol-html, simdutf, TinyCC (LGPL-2.1),
 zlib-ng and others, each under its own. The file LICENSE.md of the repository https://github.com/oven-sh/bun at the tag
 bun-v${version} lists them all, and tells how to build the runtime with another JavaScriptCore.

@@ -1,4 +1,4 @@
-// The organisation's catalog of packages pinned by digest: what is offered, seeding it, and whether the bytes we keep
+// The organization's catalog of packages pinned by digest: what is offered, seeding it, and whether the bytes we keep
 // are still the ones promised. Publishing a package to workstations is the governance area's.
 import { parseDigest } from "../../platform/blobs/blobs.ts";
 import { DomainError } from "../../platform/errors.ts";

@@ -142,7 +142,7 @@ export interface Reported {
   packages: readonly unknown[];
 }
 
-export interface Judgement {
+export interface Judgment {
   verdict: Verdict;
   /** sorted and distinct; at most REASONS_MAX, plus one that counts the rest */
   reasons: readonly string[];

@@ -169,7 +169,7 @@ export const listOutdatedVerdicts = (
     .limit(limit)
     .all();
 
-const updateJudgement = statement((connection) =>
+const updateJudgment = statement((connection) =>
   connection
     .update(clientReports)
     .set({
@@ -185,9 +185,9 @@ const updateJudgement = statement((connection) =>
 export function updateVerdict(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
-  judgement: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,
+  judgment: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,
 ): void {
-  updateJudgement(tx).run({ id, lastSeenAtMs, ...judgement });
+  updateJudgment(tx).run({ id, lastSeenAtMs, ...judgment });
 }
 
 /** @returns the number of the user's reports removed */

@@ -1,5 +1,5 @@
 // One SQLite file: a single writing connection, and a read-only one beside it. Knows no tables: callers build statements
-// with drizzle. Rows are changed by `write` and its neighbours only, whose order and commits are in write-queue.ts.
+// with drizzle. Rows are changed by `write` and its neighbors only, whose order and commits are in write-queue.ts.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
@@ -30,7 +30,7 @@ export interface Db {
   hold(): Disposable;
   /**
    * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
-   * savepoint of its own, so a failing one leaves its neighbours alone. Resolves after COMMIT reached the disk.
+   * savepoint of its own, so a failing one leaves its neighbors alone. Resolves after COMMIT reached the disk.
    * @param topic names the only caches the write can make stale, beside those that its statements name by `moveRevision`;
    *   without it every cache is dropped
    * @throws what `fn` throws; DomainError `storage.*`

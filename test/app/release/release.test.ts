@@ -215,7 +215,7 @@ describe("its files", () => {
     expect(packages.map(({ name }) => name)).toContain("elysia");
   });
 
-  test("hold the licence of every bundled package", async () => {
+  test("hold the license of every bundled package", async () => {
     const packages = await bundledPackages(ROOT, ENTRIES);
     for (const { name, version, license } of packages)
       expect(read("THIRD-PARTY-LICENSES.txt")).toContain(`\n${name} ${version} (${license})\n`);
@@ -227,6 +227,6 @@ describe("its files", () => {
       sha512: "",
       imports: [],
     };
-    expect(() => thirdPartyText([bare], "1")).toThrow("brings no licence text");
+    expect(() => thirdPartyText([bare], "1")).toThrow("brings no license text");
   });
 });

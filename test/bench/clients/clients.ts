@@ -64,7 +64,7 @@ export async function enrolReports(data: string, port: number): Promise<Report[]
     health: "current",
   });
   await installation.close();
-  if (total !== WORKSTATIONS) throw new Error(`${total} of ${WORKSTATIONS} reports fulfil the policy`);
+  if (total !== WORKSTATIONS) throw new Error(`${total} of ${WORKSTATIONS} reports fulfill the policy`);
   return batches.flat().map((token, at) => {
     const report = clientReport(at, policy);
     return { token, instanceId: report.instance_id, body: JSON.stringify(report) };

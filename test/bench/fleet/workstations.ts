@@ -21,7 +21,7 @@ const SCOPE = USER_SCOPES.join(" ");
 
 /**
  * Publishes a policy of about sixty kilobytes, and one without packages before it.
- * @returns what the reports of client-report.ts have to say to fulfil each
+ * @returns what the reports of client-report.ts have to say to fulfill each
  */
 export async function publishPolicies(
   installation: ExistingInstallation,

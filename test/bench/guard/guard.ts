@@ -37,7 +37,7 @@ export async function measureGuard(): Promise<Figure[]> {
   const verificationLimit = median(await firstSightsPerSecond({ ...plan, path: FOR_ANYONE, tokens }));
   const against = { unit: "requests/s", wanted: 0.6, rounds: ROUNDS, reference: perSecond("/open") };
   const known = await contest({
-    what: "bearer token verified and authorised",
+    what: "bearer token verified and authorized",
     ...against,
     ours: perSecond("/guarded"),
   });

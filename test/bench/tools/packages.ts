@@ -1,4 +1,4 @@
-// A catalog of a size that organisations have: fifty packages, about sixty kilobytes of JSON.
+// A catalog of a size that organizations have: fifty packages, about sixty kilobytes of JSON.
 const PACKAGES = 50;
 const SKILLS_BYTES = 560;
 

@@ -234,7 +234,7 @@ describe("a process killed in the middle", () => {
     expect(await filesUnder(directory)).toEqual([]);
   });
 
-  test("is recognised also when its successor has the same process id", async () => {
+  test("is recognized also when its successor has the same process id", async () => {
     await writeFile(join(directory, `put-${process.pid}-00000000-${crypto.randomUUID()}`), "half");
     expect(await blobs.sweepTemporary()).toBe(1);
   });

@@ -51,7 +51,7 @@ test("a write answers with what its function returned, and readers see the row",
   expect(idsIn(world.db)).toEqual(["a"]);
 });
 
-test("a failing write leaves no row, and its neighbours in the same commit are kept", async () => {
+test("a failing write leaves no row, and its neighbors in the same commit are kept", async () => {
   await using world = await createWorld();
   const failure = new Error("refused by a rule");
   const outcomes = await Promise.allSettled([

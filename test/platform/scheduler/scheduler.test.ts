@@ -177,7 +177,7 @@ test.each([
   expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", lastError: null });
 });
 
-test("a failing job does not keep its neighbours from running", async () => {
+test("a failing job does not keep its neighbors from running", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(() => Promise.reject(new Error("no"))));
   scheduler.register(hourly(async () => {}, { name: "other" }));
@@ -504,7 +504,7 @@ test("the beat is the time of the last complete turn", async () => {
   expect(scheduler.lastBeatMs()).toBe(START_MS);
 });
 
-test("a job whose row cannot be written keeps neither its neighbours nor the beat from going on, and is logged once", async () => {
+test("a job whose row cannot be written keeps neither its neighbors nor the beat from going on, and is logged once", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(async () => {}, { name: "stuck" }));
   scheduler.register(hourly(async () => {}));

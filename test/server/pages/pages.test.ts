@@ -219,14 +219,14 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
   test("labels every visible input, points only at ids that exist, and repeats none", () => {
     const elements = elementsOf(html);
     const ids = elements.flatMap(({ attributes }) => attributes.get("id") ?? []);
-    const labelled = elements.flatMap(({ attributes }) => attributes.get("for") ?? []);
+    const labeled = elements.flatMap(({ attributes }) => attributes.get("for") ?? []);
     const visible = withTag(html, "input").filter(({ attributes }) => attributes.get("type") !== "hidden");
     const described = elements.flatMap(
       ({ attributes }) => attributes.get("aria-describedby")?.split(" ") ?? [],
     );
     const anchors = elements.flatMap(({ attributes }) => attributes.get("href")?.match(/^#(.+)/)?.[1] ?? []);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(visible.map(({ attributes }) => attributes.get("id") ?? "no id").sort()).toEqual(labelled.sort());
+    expect(visible.map(({ attributes }) => attributes.get("id") ?? "no id").sort()).toEqual(labeled.sort());
     expect(ids).toEqual(expect.arrayContaining([...described, ...anchors]));
   });
 
@@ -458,7 +458,7 @@ describe.each([
     expect(contrast(front, back)).toBeGreaterThanOrEqual(3);
   });
 
-  test("colours occur nowhere but in the palette, so that nothing escapes this check", () => {
+  test("colors occur nowhere but in the palette, so that nothing escapes this check", () => {
     const rules = styleSheetBody.replaceAll(/:root\s*\{[^}]*\}/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
     expect(rules).not.toMatch(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(|oklch\(/i);
     expect([...palette.keys()]).toEqual([...paletteOf(0).keys()]);

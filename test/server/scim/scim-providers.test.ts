@@ -29,7 +29,7 @@ interface Answer {
 
 interface Conversation {
   /** completes "<provider> …" */
-  behaviour: string;
+  behavior: string;
   profile?: ScimProfile;
   userAgent: string;
   steps: Step[];
@@ -94,7 +94,7 @@ async function held({ steps, userAgent, profile, ...rest }: Conversation): Promi
   return { ...rest, ...(profile && { profile }), userAgent, steps: spoken };
 }
 
-test.each(FILES.map((file) => [file.split("/")[0] ?? "", read(file).behaviour, file]))(
+test.each(FILES.map((file) => [file.split("/")[0] ?? "", read(file).behavior, file]))(
   "USE-5 %s %s",
   async (_, __, file) => {
     const real = await held(read(file));

@@ -1,5 +1,5 @@
 // The bounds of a published archive and how a refusal reads. The client refuses what goes over them
-// (control-api.md section 8.7); the rules themselves are in the neighbours of this file.
+// (control-api.md section 8.7); the rules themselves are in the neighbors of this file.
 import { DomainError } from "../../../platform/errors.ts";
 
 const KIB = 1024;

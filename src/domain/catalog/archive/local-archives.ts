@@ -40,7 +40,7 @@ export interface CheckedArchive {
 export interface CheckOptions {
   files: LocalFiles;
   blobs: Blobs;
-  /** @returns the artifact of a digest that the organisation has already */
+  /** @returns the artifact of a digest that the organization has already */
   findArtifact(digest: string): ArtifactRow | undefined;
   onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;

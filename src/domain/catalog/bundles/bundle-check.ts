@@ -20,7 +20,7 @@ import { type BundledArchive, type ReadBundleOptions, readBundle } from "./bundl
 
 export interface CheckBundleOptions extends ReadBundleOptions {
   blobs: Pick<Blobs, "has">;
-  /** @returns the artifact of a digest that the organisation has already */
+  /** @returns the artifact of a digest that the organization has already */
   findArtifact(digest: string): ArtifactRow | undefined;
 }
 

@@ -67,7 +67,7 @@ export class PackageSources {
 
   constructor(private readonly own: PackageSourcesDependencies) {}
 
-  /** @returns the connections of the organisation */
+  /** @returns the connections of the organization */
   connections(): readonly PackageSourceConnection[] {
     return [];
   }

@@ -3,7 +3,7 @@
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { Revision } from "../../governance/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
-import type { Judgement, Reported } from "../model.ts";
+import type { Judgment, Reported } from "../model.ts";
 import { type CheckVersion, type Expectations, expectationsOf } from "./expectations.ts";
 import { judge, targetOf } from "./verdict.ts";
 
@@ -32,7 +32,7 @@ export function rulesOf(harnesses: readonly Harness[]): string {
   return rules;
 }
 
-export type Judge = (reported: Reported) => Judgement;
+export type Judge = (reported: Reported) => Judgment;
 
 /** Called once, in service.ts, because the returned function owns the cache. */
 export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDependencies): Judge {

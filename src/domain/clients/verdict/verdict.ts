@@ -3,7 +3,7 @@
 // Loops push into one list instead of concatenating lists: nearly every report yields no reason, and this is a hot path.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
-import type { Judgement, Reported } from "../model.ts";
+import type { Judgment, Reported } from "../model.ts";
 import { harnessNameOf } from "../report.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 
@@ -16,7 +16,7 @@ export const targetOf = ({ attempt, configRevision }: Reported): string | undefi
   attempt?.revision ?? configRevision ?? undefined;
 
 /** @param expectations those of the report's target; undefined when the organization has no such revision */
-export function judge(reported: Reported, expectations: Expectations | undefined): Judgement {
+export function judge(reported: Reported, expectations: Expectations | undefined): Judgment {
   const target = targetOf(reported);
   if (target === undefined) return unknown("no revision of the policy was applied yet");
   if (!expectations) return unknown(`the revision ${target} is not one of this organization`);
@@ -26,9 +26,9 @@ export function judge(reported: Reported, expectations: Expectations | undefined
   return reasons.length === 0 ? MATCHES : { verdict: "differs", reasons: presentable(reasons) };
 }
 
-const MATCHES: Judgement = { verdict: "matches", reasons: [] };
+const MATCHES: Judgment = { verdict: "matches", reasons: [] };
 
-const unknown = (reason: string): Judgement => ({ verdict: "unknown", reasons: [reason] });
+const unknown = (reason: string): Judgment => ({ verdict: "unknown", reasons: [reason] });
 
 function generalReasons({ applied, configRevision, filesOk, error }: Reported, target: string): string[] {
   const reasons: string[] = [];

@@ -86,7 +86,7 @@ export class GatewayKeys {
    * @throws ProvisionerError when there is still no usable key; DomainError `storage.*`
    */
   ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyAnswer> {
-    return this.#fulfil(user, { actor, manual, force: false, replace: true });
+    return this.#fulfill(user, { actor, manual, force: false, replace: true });
   }
 
   /**
@@ -98,7 +98,7 @@ export class GatewayKeys {
     const nowMs = this.dependencies.clock.nowMs();
     const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
     if (row?.state !== "ready" || isRecent) return { status: this.#view(user, row) };
-    return await this.#fulfil(user, { actor, manual: false, force: true, replace: false });
+    return await this.#fulfill(user, { actor, manual: false, force: true, replace: false });
   }
 
   /**
@@ -107,7 +107,7 @@ export class GatewayKeys {
    */
   async rotate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
     if (!this.dependencies.mode) throw gatewayOff();
-    return await this.#fulfil(user, { actor, manual: true, force: true, replace: true, rotate: true });
+    return await this.#fulfill(user, { actor, manual: true, force: true, replace: true, rotate: true });
   }
 
   /**
@@ -144,7 +144,7 @@ export class GatewayKeys {
     return disowned;
   }
 
-  async #fulfil(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {
+  async #fulfill(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {
     const { clock, mode } = this.dependencies;
     const row = this.#rows.find(user.id);
     if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };

@@ -121,7 +121,7 @@ export function validateExtensions({
   const { packageOverrides = {}, mcp = {} } = publication;
   const { document, problems } = readDraft(extensionsDocument(publication));
   const placed = (found: readonly Problem[]) => found.map(extensionsPointer(mcp, packageOverrides));
-  // The draft lacks packages that cannot be read, so their neighbours would be named by the wrong number.
+  // The draft lacks packages that cannot be read, so their neighbors would be named by the wrong number.
   const areRead = !problems.some(({ pointer }) => pointer.startsWith("/packages"));
   const after: Problem[] = [];
   if (problems.length === 0)

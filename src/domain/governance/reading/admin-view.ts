@@ -1,4 +1,4 @@
-// The policy as administrators see and send it (openapi.yaml AdminConfig and its neighbours): schemas, and revisions in
+// The policy as administrators see and send it (openapi.yaml AdminConfig and its neighbors): schemas, and revisions in
 // their shape. Never personalised; the command line and the dashboard are one author to clients.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";

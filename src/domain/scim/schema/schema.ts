@@ -230,11 +230,11 @@ export const USER_SCHEMA: Schema = {
 export const ENTERPRISE_SCHEMA: Schema = {
   id: ENTERPRISE_USER,
   name: "EnterpriseUser",
-  description: "What an organisation knows about an employee.",
+  description: "What an organization knows about an employee.",
   attributes: [
     text("employeeNumber", "Number of the employee."),
     text("costCenter", "Cost centre."),
-    text("organization", "Organisation."),
+    text("organization", "Organization."),
     text("division", "Division."),
     text("department", "Department."),
     complex("manager", "The user's manager.", {

@@ -1,7 +1,7 @@
 // The verdict on a report, rule by rule of control-api.md section 10.2.
 import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
-import type { Judgement, Reported } from "../../../../src/domain/clients/model.ts";
+import type { Judgment, Reported } from "../../../../src/domain/clients/model.ts";
 import { type CheckVersion, expectationsOf } from "../../../../src/domain/clients/verdict/expectations.ts";
 import { judge } from "../../../../src/domain/clients/verdict/verdict.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
@@ -27,13 +27,13 @@ interface Policy {
   audiences?: PackageAudiences;
 }
 
-function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgement {
+function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgment {
   const revision = { document: documentWith(document), audiences };
   return judge(reportedWith(reported), expectationsOf(revision, checkVersionHere));
 }
 
-const MATCHES: Judgement = { verdict: "matches", reasons: [] };
-const differs = (...reasons: string[]): Judgement => ({ verdict: "differs", reasons });
+const MATCHES: Judgment = { verdict: "matches", reasons: [] };
+const differs = (...reasons: string[]): Judgment => ({ verdict: "differs", reasons });
 
 test("a report in which all is as the revision wants it matches", () => {
   expect(judged({})).toEqual(MATCHES);
@@ -58,7 +58,7 @@ describe("the revision that a report is about", () => {
 });
 
 describe("the workstation as a whole", () => {
-  test.each<[string, Partial<Reported>, Judgement]>([
+  test.each<[string, Partial<Reported>, Judgment]>([
     [
       "a revision that is not applied",
       { applied: false },
@@ -73,8 +73,8 @@ describe("the workstation as a whole", () => {
       { error: "configuration is not current: 5" },
       differs("configuration is not current: 5"),
     ],
-  ])("%s", (_, reported, judgement) => {
-    expect(judged(reported)).toEqual(judgement);
+  ])("%s", (_, reported, judgment) => {
+    expect(judged(reported)).toEqual(judgment);
   });
 });
 
@@ -120,7 +120,7 @@ describe("the version of a harness", () => {
   const withHarness = (members: Record<string, unknown>) => ({ harnesses: [reportedHarness(members)] });
   const ranged = { document: { harnesses: { codex: { version_requirement: ">=0.146.0", ...EMPTY } } } };
 
-  test.each<[string, Record<string, unknown>, Judgement]>([
+  test.each<[string, Record<string, unknown>, Judgment]>([
     [
       "is no matter where the client does not support the harness",
       { client_supported: false, version: "9" },
@@ -135,8 +135,8 @@ describe("the version of a harness", () => {
       differs("codex: version 99.0.0 is not certified; certified are versions below 0.151.1-0"),
     ],
     ["must be one", { version: "newest" }, differs('codex: "newest" is not a full version such as 2.0.12')],
-  ])("%s", (_, members, judgement) => {
-    expect(judged(withHarness(members))).toEqual(judgement);
+  ])("%s", (_, members, judgment) => {
+    expect(judged(withHarness(members))).toEqual(judgment);
   });
 
   test("must satisfy the policy, for which the same answer is given again and again", () => {
@@ -154,7 +154,7 @@ describe("the version of a harness", () => {
 const EMPTY = { managed_config: {}, mcp: [], package_overrides: {} };
 
 describe("packages", () => {
-  test.each<[string, Record<string, unknown>[], Judgement]>([
+  test.each<[string, Record<string, unknown>[], Judgment]>([
     ["must be there", [], differs("review (codex): is missing")],
     [
       "must be there once",
@@ -187,8 +187,8 @@ describe("packages", () => {
       MATCHES,
     ],
     ["that have no id are no packages", [reportedPackage(), { harness: "codex" }], MATCHES],
-  ])("%s", (_, packages, judgement) => {
-    expect(judged({ packages })).toEqual(judgement);
+  ])("%s", (_, packages, judgment) => {
+    expect(judged({ packages })).toEqual(judgment);
   });
 
   test("that are switched off for a harness are not expected there", () => {

@@ -82,7 +82,7 @@ describe("a token that was made", () => {
     });
   });
 
-  test("is recognised by its beginning and has 256 random bits beside what is shown", async () => {
+  test("is recognized by its beginning and has 256 random bits beside what is shown", async () => {
     await using world = await createWorld();
     const { token, view } = await tokensOf(world).create(operatorOf(world), {
       label: "entra",

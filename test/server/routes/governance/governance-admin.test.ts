@@ -182,7 +182,7 @@ test("the export is the configuration file with the policy in it, and has no sec
   const { call } = await asAdministrator(world);
   await call("PUT", EXTENSIONS, {
     base_revision: world.inForce().id,
-    packages: [packageOf("one", { settings: { apiKey: "package-secret", colour: "red" } })],
+    packages: [packageOf("one", { settings: { apiKey: "package-secret", color: "red" } })],
     mcp: {
       codex: [
         {
@@ -201,7 +201,7 @@ test("the export is the configuration file with the policy in it, and has no sec
   for (const kept of [
     "127.0.0.1:1",
     "os.environ/METRICS",
-    "colour: red",
+    "color: red",
     "os.environ/QUARTERMASTER_SCIM_TOKEN",
   ])
     expect(yaml).toContain(kept);

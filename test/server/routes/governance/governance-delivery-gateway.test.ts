@@ -68,7 +68,7 @@ describe("a workstation", () => {
     expect(answer.headers.get("etag")).toBeNull();
   });
 
-  test("gets another token than its neighbour, in whatever order they come", async () => {
+  test("gets another token than its neighbor, in whatever order they come", async () => {
     const ben = await site.signedIn("member", { email: "ben@example.com" });
     const answers = await Promise.all([gatewayOf(ana), gatewayOf(ben), gatewayOf(ana)]);
     const subjects = answers.map(({ token }) => decodeJwt(token).sub);

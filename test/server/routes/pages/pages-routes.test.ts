@@ -21,7 +21,7 @@ const FORM_COOKIE = "__Host-quartermaster_form";
 const SESSION_COOKIE = "__Secure-better-auth.session_token";
 const FOREIGN: Record<string, string>[] = [
   { origin: "https://evil.example" },
-  { origin: "https://neighbour.control.example.com" },
+  { origin: "https://neighbor.control.example.com" },
   { origin: "null", "sec-fetch-site": "cross-site" },
   { "sec-fetch-site": "same-site" },
 ];
