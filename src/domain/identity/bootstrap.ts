@@ -1,6 +1,5 @@
-// The first start makes the organization and its protected administrator; every later start sees to it that the
-// configured address is an active, protected administrator (control-api.md section 11.2), and the only protected one.
-// Passwords are never replaced.
+// The first start creates the organization and its protected administrator. Every later start ensures that the configured address
+// is an active, protected administrator, and the only protected one. Passwords are never replaced.
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { invariant, type Problem } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
@@ -24,29 +23,29 @@ export interface BootstrapRequest {
   organizationName: string;
   adminEmail: string;
   adminPassword?: Secret | undefined;
-  /** whether to make a password where there is none and none is given */
+  /** whether to generate a password if there is none and none is given */
   generatePassword: boolean;
 }
 
 export interface BootstrapResult {
   organizationId: string;
   admin: { id: string; email: string };
-  /** shown once, kept nowhere; absent when the administrator already had a password */
+  /** shown once and not stored; absent if the administrator already had a password */
   generatedPassword?: Secret;
-  /** this was the first start: the organization was made */
+  /** true at the first start, which created the organization */
   created: boolean;
 }
 
-/** What `run` would make or change. */
+/** What `run` would create or change. */
 export interface BootstrapNeeds {
   organization: boolean;
   administrator: boolean;
   password: boolean;
-  /** addresses of former configured administrators, who are not protected any more */
+  /** addresses of formerly configured administrators who lose their protection */
   released: readonly string[];
 }
 
-/** What a later start does not do, although the settings say otherwise than what is in force. */
+/** Differences between the settings and the installation that a later start does not apply. */
 export interface BootstrapDifferences {
   organizationName: boolean;
   adminPassword: boolean;
@@ -55,7 +54,7 @@ export interface BootstrapDifferences {
 interface State {
   organization: Organization | undefined;
   admin: SignInUser | undefined;
-  /** protected, and not the configured administrator */
+  /** protected users other than the configured administrator */
   former: readonly User[];
 }
 
@@ -65,7 +64,7 @@ interface Wanted {
   passwordHash: string | null;
 }
 
-/** The operation to run at every start. */
+/** The operation that runs at every start. */
 export class Bootstrap {
   constructor(
     private readonly dependencies: IdentityDependencies,
@@ -73,7 +72,7 @@ export class Bootstrap {
   ) {}
 
   /**
-   * Makes what is missing; with nothing to change it only reads.
+   * Creates what is missing; if nothing changes, it only reads.
    * @throws DomainError `identity.invalid`, `bootstrap.password_missing`
    */
   async run(request: BootstrapRequest): Promise<BootstrapResult> {
@@ -91,7 +90,7 @@ export class Bootstrap {
   }
 
   /**
-   * Looks what `run` would do.
+   * Determines what `run` would do, and changes nothing.
    * @throws DomainError `identity.invalid`
    */
   needs(request: BootstrapRequest): BootstrapNeeds {
@@ -106,7 +105,7 @@ export class Bootstrap {
   }
 
   /**
-   * Compares the settings with what is in force after a start.
+   * Compares the settings with the installation after a start.
    * @throws DomainError `identity.invalid`
    */
   async differences(request: BootstrapRequest): Promise<BootstrapDifferences> {
@@ -127,7 +126,7 @@ export class Bootstrap {
     return adminPassword ?? (mayGenerate ? generatePassword(this.dependencies.ids) : undefined);
   }
 
-  /** Looks again inside the transaction: another process may have been first. */
+  /** Checks again inside the transaction, because another process may have been first. */
   #settle(tx: Tx, { name, email, passwordHash }: Wanted) {
     const state = readState(tx, email);
     const organization = state.organization ?? this.#makeOrganization(tx, name);
@@ -157,7 +156,7 @@ export class Bootstrap {
     return organization;
   }
 
-  /** Logins of a user whose rights change end, as with every other change of rights. */
+  /** Ends the logins of a user whose rights change, as every other change of rights does. */
   #promote(tx: Tx, { passwordHash: before, ...user }: SignInUser, passwordHash: string | null): User {
     const { clock, endLogins } = this.dependencies;
     const changes = { role: "admin", status: "active", protected: true } as const;

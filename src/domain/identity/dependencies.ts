@@ -1,4 +1,4 @@
-// What identity is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
+// The dependencies of identity, supplied by domain.ts. Each file of the area takes what it needs from here.
 import type { Clock } from "../../platform/clock.ts";
 import type { Passwords } from "../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
@@ -9,36 +9,35 @@ import type { Actor } from "../shared/actor.ts";
 import type { Role } from "./model.ts";
 
 export interface IdentitySettings {
-  /** how people sign in; with `oidc` the identity provider decides who may, so nobody is invited */
+  /** how users sign in; with `oidc` the identity provider decides who may, so nobody is invited */
   mode: "password" | "oidc";
-  /** role that members of a provisioned group receive, by group name */
+  /** role of the members of a provisioned group, by group name */
   groupRoleMappings: Readonly<Record<string, Role>>;
 }
 
 /** One user or several. */
 export type Whose = { userId: string } | { userIds: readonly string[] };
 
-/** Ends every login of users in the transaction of the change that calls for it; access provides it. */
+/** Ends every login of the users, in the transaction of the change that requires it; access provides it. */
 export type EndLogins = (tx: Tx, ending: Whose & { reason: string; nowMs: number }) => void;
 
-/** Why a user has no gateway key any more. */
+/** Why a user lost the gateway key. */
 export type KeyLoss = "user_suspended" | "user_removed" | "address_changed";
 
-/** Takes the gateway key of a user away in the transaction of the change that calls for it; gateway provides it. */
+/** Revokes the gateway key of a user, in the transaction of the change that requires it; gateway provides it. */
 export type RetireGatewayKey = (
   tx: Tx,
   retirement: { userId: string; reason: KeyLoss; nowMs: number },
 ) => void;
 
 /**
- * Counts an invitation that an actor sends, in the transaction that makes it; access provides it.
+ * Counts an invitation of an actor, in the transaction that creates it; access provides it.
  * @throws DomainError `access.too_many_attempts`
  */
 export type SpendInvitation = (tx: Tx, actor: Actor) => void;
 
 /**
- * Forgets the wrong passwords that were tried for an address, in the transaction of the change that calls for it; access
- * provides it.
+ * Clears the wrong passwords tried for an address, in the transaction of the change that requires it; access provides it.
  * @returns how many counters were open
  */
 export type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;

@@ -1,4 +1,4 @@
-// SQL that removes a user and the invitations of an address for good.
+// SQL that permanently removes a user and the invitations of an address.
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
@@ -6,7 +6,10 @@ import { moveRevision } from "../../platform/database/moved-topics.ts";
 import type { RowId } from "./store.ts";
 import { invitations, users } from "./tables.ts";
 
-/** @param keys folded addresses @returns how many invitations this removed */
+/**
+ * @param keys folded addresses
+ * @returns how many invitations this removed
+ */
 export const removeInvitations = (tx: Tx, organizationId: string, keys: readonly string[]): number =>
   changesOf(
     tx
@@ -15,18 +18,21 @@ export const removeInvitations = (tx: Tx, organizationId: string, keys: readonly
       .run(),
   );
 
-/** Takes an inviter off invitations that are pending no more: without an inviter they would count as the operator's. */
+/** Clears the inviter of a user's invitations. None may be pending: without an inviter it would count as the operator's. */
 export const forgetInviter = (tx: Tx, inviterId: string): void =>
   void tx.update(invitations).set({ inviterId: null }).where(eq(invitations.inviterId, inviterId)).run();
 
-/** @returns whether there was one */
+/** @returns whether the user existed */
 export function removeUser(tx: Tx, { organizationId, id }: RowId): boolean {
   moveRevision(tx, "access");
   const isUser = and(eq(users.organizationId, organizationId), eq(users.id, id));
   return changesOf(tx.delete(users).where(isUser).run()) === 1;
 }
 
-/** @param keys folded addresses @returns those of them that belong, or once belonged, to a user other than this one */
+/**
+ * @param keys folded addresses
+ * @returns those that belong or once belonged to another user
+ */
 export const keysOfOthers = (
   connection: Connection,
   organizationId: string,

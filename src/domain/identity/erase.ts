@@ -1,10 +1,10 @@
-// What an erasure takes of users and invitations: the rows themselves.
+// Erases the rows of a user and of the user's invitations.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import * as store from "./erase-store.ts";
 import { cancelSentInvitations } from "./users/lost-access.ts";
 
-/** See ErasePersonalData; call it last, since rows of other areas refer to the user. */
+/** See ErasePersonalData. Call it last, because rows of other areas refer to the user. */
 export const createEraseUser =
   ({ audit }: Pick<IdentityDependencies, "audit">): ErasePersonalData =>
   (tx, { actor, person: { organizationId, userId, addresses } }) => {

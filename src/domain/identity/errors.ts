@@ -1,7 +1,7 @@
-// What identity refuses, with the next step in the sentence. Reasons are stable; statuses are for the faces.
+// Errors of identity; each message names the next step. Reasons are stable; the server and the commands choose the status.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 
-/** @throws DomainError `identity.invalid` naming everything that is wrong, when anything is */
+/** @throws DomainError `identity.invalid` that names every problem, if there is any */
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const message = problems.map(sentence).join("; ");
@@ -73,7 +73,7 @@ export const invitationsDisabled = () =>
     "sign-in is managed by the identity provider; add the person there",
   );
 
-/** Unknown, expired, canceled and accepted read alike: a link tells nothing but whether it works. */
+/** Unknown, expired, canceled and accepted invitations give the same error: a link reveals only whether it works. */
 export const invitationUnavailable = () =>
   new DomainError(
     "not_found",

@@ -1,5 +1,5 @@
-// What a user and an invitation are: their values, the limits and grammar of what people enter, their shape on the
-// wire (openapi.yaml AdminUser, AdminInvitation). Who may change them is decided in the services.
+// Users and invitations: their values, the limits and grammar of input, and their JSON form (openapi.yaml AdminUser,
+// AdminInvitation). The services authorize changes.
 import { type Static, Type } from "@sinclair/typebox";
 import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -8,7 +8,7 @@ import { pageEnvelope } from "../shared/page.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export const USER_STATUSES = ["active", "suspended", "removed"] as const;
-/** what an administrator can set; removing is an operation of its own */
+/** the statuses that an administrator can set; removal is a separate operation */
 export const SETTABLE_STATUSES = ["active", "suspended"] as const;
 export const PROVISIONING_SOURCES = ["local", "scim"] as const;
 export const INVITATION_FILTERS = ["outstanding"] as const;
@@ -22,7 +22,7 @@ export const EMAIL_LENGTH_MAX = 254;
 export const EMAIL_LOCAL_LENGTH_MAX = 64;
 export const ORGANIZATION_NAME_LENGTH_MAX = 200;
 export const INVITATION_TTL_MS = 24 * HOUR_MS;
-/** the complete list of options is cut here; searching has no such edge */
+/** limit of the complete list of options; searching has no such limit */
 export const USER_OPTIONS_MAX = 10_000;
 export const USER_SEARCH_MAX = 10;
 export const SELECTED_USERS_MAX = 500;
@@ -45,11 +45,11 @@ export interface User {
 
 /** A user after a change. */
 export interface ChangedUser extends User {
-  /** pending invitations of the user that the change canceled, because the user is no administrator any more */
+  /** pending invitations that the change canceled because the user is no longer an administrator */
   canceledInvitations: number;
 }
 
-/** What sign-in needs to know; never shown. */
+/** What sign-in needs to know; never part of a response. */
 export interface SignInUser extends User {
   passwordHash: string | null;
 }
@@ -65,13 +65,13 @@ export interface Invitation {
   email: string;
   role: Role;
   status: "pending" | "accepted" | "canceled";
-  /** null when the inviter was no user or is gone */
+  /** null if the inviter was not a user or no longer exists */
   inviterEmail: string | null;
   expiresAtMs: number;
   createdAtMs: number;
 }
 
-/** @returns the name without white space around it; a problem where it is empty or longer than ORGANIZATION_NAME_LENGTH_MAX */
+/** @returns the trimmed name; adds a problem if it is empty or longer than ORGANIZATION_NAME_LENGTH_MAX */
 export function readOrganizationName(given: string, problems: Problem[], pointer = "/name"): string {
   const name = given.trim();
   if (name === "" || name.length > ORGANIZATION_NAME_LENGTH_MAX) {
@@ -81,7 +81,7 @@ export function readOrganizationName(given: string, problems: Problem[], pointer
   return name;
 }
 
-/** @returns the address under which a user is looked up, whatever the case and Unicode form it was typed in */
+/** @returns the key of an address for look-ups, independent of case and Unicode form */
 export const emailKey = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
 const ATOM = "[\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]+";
@@ -102,7 +102,7 @@ export function readEmail(email: string, problems: Problem[], pointer = "/email"
   return key;
 }
 
-/** @returns the value when it is one of those allowed or absent */
+/** @returns the value if it is allowed or absent */
 export function readChoice<T extends string>(
   value: string | undefined,
   { allowed, pointer, problems }: { allowed: readonly T[]; pointer: string; problems: Problem[] },
@@ -116,7 +116,7 @@ export function readChoice<T extends string>(
 export const isActiveAdministrator = ({ role, status }: Pick<User, "role" | "status">): boolean =>
   role === "admin" && status === "active";
 
-/** Pending until the last millisecond before it expires. */
+/** An invitation is pending until the last millisecond before it expires. */
 export const isOpen = (invitation: Pick<Invitation, "status" | "expiresAtMs">, nowMs: number): boolean =>
   invitation.status === "pending" && invitation.expiresAtMs > nowMs;
 
@@ -166,7 +166,7 @@ export const IdentityStatus = Type.Object({
   }),
 });
 
-/** @returns the user as both faces show it (openapi.yaml AdminUser) */
+/** @returns the user as the API and the commands show it (openapi.yaml AdminUser) */
 export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   id: user.id,
   subject: user.subject,
@@ -181,7 +181,7 @@ export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   updated_at: toRfc3339(user.updatedAtMs),
 });
 
-/** @returns the user after a change, with the number of canceled invitations where there were any */
+/** @returns the user after a change, with the number of canceled invitations if there were any */
 export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdminUser> => ({
   ...toAdminUser(user),
   ...(user.canceledInvitations > 0 && { canceled_invitations: user.canceledInvitations }),
@@ -189,7 +189,7 @@ export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdmi
 
 /**
  * @param nowMs decides whether a pending invitation shows as expired
- * @returns the invitation as both faces show it (openapi.yaml AdminInvitation)
+ * @returns the invitation as the API and the commands show it (openapi.yaml AdminInvitation)
  */
 export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static<typeof AdminInvitation> => ({
   id: invitation.id,
@@ -202,8 +202,8 @@ export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static
 });
 
 /**
- * @param origin ours, without a trailing slash
- * @returns the link that lets an invited person in; as secret as the token in it
+ * @param origin our origin, without a trailing slash
+ * @returns the link for the invited person; as secret as its token
  */
 export const invitationUrl = (origin: string, token: Secret): Secret =>
   new Secret(`${origin}/accept-invitation?token=${token.reveal()}`);

@@ -1,4 +1,4 @@
-// The name of the organization, which people see when they sign in. The organization itself is made by bootstrap.ts.
+// The name of the organization, which users see when they sign in. bootstrap.ts creates the organization.
 
 import { invariant, type Problem } from "../../platform/errors.ts";
 import type { Actor } from "../shared/actor.ts";
@@ -8,7 +8,7 @@ import { readOrganizationName } from "./model.ts";
 import * as store from "./store.ts";
 
 /**
- * @returns the name as it is kept
+ * @returns the name as it is stored
  * @throws DomainError `identity.invalid`
  */
 export function checkOrganizationName(given: string): string {
@@ -18,11 +18,11 @@ export function checkOrganizationName(given: string): string {
   return name;
 }
 
-/** @returns the operation that gives the organization another name */
+/** @returns the operation that renames the organization */
 export const createRename =
   ({ db, audit }: Pick<IdentityDependencies, "db" | "audit">) =>
   /**
-   * @returns the name before; repeating a name records nothing
+   * @returns the previous name; an unchanged name is not recorded
    * @throws DomainError `identity.invalid`
    */
   (actor: Actor, given: string): Promise<string> => {

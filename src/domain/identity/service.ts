@@ -1,5 +1,5 @@
-// Who belongs to the organization: users, invitations, the first start. Joins the files of the area and answers the
-// look-ups of other areas. How people prove who they are, and what ends with a login, is in access.
+// Members of the organization: users, invitations, the first start. Joins the files of the area and answers the look-ups of other
+// areas. The access area authenticates users and ends logins.
 import type { Static } from "@sinclair/typebox";
 import type { HashRequester } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
@@ -37,7 +37,7 @@ export { passwordManagedElsewhere } from "./users/own-password.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** @returns the operations of the area; created once, in domain.ts */
 export function createIdentity(dependencies: IdentityDependencies) {
   const enrol = createEnroll(dependencies);
   const bootstrap = new Bootstrap(dependencies, enrol);
@@ -48,13 +48,13 @@ export function createIdentity(dependencies: IdentityDependencies) {
     provisioned: new ProvisionedUsers(dependencies),
     ownPasswords: createOwnPasswords(dependencies),
 
-    /** Removes invitations long after their time; a job of the service: see invitation-retention.ts. */
+    /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
 
-    /** Run at every start: see Bootstrap.run. */
+    /** Runs at every start: see Bootstrap.run. */
     bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),
 
-    /** What a later start leaves as it is: see Bootstrap.differences. */
+    /** What a later start does not apply: see Bootstrap.differences. */
     bootstrapDifferences: (request: BootstrapRequest): Promise<BootstrapDifferences> =>
       bootstrap.differences(request),
 
@@ -63,27 +63,27 @@ export function createIdentity(dependencies: IdentityDependencies) {
     /** @throws DomainError `identity.invalid`, as renameOrganization does */
     checkOrganizationName,
 
-    /** Looks what `bootstrap` would do: see Bootstrap.needs. */
+    /** What `bootstrap` would do: see Bootstrap.needs. */
     bootstrapNeeds: (request: BootstrapRequest): BootstrapNeeds => bootstrap.needs(request),
 
-    /** @returns those of the folded addresses that belong, or once belonged, to another user */
+    /** @returns the folded addresses that belong or once belonged to another user */
     keysOfOthers: (
       organizationId: string,
       wanted: { keys: readonly string[]; userId: string | undefined },
     ): readonly string[] => keysOfOthers(dependencies.db.read, organizationId, wanted),
 
-    /** @returns the organization of this data directory, nothing before the first start */
+    /** @returns the organization of this data directory; undefined before the first start */
     findOrganization: (connection: Connection): Organization | undefined =>
       store.firstOrganization(connection),
 
-    /** @returns the same for callers who have no connection at hand */
+    /** @returns the same, for callers without a connection */
     organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
 
-    /** @returns the user whatever the status; prepared, for every request */
+    /** @returns the user in any status; prepared, because every request uses it */
     findUserById: (connection: Connection, id: string): User | undefined =>
       store.findUserById(connection, id),
 
-    /** @returns the user of an address in any case, whatever the status, with the password hash */
+    /** @returns the user of an address in any case and any status, with the password hash */
     findUserByEmail: (
       connection: Connection,
       organizationId: string,
@@ -92,16 +92,16 @@ export function createIdentity(dependencies: IdentityDependencies) {
       store.findUserByEmail(connection, { organizationId, emailKey: emailKey(email) }),
 
     /**
-     * Takes as long for a user who does not exist, or has no password, as for one who does.
-     * @param asker as typed and as connected, so that the queue treats both alike
+     * Takes the same time whether or not the user exists and has a password.
+     * @param asker from the input and the connection, so that the queue treats both cases alike
      * @throws DomainError `passwords.busy`
      */
     isPasswordOf: (user: SignInUser | undefined, password: Secret, asker?: HashRequester): Promise<boolean> =>
       passwords.verify(password, user?.passwordHash, asker),
 
     /**
-     * @param scimConfigured whether any provider can come in
-     * @returns how people sign in, without secrets (control-api.md section 11.4)
+     * @param scimConfigured whether any provider can connect
+     * @returns how users sign in, without secrets
      */
     identityStatus: (scimConfigured: boolean): Static<typeof IdentityStatus> => ({
       auth_mode: settings.mode,

@@ -1,4 +1,4 @@
-// SQL of organizations and users. Rules are in the services; invitations are in invitation-store.ts.
+// SQL of organizations and users. The services have the rules; invitation-store.ts has the invitations.
 import {
   and,
   asc,
@@ -21,7 +21,7 @@ import { likePattern, type PageSlice } from "../shared/page.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
-/** One row and the organization it must belong to. */
+/** The id of a row and of the organization it must belong to. */
 export interface RowId {
   organizationId: string;
   id: string;
@@ -34,7 +34,7 @@ export interface UserFilter {
   provisioningSource?: ProvisioningSource | undefined;
 }
 
-/** What a service may change; the id stays. */
+/** The columns that a service may change; the id never changes. */
 export interface UserChanges {
   email?: string;
   emailKey?: string;
@@ -77,7 +77,7 @@ export const findUserById = (connection: Connection, id: string): User | undefin
 
 /**
  * @param key the folded address
- * @returns who has it; where nobody does, the user who was removed last of those who had it
+ * @returns its user; if it is not in use, the user with this address who was removed last
  */
 export const findUserByEmail = (
   connection: Connection,
@@ -87,10 +87,10 @@ export const findUserByEmail = (
 export const findUser = (connection: Connection, row: RowId): User | undefined =>
   connection.select(shown).from(users).where(isRow(row)).limit(1).get();
 
-/** Users whose protection one start takes away; the others wait for the next. */
+/** Number of users who lose their protection in one start; the next start handles the others. */
 const PROTECTED_MAX = 100;
 
-/** @returns protected users beside one, at most PROTECTED_MAX */
+/** @returns protected users other than this one, at most PROTECTED_MAX */
 export const listOtherProtectedUsers = (connection: Connection, { organizationId, id }: RowId): User[] =>
   connection
     .select(shown)
@@ -121,7 +121,7 @@ export function insertOrganization(tx: Tx, organization: typeof organizations.$i
 export const insertUser = (tx: Tx, user: typeof users.$inferInsert): User =>
   tx.insert(users).values(user).returning(shown).get();
 
-/** @returns the user after the change, nothing when there is no such row */
+/** @returns the user after the change; undefined if there is no such row */
 export function updateUser(
   tx: Tx,
   row: RowId,
@@ -131,7 +131,7 @@ export function updateUser(
   return tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
 }
 
-/** @returns the ids of those among them who had another role; in one statement, because a group may be large */
+/** @returns the ids of users whose role changed; one statement, because a group may be large */
 export function setProvisionedRole(
   tx: Tx,
   { ids, role, updatedAtMs }: { ids: readonly string[]; role: Role; updatedAtMs: number },
@@ -154,7 +154,7 @@ export function setProvisionedRole(
   return changed.map(({ id }) => id);
 }
 
-/** @returns active administrators besides this user */
+/** @returns the number of active administrators other than this user */
 export function countOtherAdministrators(connection: Connection, { organizationId, id }: RowId): number {
   const others = and(
     eq(users.organizationId, organizationId),
@@ -167,7 +167,7 @@ export function countOtherAdministrators(connection: Connection, { organizationI
 
 export interface UserSlice extends PageSlice {
   filter: UserFilter;
-  /** place in the order behind which the slice begins */
+  /** the user after which the page begins */
   after?: { emailKey: string; id: string } | undefined;
 }
 
@@ -202,7 +202,7 @@ export const listSelected = (
     .limit(limit)
     .all();
 
-/** Active users whose address contains the text, without those named. */
+/** Active users whose address contains the text, except the given ones. */
 export const listActiveExcept = (
   connection: Connection,
   organizationId: string,
@@ -220,10 +220,13 @@ export const listActiveExcept = (
     .limit(limit)
     .all();
 
-/** A query that gives user ids, as one area's statement hands it to another's. */
+/** A query for user ids that other areas can embed in their statements. */
 export type UserIdQuery = SQLWrapper;
 
-/** @param text folded @returns a query for all whose address contains it, whatever their status */
+/**
+ * @param text folded
+ * @returns a query for all users whose address contains it, in any status
+ */
 export const idsByAddress = (connection: Connection, organizationId: string, text: string): UserIdQuery =>
   connection
     .select({ id: users.id })
@@ -234,12 +237,12 @@ export interface AmongUsers {
   ids: UserIdQuery;
   /** folded */
   q: string | undefined;
-  /** stands first, whether it contains `q` or not */
+  /** listed first, even if it does not contain `q` */
   selectedId: string | undefined;
   limit: number;
 }
 
-/** @returns users that the query gives, whatever their status, by folded address */
+/** @returns the users that the query selects, in any status, by folded address */
 export const listAmong = (
   connection: Connection,
   organizationId: string,
@@ -256,7 +259,7 @@ export const listAmong = (
     .all();
 };
 
-/** Finds the text as it is; folded columns need folded text, ASCII case does not matter either way. */
+/** Matches the text literally. Folded columns need folded text; ASCII case is ignored in any case. */
 export const contains = (column: SQLiteColumn, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 

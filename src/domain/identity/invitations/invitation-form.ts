@@ -1,4 +1,4 @@
-// An invitation with its link, and the text in which it is kept for repetitions of a request (idempotency/service.ts).
+// An invitation with its link, and its serialized form for repeated requests (idempotency/service.ts).
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Secret } from "../../../platform/secret.ts";
@@ -7,7 +7,7 @@ import { type Invitation, ROLES } from "../model.ts";
 
 export interface InvitationWithToken {
   invitation: Invitation;
-  /** the secret of the link, 43 characters; shown once, and kept only for repetitions of a request that has a key */
+  /** the secret of the link, 43 characters; shown once, and stored only to answer repeated requests with the same key */
   token: Secret;
 }
 

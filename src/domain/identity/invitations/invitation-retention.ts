@@ -1,15 +1,15 @@
-// The job that removes invitations long after their time: accepted, canceled and expired ones, a bounded batch per transaction.
-// What they were about stays in the audit log. When it runs is the scheduler's business.
+// The job that removes accepted, canceled and expired invitations after their retention, one bounded batch per transaction. The
+// audit log keeps their history. The scheduler decides when the job runs.
 import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import * as store from "./invitation-store.ts";
 
-/** Invitations that are removed in one transaction at most. */
+/** Maximum number of invitations removed in one transaction. */
 export const RETENTION_BATCH_ROWS = 500;
 
 /**
- * Removes invitations whose links expired that many days ago, whatever became of them; an audit entry counts those of each batch.
+ * Removes invitations whose links expired that many days ago, in any status; an audit entry counts those of each batch.
  * @param signal ends the run between two batches
  * @returns how many
  */

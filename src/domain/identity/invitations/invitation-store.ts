@@ -1,4 +1,4 @@
-// SQL of invitations. Every way out of `pending` is one conditional statement, so it happens once.
+// SQL of invitations. Every transition out of `pending` is one conditional statement, so it happens once.
 import {
   and,
   count,
@@ -38,7 +38,7 @@ const shown = {
   createdAtMs: invitations.createdAtMs,
 };
 
-/** An inviter who was removed is not shown. */
+/** A removed inviter is not shown. */
 const invitationsWhere = (connection: Connection, matching: SQL | undefined) =>
   connection
     .select(shown)
@@ -78,13 +78,13 @@ export function insertInvitation(tx: Tx, invitation: typeof invitations.$inferIn
   tx.insert(invitations).values(invitation).run();
 }
 
-/** The secret of a link, and the user who made it; null for the operator. */
+/** The secret of a link, and the user who created it; null for the operator. */
 export interface NewLink {
   tokenHash: string;
   inviterId: string | null;
 }
 
-/** @returns whether it was pending until now */
+/** @returns whether it was pending before */
 export const changePending = (
   tx: Tx,
   row: RowId,
@@ -101,8 +101,8 @@ export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: stri
   tx.select({ id: invitations.id }).from(invitations).where(isPendingOf(key)).limit(1).get() !== undefined;
 
 /**
- * An invitation that was on its way to the disk while its inviter lost the role is pending, and must let nobody in. The
- * operator is no user and stays.
+ * The inviter may lose the role while the invitation is being written. It is then pending but must not be accepted. An invitation
+ * of the operator, who is not a user, stays valid.
  */
 const isInviterAuthorized = (tx: Tx): SQL | undefined => {
   const isInviter = and(
@@ -114,7 +114,7 @@ const isInviterAuthorized = (tx: Tx): SQL | undefined => {
   return or(isNull(invitations.inviterId), exists(inviter));
 };
 
-/** @returns whether this secret opened its invitation: once, before it expires, and while its inviter is an administrator */
+/** @returns whether this secret accepted its invitation: once, before it expires, and while its inviter is an administrator */
 export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }): boolean =>
   tx
     .update(invitations)
@@ -130,7 +130,7 @@ export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: 
     .returning({ id: invitations.id })
     .get() !== undefined;
 
-/** @returns ids of the pending invitations of an address, now canceled; with `expiredAtMs` only those expired by then */
+/** Cancels the pending invitations of an address; with `expiredAtMs` only those expired by then. @returns their ids */
 export const cancelPending = (
   tx: Tx,
   {
@@ -152,7 +152,7 @@ export const cancelPending = (
     .all()
     .map(({ id }) => id);
 
-/** @returns how many invitations that expired before a time were removed, `limit` at most */
+/** Removes invitations that expired before a time. @returns how many, `limit` at most */
 export function removeExpired(
   tx: Tx,
   {
@@ -178,7 +178,7 @@ export const countPendingFrom = (connection: Connection, { organizationId, id }:
     .where(isPendingFrom({ organizationId, ids: [id] }))
     .get()?.total ?? 0;
 
-/** @returns ids of the pending invitations of these inviters, now canceled; expired ones too, because they can be renewed */
+/** Cancels the pending invitations of these inviters, including expired ones, which could be renewed. @returns their ids */
 export const cancelPendingFrom = (tx: Tx, inviters: Inviters): string[] =>
   tx
     .update(invitations)
@@ -193,7 +193,7 @@ export interface Inviters {
   ids: readonly string[];
 }
 
-/** One bound value however many there are: a group may have more users than a statement may have parameters. */
+/** Binds one value however many ids there are: a group may have more users than a statement may have parameters. */
 const isPendingFrom = ({ organizationId, ids }: Inviters) =>
   and(
     eq(invitations.organizationId, organizationId),

@@ -1,5 +1,5 @@
-// Invitations: an administrator fixes address and role, whoever holds the link sets the password. Only the SHA-256 of
-// the link's secret is kept (control-api.md sections 11.3 and 20.1.14); delivering the link is the caller's.
+// Invitations: an administrator sets address and role, and the holder of the link sets the password. Only the SHA-256 of the
+// link's secret is stored. The caller delivers the link.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -47,7 +47,7 @@ export interface InvitationQuery extends PageQuery {
 export interface NewInvitation {
   email: string;
   role: string;
-  /** a request that is repeated under the same key gets the same invitation and link */
+  /** a request repeated with the same key returns the same invitation and link */
   idempotencyKey?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface Acceptance {
   address?: string;
 }
 
-/** What a caller says about the renewal of an invitation under a new link. */
+/** A request to renew an invitation under a new link. */
 export interface Regeneration {
   idempotencyKey?: string | undefined;
   expect?: Expectation<Invitation> | undefined;
@@ -70,7 +70,7 @@ interface Renewal extends Pick<Regeneration, "expect"> {
   link?: store.NewLink;
 }
 
-/** Invitations as administrators handle them, and their acceptance by link. */
+/** Managing invitations as an administrator, and accepting one by its link. */
 export class Invitations {
   constructor(
     private readonly dependencies: IdentityDependencies,
@@ -78,7 +78,7 @@ export class Invitations {
   ) {}
 
   /**
-   * Invites an address for INVITATION_TTL_MS. Expired invitations of the address are canceled on the way.
+   * Invites an address for INVITATION_TTL_MS. Also cancels expired invitations of the address.
    * @throws DomainError `invitation.disabled`, `identity.invalid`, `user.exists`, `invitation.pending`,
    *   `access.too_many_attempts`, those of Idempotency.once
    */
@@ -98,7 +98,7 @@ export class Invitations {
   }
 
   /**
-   * @returns invitations newest first; `outstanding` keeps pending ones, expired included
+   * @returns invitations newest first; `outstanding` selects pending ones, including expired ones
    * @throws DomainError `identity.invalid`
    */
   list(organizationId: string, query: InvitationQuery): Page<Invitation> {
@@ -121,7 +121,7 @@ export class Invitations {
   }
 
   /**
-   * Makes the link useless. Does nothing when that has already happened.
+   * Invalidates the link. Does nothing if the invitation is canceled already.
    * @throws DomainError `invitation.not_found`, `invitation.accepted`
    */
   cancel(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<void> {
@@ -136,7 +136,7 @@ export class Invitations {
   }
 
   /**
-   * Renews a pending or expired invitation; id and link stay.
+   * Renews a pending or expired invitation; its id and link stay the same.
    * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
    */
   async resend(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<Invitation> {
@@ -145,11 +145,10 @@ export class Invitations {
   }
 
   /**
-   * Renews a pending or expired invitation under a new link; the old link stops working. Whoever makes the link knows it, so
-   * they become the inviter, and the link ends with their role.
-   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`,
-   *   `access.too_many_attempts`, those of Idempotency.once
-   * @source control-api.md section 19
+   * Renews a pending or expired invitation under a new link; the old link stops working. The actor knows the new link and
+   * therefore becomes the inviter, so the link becomes invalid when the actor loses the role.
+   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`, `access.too_many_attempts`, those of
+   *   Idempotency.once
    */
   async regenerate(
     actor: Actor,
@@ -179,7 +178,7 @@ export class Invitations {
   }
 
   /**
-   * Spends the link and lets the invited person in with the role of the invitation.
+   * Uses up the link and creates the user with the role of the invitation.
    * @throws DomainError `invitation.disabled`, `invitation.unavailable`, `identity.invalid`
    */
   async accept({ token, password, ...origin }: Acceptance): Promise<User> {
@@ -204,7 +203,7 @@ export class Invitations {
     if (this.dependencies.settings.mode === "oidc") throw invitationsDisabled();
   }
 
-  /** Makes a link in a transaction, once for each key. */
+  /** Creates a link in a transaction, once per idempotency key. */
   #once(
     actor: Actor,
     { create, ...repeatable }: Repeatable & { create: (tx: Tx) => InvitationWithToken },
@@ -219,7 +218,7 @@ export class Invitations {
     return { token, tokenHash: sha256Hex(token.reveal()) };
   }
 
-  /** Makes room for a new invitation of the address, or says why there is none. */
+  /** Cancels expired invitations of the address, or throws if the address is in use or invited. */
   #refuseOccupied(tx: Tx, actor: Actor, email: string): void {
     const { audit, clock } = this.dependencies;
     const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
@@ -255,7 +254,7 @@ export class Invitations {
     return invitation;
   }
 
-  /** Gives a pending or expired invitation its full life again, under a new link if there is one. */
+  /** Restarts the lifetime of a pending or expired invitation, under a new link if one is given. */
   #renew(tx: Tx, actor: Actor, { id, link, expect }: Renewal): Invitation {
     const { audit, clock } = this.dependencies;
     const row = { organizationId: actor.organizationId, id };

@@ -1,5 +1,5 @@
-// The way in for local accounts: one is made, or the one of the address that was removed last comes back under a new
-// subject with its history (control-api.md section 11.1). Used by account creation, invitations and the first start.
+// Creates local accounts. If a removed user had the address, the last one is restored under a new subject with its history.
+// Account creation, invitations and the first start use it.
 
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -21,7 +21,7 @@ export interface Enrollment {
 
 export type Enroll = ReturnType<typeof createEnroll>;
 
-/** @returns the function that lets a user in; it throws DomainError `user.exists` for an address in use */
+/** @returns the function that creates or restores an account; it throws DomainError `user.exists` for an address in use */
 export function createEnroll({ audit, clock, ids }: IdentityDependencies) {
   return (tx: Tx, { actor, email, role, passwordHash, isProtected = false }: Enrollment): User => {
     const { organizationId } = actor;
@@ -52,13 +52,13 @@ export function createEnroll({ audit, clock, ids }: IdentityDependencies) {
   };
 }
 
-/** @returns whether a user who was not removed has this address */
+/** @returns whether a user who is not removed has this address */
 export function isTaken(tx: Tx, key: { organizationId: string; emailKey: string }): boolean {
   const user = store.findUserByEmail(tx, key);
   return user !== undefined && user.status !== "removed";
 }
 
-/** @returns what the audit log keeps of a user */
+/** @returns the audit summary of a user */
 export const summaryOf = (user: User): AuditSummary => ({
   email: user.email,
   role: user.role,

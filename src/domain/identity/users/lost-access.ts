@@ -1,5 +1,5 @@
-// What users lose besides their logins when a change takes the role or the access away: their gateway key, which was made
-// for an active person of one address, and the invitations that they sent as administrators.
+// What users lose besides their logins when a change removes their role or access: their gateway key, which was made for an
+// active person with one address, and the invitations that they sent as administrators.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies, KeyLoss } from "../dependencies.ts";
@@ -9,10 +9,8 @@ import { emailKey, isActiveAdministrator, type User } from "../model.ts";
 type Dependencies = Pick<IdentityDependencies, "audit" | "retireGatewayKey">;
 
 /**
- * Takes away what a change of a user ends, in the transaction of that change. Every change of role, status or address must
- * pass here.
+ * Revokes what a change of a user ends, in the transaction of that change. Every change of role, status or address must call it.
  * @returns how many pending invitations this canceled
- * @source scim.md SCIM-18, gateway-keys.md sections 8.1 and 11.12
  */
 export function revokeLostAccess(
   tx: Tx,
@@ -27,7 +25,7 @@ export function revokeLostAccess(
 }
 
 /**
- * Cancels the pending invitations of users who are no administrators any more: they could still make administrators.
+ * Cancels the pending invitations of users who are no longer administrators: they could still create administrators.
  * @returns how many
  */
 export function cancelSentInvitations(

@@ -1,5 +1,5 @@
-// The password a user changes for themselves: who has one, what a new one must be, and storing its hash. Proving the old one
-// and ending logins is in access.
+// Users' own passwords: who has one, the rules for a new one, and storing its hash. The access area checks the old one and ends
+// logins.
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -11,15 +11,15 @@ import { checkPassword } from "./passwords.ts";
 
 export type OwnPasswords = ReturnType<typeof createOwnPasswords>;
 
-/** @returns the operations; made once, in service.ts */
+/** @returns the operations; created once, in service.ts */
 export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDependencies) => ({
-  /** @returns whether the user signs in with a password that is kept here and is theirs to change */
+  /** @returns whether the user signs in with a password that is stored here and that the user may change */
   has: (user: SignInUser): boolean =>
     user.passwordHash !== null &&
     user.provisioningSource === "local" &&
     (settings.mode === "password" || user.protected),
 
-  /** @throws DomainError `identity.invalid` unless the new password may replace the current one */
+  /** @throws DomainError `identity.invalid` if the new password may not replace the current one */
   check({ current, next }: { current: Secret; next: Secret }): void {
     const problems: Problem[] = [];
     checkPassword(next, problems, "/new_password");

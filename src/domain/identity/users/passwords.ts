@@ -1,4 +1,4 @@
-// New passwords: how long one must be, and what is generated where none is given. Hashing is in platform.
+// New passwords: their allowed length, and how one is generated if none is given. The platform hashes passwords.
 
 import type { Problem } from "../../../platform/errors.ts";
 import type { Ids } from "../../../platform/ids.ts";
@@ -12,7 +12,7 @@ const GENERATED_PASSWORD_BYTES = 24;
 /** @returns a password of 32 characters from a random source */
 export const generatePassword = (ids: Ids): Secret => new Secret(randomToken(ids, GENERATED_PASSWORD_BYTES));
 
-/** Checks the length of a new password in characters (client-and-auth.md section 4.5). */
+/** Checks the length of a new password in characters. */
 export function checkPassword(password: Secret, problems: Problem[], pointer = "/password"): void {
   const { length } = [...password.reveal()];
   if (length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX) return;

@@ -1,6 +1,6 @@
-// Accounts whose authority is an identity provider (SCIM): how they come in, follow it and go, each in the caller's
-// transaction. The provider's view of a person, and the audit entry of each change, are scim's. Invitations that a change
-// cancels are recorded here.
+// Accounts managed by an identity provider (SCIM): creates, updates and removes them in the caller's transaction. The scim area
+// stores the provider's view of a person and writes the audit entry of each change. Invitations that a change cancels are
+// recorded here.
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -15,26 +15,26 @@ export interface NewProvisionedAccount {
   actor: Actor;
   email: string;
   active: boolean;
-  /** whether a local account of the address may be taken over */
+  /** whether a local account of the address may be linked */
   mayLink: boolean;
 }
 
 export interface Admitted {
   account: User;
   admission: "created" | "linked" | "revived";
-  /** the account that was taken over, as it was */
+  /** the linked account before the change */
   before: User | undefined;
 }
 
-/** What scim may do to accounts. Only what it provisioned is touched, taking a local account over excepted. */
+/** Operations of scim on accounts. They change only provisioned accounts, except that a local account may be linked. */
 export class ProvisionedUsers {
   constructor(private readonly dependencies: IdentityDependencies) {}
 
   /**
-   * Makes the account of an address, or takes over the local one, or the one removed last: same id, member until its
-   * groups say otherwise, no password, and no login of before goes on. Pending invitations of the address are canceled.
+   * Creates the account of an address, links the local one, or restores the one removed last. The id stays the same, the role is
+   * member until groups change it, there is no password, and all earlier logins end. Pending invitations of the address are
+   * canceled.
    * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
-   * @source scim.md SCIM-14 and SCIM-15
    */
   admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
     const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
@@ -49,10 +49,9 @@ export class ProvisionedUsers {
   }
 
   /**
-   * Lets address and status follow the provider; logins end when either differs from before, and pending invitations of an
-   * administrator who is suspended are canceled.
-   * @throws DomainError `user.exists`, `user.protected`: the address is in use, or the account itself is protected
-   * @source scim.md SCIM-17 and SCIM-19
+   * Updates address and status from the provider. If either changes, logins end. Suspending an administrator also cancels the
+   * pending invitations that the administrator sent.
+   * @throws DomainError `user.exists` if the address is in use; `user.protected` if it or the account is protected
    */
   update(
     tx: Tx,
@@ -73,9 +72,8 @@ export class ProvisionedUsers {
   }
 
   /**
-   * Takes access away, keeps the record, and cancels the pending invitations that the user sent.
+   * Revokes access, keeps the record, and cancels the pending invitations that the user sent.
    * @throws DomainError `user.protected`
-   * @source scim.md SCIM-26
    */
   remove(tx: Tx, { actor, id }: { actor: Actor; id: string }): User {
     const before = presentUser(tx, id);
@@ -85,9 +83,9 @@ export class ProvisionedUsers {
   }
 
   /**
-   * Gives a role to those who do not have it, ends their logins, and cancels the pending invitations of those who are no
-   * administrators any more; local, removed and protected accounts keep their role.
-   * @returns the ids of those whose role this changed
+   * Sets the role of users who have another one, ends their logins, and cancels the pending invitations of those who are no
+   * longer administrators. Local, removed and protected accounts keep their role.
+   * @returns the ids of users whose role changed
    */
   setRole(
     tx: Tx,
@@ -137,7 +135,7 @@ export class ProvisionedUsers {
     return { account, admission: "linked", before };
   }
 
-  /** Changes the row, ends the logins and what else the change takes away. */
+  /** Changes the row, and ends the logins and other access that the change revokes. */
   #change(
     tx: Tx,
     before: User,
@@ -153,7 +151,7 @@ export class ProvisionedUsers {
   }
 }
 
-/** What every provisioned account starts with; its groups may make it an administrator later. */
+/** Initial values of every provisioned account; its groups may make it an administrator later. */
 const MANAGED = { role: "member", provisioningSource: "scim", passwordHash: null } as const;
 
 const statusOf = (active: boolean): SettableStatus => (active ? "active" : "suspended");

@@ -1,5 +1,5 @@
-// Reading users (openapi.yaml /admin/users, /admin/users/options): pages, one, options to choose from. Making and
-// changing them is in users.ts.
+// Reads users (openapi.yaml /admin/users, /admin/users/options): pages, one user, options for selection. users.ts creates and
+// changes them.
 import type { Problem } from "../../../platform/errors.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
@@ -21,7 +21,7 @@ export interface UserQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
   provisioningSource?: string | undefined;
-  /** the last user of the page before, in place of a page number: a long list is read without passing over what was read */
+  /** the last user of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: Pick<User, "id" | "email"> | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface UserSearch {
   selectedUserIds?: readonly string[] | undefined;
 }
 
-/** Users as administrators and the terminal see them. */
+/** Users as administrators and commands see them. */
 export class UserDirectory {
   constructor(protected readonly dependencies: IdentityDependencies) {}
 
@@ -64,7 +64,7 @@ export class UserDirectory {
 
   /**
    * @param reference an id, or an address in any case
-   * @returns the user whatever the status
+   * @returns the user in any status
    * @throws DomainError `user.not_found`
    */
   find(organizationId: string, reference: string): User {
@@ -74,23 +74,22 @@ export class UserDirectory {
     return user;
   }
 
-  /** @returns the user of an address in any case, whatever the status; undefined where nobody has, or had, it */
+  /** @returns the user of an address in any case and any status; undefined if nobody has or had it */
   findByAddress(organizationId: string, email: string): User | undefined {
     const { read } = this.dependencies.db;
     const user = store.findUserByEmail(read, { organizationId, emailKey: emailKey(email) });
     return user && this.show(organizationId, user.id);
   }
 
-  /** @returns all users that are not removed, by folded address, at most USER_OPTIONS_MAX */
+  /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */
   options(organizationId: string): User[] {
     return store.listPresent(this.dependencies.db.read, organizationId, USER_OPTIONS_MAX);
   }
 
   /**
-   * @returns at most USER_SEARCH_MAX: the selected users that are not removed, then active ones whose address
-   *   contains `q`, each part by folded address
+   * @returns at most USER_SEARCH_MAX: the selected users who are not removed, then active ones whose address contains `q`, each
+   *   part by folded address
    * @throws DomainError `identity.invalid`
-   * @source control-api.md sections 11.2 and 20.2.39
    */
   searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): User[] {
     const { read } = this.dependencies.db;
@@ -111,14 +110,14 @@ export class UserDirectory {
     return [...selected, ...store.listActiveExcept(read, organizationId, search)];
   }
 
-  /** @returns a query for the ids of all whose address contains the text in any case, for the statement of another area */
+  /** @returns a query for the ids of all users whose address contains the text in any case, for statements of other areas */
   idsByAddress(organizationId: string, text: string): store.UserIdQuery {
     return store.idsByAddress(this.dependencies.db.read, organizationId, emailKey(text));
   }
 
   /**
-   * Finds users among those that another area's query gives, whatever their status.
-   * @param wanted `q` is part of an address in any case; the user of `selectedId` stands first, whether `q` fits or not
+   * Finds users among those that another area's query selects, in any status.
+   * @param wanted `q` is part of an address in any case; the user of `selectedId` comes first, even if `q` does not match
    * @returns by folded address
    */
   among(organizationId: string, wanted: store.AmongUsers): { id: string; email: string }[] {

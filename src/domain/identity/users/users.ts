@@ -1,5 +1,5 @@
-// Making and changing users: each operation checks its guards in the order of control-api.md section 11.2 inside the write
-// transaction, so two administrators cannot demote each other, and ends the user's logins in the same transaction.
+// Creates and changes users. Each operation checks its guards in a fixed order inside the write transaction, so that two
+// administrators cannot demote each other. It ends the user's logins in the same transaction.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -36,17 +36,17 @@ import { UserDirectory } from "./user-directory.ts";
 export interface NewUser {
   email: string;
   role: string;
-  /** without one a password is generated */
+  /** without it, a password is generated */
   password?: Secret | undefined;
 }
 
 export interface NewUserResult {
   user: User;
-  /** shown once, kept nowhere */
+  /** shown once and not stored */
   generatedPassword?: Secret;
 }
 
-/** PATCH of a user; unknown words are refused by name. */
+/** PATCH of a user; unknown values are rejected by name. */
 export interface UserUpdate {
   role?: string | undefined;
   status?: string | undefined;
@@ -56,12 +56,12 @@ interface Change {
   actor: Actor;
   user: User;
   action: string;
-  /** why the logins end; kept with them */
+  /** why the logins end; stored with them */
   reason: string;
   changes: store.UserChanges;
 }
 
-/** Users, with what administrators and the operator do to them. */
+/** Operations of administrators and the operator on users. */
 export class Users extends UserDirectory {
   constructor(
     dependencies: IdentityDependencies,
@@ -71,7 +71,7 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Makes a local account, or revives the removed one of that address.
+   * Creates a local account, or restores the removed one of that address.
    * @throws DomainError `identity.invalid`, `user.exists`
    */
   async create(actor: Actor, { email, role, password }: NewUser): Promise<NewUserResult> {
@@ -88,10 +88,9 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Changes role, status or both, and ends the user's logins even when the values are the same.
-   * @throws DomainError, first match: `identity.invalid`, `user.not_found`, `user.removed`, `user.own_account`,
-   *   `user.protected`, `user.managed`, `user.last_administrator`
-   * @source control-api.md section 11.2
+   * Changes role, status or both, and ends the user's logins even if the values are the same.
+   * @throws DomainError, first match: `identity.invalid`, `user.not_found`, `user.removed`, `user.own_account`, `user.protected`,
+   *   `user.managed`, `user.last_administrator`
    */
   async update(
     actor: Actor,
@@ -112,19 +111,19 @@ export class Users extends UserDirectory {
     updatableUser(this.dependencies.db.read, actor, { id, changes: readUserUpdate(update) });
   }
 
-  /** `update` of the role alone. */
+  /** Like `update`, for the role only. */
   setRole(actor: Actor, id: string, role: Role): Promise<ChangedUser> {
     return this.update(actor, id, { role });
   }
 
-  /** `update` of the status alone; a resumed user's old logins stay ended, the old password works. */
+  /** Like `update`, for the status only. A resumed user keeps the password, but earlier logins stay ended. */
   setStatus(actor: Actor, id: string, status: SettableStatus): Promise<ChangedUser> {
     return this.update(actor, id, { status });
   }
 
   /**
-   * Takes access away, keeps the record, and cancels the pending invitations that the user sent. Does nothing when the
-   * user is already removed.
+   * Revokes access, keeps the record, and cancels the pending invitations that the user sent. Does nothing if the user is already
+   * removed.
    * @throws DomainError, first match: `user.not_found`, `user.own_account`, `user.protected`, `user.managed`,
    *   `user.last_administrator`
    */
@@ -143,13 +142,13 @@ export class Users extends UserDirectory {
     removableUser(this.dependencies.db.read, actor, id);
   }
 
-  /** @returns how many invitations from a user are pending: they are canceled when the user is no administrator any more */
+  /** @returns how many pending invitations the user has sent; they are canceled when the user is no longer an administrator */
   countSentInvitations(organizationId: string, id: string): number {
     return countPendingFrom(this.dependencies.db.read, { organizationId, id });
   }
 
   /**
-   * Ends every login of a user; own, protected and managed users too.
+   * Ends every login of a user, including the actor's own and those of protected and managed users.
    * @throws DomainError `user.not_found`, `user.removed`
    */
   revokeLogins(actor: Actor, id: string): Promise<void> {
@@ -163,7 +162,7 @@ export class Users extends UserDirectory {
 
   /**
    * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
-   * may reset a protected administrator's password, which is the way back in when it is lost.
+   * may reset a protected administrator's password, which restores access after a lost password.
    * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`, `user.managed`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {
@@ -183,8 +182,8 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Forgets the wrong passwords that were tried for a user, so that the user can sign in from everywhere again; own,
-   * protected and managed users too.
+   * Clears the wrong passwords tried for a user, so that the user can sign in from anywhere again; also works for the actor and
+   * for protected and managed users.
    * @returns whether there were any
    * @throws DomainError `user.not_found`, `user.removed`
    */
@@ -198,12 +197,12 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
-  /** Throws what `resetPassword` would throw for any good password, and changes nothing. */
+  /** Throws what `resetPassword` would throw for any valid password, and changes nothing. */
   checkResetPassword(actor: Actor, id: string): void {
     resettableUser(this.dependencies.db.read, actor, id);
   }
 
-  /** Changes the row, ends the logins and what else the change takes away; records the change. */
+  /** Changes the row, ends the logins and other access that the change revokes, and records the change. */
   #apply(tx: Tx, { actor, user, action, reason, changes }: Change): ChangedUser {
     const { audit, clock, endLogins } = this.dependencies;
     const nowMs = clock.nowMs();
@@ -241,7 +240,7 @@ function updatableUser(
   return user;
 }
 
-/** @returns also a user who is removed already */
+/** @returns the user, even one who is already removed */
 function removableUser(connection: Connection, actor: Actor, id: string): User {
   const user = knownUser(connection, actor, id);
   if (user.status === "removed") return user;
@@ -269,14 +268,14 @@ function presentUser(connection: Connection, actor: Actor, id: string): User {
   return user;
 }
 
-/** The operator has no account of his own, so only users meet the first guard. */
+/** The operator has no user account, so the first guard concerns users only. */
 function assertUserChangeable(actor: Actor, user: User): void {
   if (actor.kind === "user" && actor.id === user.id) throw ownAccount();
   if (user.protected) throw protectedUser();
   if (user.provisioningSource === "scim") throw managedUser();
 }
 
-/** Counted in the transaction of the change (control-api.md section 20.2.20). */
+/** Counts in the transaction of the change. */
 function refuseLastAdministrator(connection: Connection, user: User, changes: store.UserChanges): void {
   if (!isActiveAdministrator(user) || isActiveAdministrator({ ...user, ...changes })) return;
   if (store.countOtherAdministrators(connection, user) === 0) throw lastAdministrator();
