@@ -185,7 +185,7 @@ export async function checkAuditChain(
   using watch = start({ label: "verifying the audit log", unit: "items", total: domain.auditLog.size() });
   const { entries, removed, broken } = await domain.auditLog.verify({ advance: watch.advance });
   const gone = removed === 0 ? "" : `, after ${removed} that retention has removed`;
-  if (broken === undefined) return check.ok(`${entries} entries fit${gone}`);
+  if (broken === undefined) return check.ok(`${entries} entries verified${gone}`);
   return check.failed(
     `it is broken after ${entries} entries that fit`,
     "see where: quartermaster audit verify; compare it with an earlier export",

@@ -190,7 +190,7 @@ describe("DAT-4 a database of others", () => {
       }),
     );
     const { exitCode, stderr } = await own.run("backup create");
-    expect([exitCode, stderr]).toEqual([8, expect.stringContaining("restore will refuse it")]);
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining("restore will refuse this backup")]);
   });
 });
 

@@ -27,7 +27,7 @@ function tamper({ file }: World, ...statements: string[]): void {
   for (const sql of statements) db.run(sql);
 }
 
-/** @returns how many entries fit, and the id and kind of the break */
+/** @returns how many entries were verified, and the id and kind of the break */
 function inShort({ entries, broken }: Verification): [number, string | undefined] {
   if (broken === undefined || broken.kind === "cut_off") return [entries, broken?.kind];
   return [entries, `${broken.kind} ${broken.entry.id}`];
