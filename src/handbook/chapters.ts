@@ -1,27 +1,27 @@
 // The texts of the handbook, embedded in the executable. Which chapters there are is in contents.ts.
 import { invariant } from "../platform/errors.ts";
-import airGap from "./air-gap.md" with { type: "text" };
-import backups from "./backups.md" with { type: "text" };
-import capacity from "./capacity.md" with { type: "text" };
-import catalogFile from "./catalog-file.md" with { type: "text" };
-import commands from "./commands.md" with { type: "text" };
+import airGap from "./chapters/air-gap.md" with { type: "text" };
+import backups from "./chapters/backups.md" with { type: "text" };
+import capacity from "./chapters/capacity.md" with { type: "text" };
+import catalogFile from "./chapters/catalog-file.md" with { type: "text" };
+import commands from "./chapters/commands.md" with { type: "text" };
+import contributing from "./chapters/contributing.md" with { type: "text" };
+import firstHour from "./chapters/first-hour.md" with { type: "text" };
+import gateway from "./chapters/gateway.md" with { type: "text" };
+import glossary from "./chapters/glossary.md" with { type: "text" };
+import harnessFile from "./chapters/harness-file.md" with { type: "text" };
+import identityProvider from "./chapters/identity-provider.md" with { type: "text" };
+import install from "./chapters/install.md" with { type: "text" };
+import introduction from "./chapters/introduction.md" with { type: "text" };
+import observe from "./chapters/observe.md" with { type: "text" };
+import personalData from "./chapters/personal-data.md" with { type: "text" };
+import policyFile from "./chapters/policy-file.md" with { type: "text" };
+import security from "./chapters/security.md" with { type: "text" };
+import settings from "./chapters/settings.md" with { type: "text" };
+import troubleshoot from "./chapters/troubleshoot.md" with { type: "text" };
+import workstations from "./chapters/workstations.md" with { type: "text" };
 import { type Section, TOPIC_SECTIONS } from "./contents.ts";
-import contributing from "./contributing.md" with { type: "text" };
-import firstHour from "./first-hour.md" with { type: "text" };
-import gateway from "./gateway.md" with { type: "text" };
-import glossary from "./glossary.md" with { type: "text" };
-import harnessFile from "./harness-file.md" with { type: "text" };
-import identityProvider from "./identity-provider.md" with { type: "text" };
-import install from "./install.md" with { type: "text" };
-import introduction from "./introduction.md" with { type: "text" };
 import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
-import observe from "./observe.md" with { type: "text" };
-import personalData from "./personal-data.md" with { type: "text" };
-import policyFile from "./policy-file.md" with { type: "text" };
-import security from "./security.md" with { type: "text" };
-import settings from "./settings.md" with { type: "text" };
-import troubleshoot from "./troubleshoot.md" with { type: "text" };
-import workstations from "./workstations.md" with { type: "text" };
 
 const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -103,7 +103,8 @@ const startMessageOf = (service: RunningService, directory: string): string =>
     .replaceAll(service.baseUrl, "http://127.0.0.1:8080")
     .replaceAll(directory, "/home/you/quartermaster");
 
-const chapterOf = (name: string): string => readFileSync(join(ROOT, `src/handbook/${name}.md`), "utf8");
+const chapterOf = (name: string): string =>
+  readFileSync(join(ROOT, `src/handbook/chapters/${name}.md`), "utf8");
 
 /** What each chapter needs beside an installation. */
 const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {

@@ -7,7 +7,7 @@ import { CHAPTERS, TOPIC_SECTIONS } from "../../src/handbook/contents.ts";
 import { partsOf, sectionOf } from "../../src/handbook/markdown.ts";
 import { terminalText } from "../../src/handbook/terminal.ts";
 
-const FOLDER = join(import.meta.dir, "../../src/handbook");
+const FOLDER = join(import.meta.dir, "../../src/handbook/chapters");
 const NAMES = CHAPTERS.map(({ name }) => name);
 
 const sourceOf = (name: string): string => readFileSync(join(FOLDER, `${name}.md`), "utf8");

@@ -13,7 +13,7 @@ import { policyMembersMarkdown } from "./reference/policy.ts";
 import { proseGenerators } from "./reference/prose.ts";
 import { settingsMarkdown } from "./reference/settings.ts";
 
-const FOLDER = join(import.meta.dir, "../../src/handbook");
+const FOLDER = join(import.meta.dir, "../../src/handbook/chapters");
 const GENERATORS: Readonly<Record<string, () => string>> = {
   ...proseGenerators,
   settings: settingsMarkdown,

@@ -21,7 +21,7 @@ export interface Behind {
 export const PROXY_ADDRESS = "127.0.0.3";
 
 const SOCKET = "/run/quartermaster/service.sock";
-const CHAPTER = join(import.meta.dir, "../../src/handbook/install.md");
+const CHAPTER = join(import.meta.dir, "../../src/handbook/chapters/install.md");
 
 /** @returns HAProxy, which gives a connection that one client used to the next one */
 export function startHaproxy({ directory, upstream }: Behind): Promise<RunningProxy> {
