@@ -1,5 +1,5 @@
 // The executable where no network is: every journey (journey.ts, airgap-journeys.ts) in a network namespace with nothing but
-// loopback (operator-experience.md AIR-2). No root is needed: the namespace comes with a user namespace.
+// loopback (AIR-2). No root is needed: the namespace comes with a user namespace.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { builtExecutable } from "../support/cli/executable.ts";

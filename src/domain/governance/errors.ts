@@ -26,7 +26,7 @@ export const noPolicy = () =>
     hint: "the service publishes one when it starts",
   });
 
-/** @returns what is told to an author who began from another revision (operator-experience.md API-2) */
+/** @returns what is told to an author who began from another revision (API-2) */
 export const staleRevision = (current: string, places: readonly string[]) =>
   new DomainError(
     "conflict",

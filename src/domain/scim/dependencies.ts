@@ -7,12 +7,12 @@ import type { Role, User } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import type { ScimSettings } from "./model.ts";
 
-/** How a person came in by a create (scim.md SCIM-14). */
+/** How a person came in by a create (SCIM-14). */
 export type Admission = "created" | "linked" | "revived";
 
 /**
  * The accounts behind SCIM users; identity provides it. Each function works in the caller's transaction, ends the logins
- * that the change ends (scim.md SCIM-17) and cancels the invitations of whoever is no administrator any more. The audit entry
+ * that the change ends (SCIM-17) and cancels the invitations of whoever is no administrator any more. The audit entry
  * of the change is one for the resource, and the caller's.
  */
 export interface ProvisionedAccounts {

@@ -10,7 +10,7 @@ export interface ScimObject {
 }
 
 /**
- * `entra`: a replace whose value filter finds nothing acts like an add (scim.md SCIM-75). Nothing else differs.
+ * `entra`: a replace whose value filter finds nothing acts like an add (SCIM-75). Nothing else differs.
  */
 export const SCIM_PROFILES = ["standard", "entra"] as const;
 export type ScimProfile = (typeof SCIM_PROFILES)[number];

@@ -93,7 +93,7 @@ export function createSigner(
 
 const base64url = (text: string): string => Buffer.from(text).toString("base64url");
 
-/** Clocks of two machines may differ by this much (operator-experience.md SVC-11). */
+/** Clocks of two machines may differ by this much (SVC-11). */
 export const CLOCK_TOLERANCE_SECONDS = 60;
 /** A longer token is refused before anything of it is decoded; ours have about 700 characters. */
 export const TOKEN_LENGTH_MAX = 4_096;

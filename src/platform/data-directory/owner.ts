@@ -9,7 +9,7 @@ import { DomainError } from "../errors.ts";
  * owner could not use it afterwards. Does nothing for any other user, for a missing path, or for root's own.
  * @throws DomainError `data_dir.not_writable` when this root may not change its user; `data_dir.closed_folder` when the
  *   owner may not enter a folder above it
- * @source operator-experience.md CLI-20
+ * @source CLI-20
  */
 export function becomeOwner(path: string): void {
   if (process.geteuid?.() !== 0 || !existsSync(path)) return;

@@ -1,5 +1,5 @@
 // A release as an operator without a network receives it: unpacked with tar, verified with sha256sum and openssl, installed by
-// what lies in it (operator-experience.md AIR-1).
+// what lies in it (AIR-1).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import {

@@ -1,4 +1,4 @@
-// What a scrape of the running service shows (operator-experience.md OBS-2, OBS-3): every figure that the requirement names, with
+// What a scrape of the running service shows (OBS-2, OBS-3): every figure that the requirement names, with
 // its help and its kind, from the first scrape on; and that what happens is counted.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

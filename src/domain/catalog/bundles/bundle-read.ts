@@ -47,7 +47,7 @@ const PIECE_BYTES = 65_536;
 
 /**
  * @throws DomainError of kind `unverified` with a reason `bundle.<what>`; the signal's reason
- * @source operator-experience.md AIR-4
+ * @source AIR-4
  */
 export async function readBundle(file: BundleFile, options: ReadBundleOptions): Promise<ReadBundle> {
   const reader = new BundleReader(file, options);

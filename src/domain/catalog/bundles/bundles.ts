@@ -1,5 +1,5 @@
 // A catalog with its archives on one signed file: writes it on one side, and on the other checks everything, then stores the
-// archives and makes the catalog what the bundle says (operator-experience.md AIR-4). The file itself is bundle-read.ts's.
+// archives and makes the catalog what the bundle says (AIR-4). The file itself is bundle-read.ts's.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
 import type { Actor } from "../../shared/actor.ts";

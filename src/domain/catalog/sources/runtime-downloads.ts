@@ -1,5 +1,5 @@
 // What in a package looks as if it fetched something when it runs: a pin covers only what is in the archive
-// (operator-experience.md AIR-5). It reads text, not programs, so it can be wrong both ways; it only ever warns.
+// (AIR-5). It reads text, not programs, so it can be wrong both ways; it only ever warns.
 
 /** A larger file is not looked into. */
 export const DOWNLOAD_SCAN_BYTES_MAX = 1_048_576;

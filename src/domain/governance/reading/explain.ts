@@ -1,5 +1,5 @@
 // Why one user on one harness has what they have: which revision, whether the harness and the installed version may run,
-// each managed value with its line in the policy, and each package with what becomes of it (operator-experience.md USE-7).
+// each managed value with its line in the policy, and each package with what becomes of it (USE-7).
 
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";

@@ -22,7 +22,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 /**
  * @param operations in the order of the request
  * @returns every operation once, or as two parts
- * @source scim.md SCIM-106 and SCIM-107
+ * @source SCIM-106 and SCIM-107
  */
 export function planBulk<Operation extends Dependent>(
   operations: readonly Operation[],

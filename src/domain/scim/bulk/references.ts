@@ -33,7 +33,7 @@ export function referencesOf(operation: Place): ReadonlySet<string> {
 /**
  * Puts ids where the references are.
  * @returns the id in the path, empty where there is none, and the data; both as they were where they hold no reference
- * @source scim.md SCIM-106 and SCIM-108
+ * @source SCIM-106 and SCIM-108
  */
 export function replaceReferences(
   { method, target, data }: Place,

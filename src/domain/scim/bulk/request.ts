@@ -19,7 +19,7 @@ const PROBLEMS_MAX = 10;
 /**
  * @param body parsed JSON
  * @throws ScimError 400 `invalidSyntax` with everything that is wrong; 413 for too many operations
- * @source RFC 7644 section 3.7; scim.md SCIM-101, SCIM-102 and SCIM-105
+ * @source RFC 7644 section 3.7; SCIM-101, SCIM-102 and SCIM-105
  */
 export function readBulk(body: unknown): BulkRequest {
   const fields = fieldsOf(readObject(body, "a bulk request"));

@@ -48,7 +48,7 @@ export const strongTag = (text: string): string => `"${sha256Hex(text).slice(0, 
 
 /**
  * @returns what of the protocol is supported: only what the tests prove
- * @source RFC 7643 section 5, scim.md SCIM-112
+ * @source RFC 7643 section 5, SCIM-112
  */
 export function serviceDocument(settings: DiscoverySettings): DiscoveryDocument {
   const baseUrl = settings.baseUrl();
@@ -74,7 +74,7 @@ export function serviceDocument(settings: DiscoverySettings): DiscoveryDocument 
   return documentAt(DISCOVERY_PATHS.service, { baseUrl, type: "ServiceProviderConfig", body });
 }
 
-/** @returns the resource types @source RFC 7643 section 6, scim.md SCIM-113 */
+/** @returns the resource types @source RFC 7643 section 6, SCIM-113 */
 export const typeDocuments = (baseUrl: string): readonly DiscoveryDocument[] =>
   Object.values(RESOURCE_TYPE).map((type) =>
     documentAt(`${DISCOVERY_PATHS.types}/${type.name}`, {
@@ -95,7 +95,7 @@ const typeBody = ({ name, description, core, extensions }: ResourceType): JsonOb
   }),
 });
 
-/** @returns the schemas, which leave out the attributes that every resource has @source RFC 7643 section 7, scim.md SCIM-114 */
+/** @returns the schemas, which leave out the attributes that every resource has @source RFC 7643 section 7, SCIM-114 */
 export const schemaDocuments = (baseUrl: string): readonly DiscoveryDocument[] =>
   Object.values(RESOURCE_TYPE)
     .flatMap(({ core, extensions }) => [core, ...extensions])

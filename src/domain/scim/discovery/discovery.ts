@@ -36,7 +36,7 @@ export interface Discovery {
   /**
    * @param path below the base without a slash at its end, such as `/Schemas` or `/ResourceTypes/User`
    * @throws ScimError 403 for a filter, 404 for a path that is none of these, 400 invalidValue for the attributes
-   * @source RFC 7644 section 4, scim.md SCIM-112 to SCIM-116
+   * @source RFC 7644 section 4, SCIM-112 to SCIM-116
    */
   answer(path: string, asked: AskedDiscovery): DiscoveryAnswer;
 }
@@ -66,7 +66,7 @@ interface Catalog {
   found: ReadonlyMap<string, Found>;
 }
 
-/** The URN of a schema is found in any letter case (scim.md SCIM-39); other paths are exact. */
+/** The URN of a schema is found in any letter case (SCIM-39); other paths are exact. */
 const keyOf = (path: string): string =>
   path.startsWith(`${DISCOVERY_PATHS.schemas}/`)
     ? DISCOVERY_PATHS.schemas + path.slice(DISCOVERY_PATHS.schemas.length).toLowerCase()

@@ -14,7 +14,7 @@ interface Values {
 
 /**
  * @param resource a whole resource as it is shown: with id, meta, and groups or members
- * @source scim.md SCIM-53 to SCIM-58
+ * @source SCIM-53 to SCIM-58
  */
 export function matches(filter: Filter, resource: ScimObject): boolean {
   const attributeOf = ({ path }: Presence | Comparison | ElementTest): ScimValue | undefined =>

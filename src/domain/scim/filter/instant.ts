@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /**
  * @param text RFC 3339; without an offset it is UTC, what is finer than a millisecond is cut off
  * @returns UTC milliseconds; undefined for anything else, also for days that no month has
- * @source scim.md SCIM-57
+ * @source SCIM-57
  */
 export function instantOf(text: string): number | undefined {
   const [, day, time, fraction = "", , sign, hours = "0", minutes = "0"] = INSTANT.exec(text) ?? [];

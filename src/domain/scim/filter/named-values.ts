@@ -7,7 +7,7 @@ import type { Filter } from "./model.ts";
  * @param filter of `parseTarget`
  * @returns what a value must have to match, by sub-attribute and as it was written; undefined unless the filter is
  *   nothing but `eq` joined by `and`, without contradiction
- * @source scim.md SCIM-75 and SCIM-76
+ * @source SCIM-75 and SCIM-76
  */
 export function equalities(filter: Filter): ReadonlyMap<Attribute, ScimValue> | undefined {
   const found = new Map<Attribute, { literal: unknown; written: ScimValue }>();
@@ -24,7 +24,7 @@ export function equalities(filter: Filter): ReadonlyMap<Attribute, ScimValue> | 
 /**
  * @param filter of `parseTarget`
  * @returns the ids of `value eq "…"`, also of several joined by `or`; undefined for any other filter
- * @source scim.md SCIM-79
+ * @source SCIM-79
  */
 export function membersNamed(filter: Filter): readonly string[] | undefined {
   const ids: string[] = [];

@@ -6,7 +6,7 @@ import { operandOf, rowsOf } from "./operands-store.ts";
 /**
  * @param path names a sub-attribute where the attribute is complex
  * @returns the value to order by, folded where case does not count; of a list the primary value's, else the first's
- * @source scim.md SCIM-61
+ * @source SCIM-61
  */
 export function sortKeySql(path: AttributePath): SQL {
   if (!path.attribute.multiValued) return operandOf({ path }).expression;

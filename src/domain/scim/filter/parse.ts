@@ -17,7 +17,7 @@ export const parseFilter = (type: ResourceTypeName, text: string): Filter =>
 /**
  * @returns the filter of a query on all types, for each of them: what only the other type has is never true
  * @throws ScimError `invalidFilter`, for what no type has too
- * @source scim.md SCIM-59
+ * @source SCIM-59
  */
 export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Filter>> {
   const written = parseSyntax(text);

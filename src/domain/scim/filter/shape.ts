@@ -60,7 +60,7 @@ function bind({ comparator, literal }: Comparison, number: number, values: Recor
   if (comparator === "sw") values[BOUND.limit(number)] = prefixUpperBound(String(value));
 }
 
-/** @returns the least text that follows every text with this start (scim.md SCIM-128) */
+/** @returns the least text that follows every text with this start (SCIM-128) */
 export function prefixUpperBound(start: string): Bound {
   const points = Array.from(start, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === CODE_POINT_MAX) points.pop();

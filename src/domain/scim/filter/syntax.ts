@@ -7,7 +7,7 @@ const OPERATOR_NAMES = ["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"] as
 export type Operator = (typeof OPERATOR_NAMES)[number];
 export type Literal = string | number | boolean;
 
-/** `name pr`; also `name ne null`, and negated `name eq null` (scim.md SCIM-58) */
+/** `name pr`; also `name ne null`, and negated `name eq null` (SCIM-58) */
 export interface WrittenPresence {
   readonly kind: "present";
   readonly name: string;

@@ -43,7 +43,7 @@ const negated = (part: Filter): Filter => ({ kind: "not", part });
 /**
  * @returns the filter as it applies to resources of `type`
  * @throws ScimError of the kind the reading names, for unknown and hidden attributes and for what their types forbid
- * @source scim.md SCIM-52 to SCIM-59
+ * @source SCIM-52 to SCIM-59
  */
 export const typedFilter = (written: Written, reading: Reading): Filter =>
   new Typing(reading).filter(written);

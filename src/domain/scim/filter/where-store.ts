@@ -18,7 +18,7 @@ export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
 
 /**
  * @returns whether an index finds what the filter is true of: one part of its `and` does, or every one of its `or`
- * @source scim.md SCIM-132
+ * @source SCIM-132
  */
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);
 

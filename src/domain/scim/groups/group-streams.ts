@@ -28,7 +28,7 @@ export interface StreamedGroup {
   view: View;
 }
 
-/** @source scim.md SCIM-122 */
+/** @source SCIM-122 */
 export class GroupStreams {
   #running = 0;
   readonly #waiting: (() => void)[] = [];

@@ -70,7 +70,7 @@ export class ScimGroups implements ScimResources {
     });
   }
 
-  /** Shows the group only to those who ask for some of its attributes (scim.md SCIM-81). */
+  /** Shows the group only to those who ask for some of its attributes (SCIM-81). */
   async patch(
     { actor, profile }: ScimCaller,
     id: string,
@@ -102,7 +102,7 @@ export class ScimGroups implements ScimResources {
     return this.#views.render(connection, rows, view);
   }
 
-  /** Takes a user who goes out of every group; each gets a new version (scim.md SCIM-26). */
+  /** Takes a user who goes out of every group; each gets a new version (SCIM-26). */
   leaveAll(tx: Tx, userId: string): void {
     removeFromAllGroups(tx, { userId, nowMs: this.own.clock.nowMs() });
   }

@@ -1,5 +1,5 @@
 // SQL of memberships, always on sets: lists of ids arrive as one JSON text, however long, so no statement runs once for
-// each member and none reads the list of those it does not change (scim.md SCIM-120, SCIM-123, SCIM-124).
+// each member and none reads the list of those it does not change (SCIM-120, SCIM-123, SCIM-124).
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named } from "../model.ts";

@@ -34,7 +34,7 @@ interface Place {
 /**
  * Its cost is that of the ids in the wish; only `emptied` reads the list of members.
  * @throws ScimError 400 invalidValue naming the first who are no users
- * @source scim.md SCIM-27, SCIM-93, SCIM-120, SCIM-123
+ * @source SCIM-27, SCIM-93, SCIM-120, SCIM-123
  */
 export function* applyMembers(tx: Tx, place: Place, { base, add, remove }: MemberWish): Steps<MemberChange> {
   const { groupId } = place;

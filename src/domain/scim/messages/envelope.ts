@@ -12,7 +12,7 @@ export function readObject(raw: unknown, what: string): JsonObject {
   return raw;
 }
 
-/** @returns the members by lower-case name (scim.md SCIM-39), in a map of the caller's own */
+/** @returns the members by lower-case name (SCIM-39), in a map of the caller's own */
 export function fieldsOf(object: JsonObject): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   for (const [name, value] of Object.entries(object)) fields.set(name.toLowerCase(), value);
@@ -24,7 +24,7 @@ export function fieldsOf(object: JsonObject): Map<string, unknown> {
  * @param raw the value of `schemas`
  * @param urn of the message or resource, in any letter case on the wire
  * @throws ScimError `invalidSyntax`
- * @source scim.md SCIM-38
+ * @source SCIM-38
  */
 export function requireSchema(raw: unknown, urn: string): void {
   if (raw === undefined || raw === null || raw === "") return;

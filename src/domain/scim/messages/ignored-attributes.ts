@@ -1,5 +1,5 @@
 // What providers send and nobody here knows: it is ignored, and counted, so that an operator can see why something that
-// was sent is not there (scim.md SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
+// was sent is not there (SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
 import { ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";

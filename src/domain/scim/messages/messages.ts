@@ -7,7 +7,7 @@ import { ENDPOINTS, LIST_RESPONSE, type ResourceTypeName, SCIM_BASE_PATH, SCIM_E
 export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string): string =>
   `${baseUrl}${SCIM_BASE_PATH}${ENDPOINTS[type]}/${id}`;
 
-/** @returns the weak entity tag of a revision: `meta.version` and `ETag` (scim.md SCIM-95) */
+/** @returns the weak entity tag of a revision: `meta.version` and `ETag` (SCIM-95) */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
 /** What a list answers: one page of resources, each as JSON text. */

@@ -1,5 +1,5 @@
 // Conditional requests: whether the caller's entity tags name the present version of a resource. The comparison is weak
-// and quotes may be missing, as providers send them (scim.md SCIM-96, SCIM-97).
+// and quotes may be missing, as providers send them (SCIM-96, SCIM-97).
 import { ScimError } from "../errors.ts";
 
 /** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for whatever there is */

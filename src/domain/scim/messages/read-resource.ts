@@ -15,7 +15,7 @@ import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
 export interface SentUser {
   /** complete; `active` is true in it when the body does not say */
   readonly doc: ScimObject;
-  /** undefined when the body does not say: a create takes it for true, a replacement leaves it (scim.md SCIM-92) */
+  /** undefined when the body does not say: a create takes it for true, a replacement leaves it (SCIM-92) */
   readonly active: boolean | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface AskedNames {
 /**
  * Takes the lists apart: each text may hold several names with commas between; empty ones count as absent.
  * @throws ScimError 400 invalidValue when both are given, or too many names
- * @source RFC 7644 section 3.9, scim.md SCIM-67
+ * @source RFC 7644 section 3.9, SCIM-67
  */
 export function readAskedNames(asked: AskedView): AskedNames {
   const attributes = namesIn("attributes", asked.attributes);
@@ -60,7 +60,7 @@ function namesIn(parameter: string, texts: readonly string[] | undefined): reado
 /**
  * @param type of the resources that are answered; names that a type does not have are ignored
  * @throws ScimError 400 invalidValue
- * @source scim.md SCIM-67 to SCIM-70
+ * @source SCIM-67 to SCIM-70
  */
 export function readView(type: ResourceTypeName | "all", asked: AskedView): View {
   const { attributes, excludedAttributes } = readAskedNames(asked);

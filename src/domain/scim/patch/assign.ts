@@ -33,7 +33,7 @@ export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
     (sub?.mutability ?? "readWrite") === "readWrite");
 
 /**
- * Changes what a name in a body points at; unknown names and what the service computes are ignored (scim.md SCIM-41).
+ * Changes what a name in a body points at; unknown names and what the service computes are ignored (SCIM-41).
  * @throws ScimError `invalidValue`, `mutability`
  */
 export function assignNamed(doc: ScimObject, name: string, change: Change): ScimObject {

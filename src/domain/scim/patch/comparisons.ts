@@ -1,5 +1,5 @@
 // How much a PATCH has to compare: each operation on a list looks at every value of it, and a filter at several parts of
-// each. Ten thousand operations on long lists would keep everybody else waiting for longer than scim.md SCIM-125 allows.
+// each. Ten thousand operations on long lists would keep everybody else waiting for longer than SCIM-125 allows.
 
 import { ScimError } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";

@@ -1,5 +1,5 @@
 // Member lists as providers send them, reduced to the ids of users. Nothing that is not understood passes: a silent
-// success would leave people in a group, or out of it (scim.md SCIM-79).
+// success would leave people in a group, or out of it (SCIM-79).
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { invalidValue, isUnassigned, readAll, requireSingle } from "../schema/values.ts";

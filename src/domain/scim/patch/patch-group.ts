@@ -1,5 +1,5 @@
 // PATCH of a group: all operations reduced to what is set and to which users come and go, without knowing who is in the
-// group, so that it costs the same whatever the size of it (scim.md SCIM-79, SCIM-80). Carried out by groups.
+// group, so that it costs the same whatever the size of it (SCIM-79, SCIM-80). Carried out by groups.
 
 import { invariant } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";

@@ -26,7 +26,7 @@ export interface Operation extends Change {
  * Reads the message and carries out its operations in order.
  * @throws ScimError `invalidSyntax` for a malformed message, 413 for too many operations; and what `carryOut` throws, with the
  *   index of the operation, counted from 0
- * @source RFC 7644 section 3.5.2; scim.md SCIM-80, SCIM-82
+ * @source RFC 7644 section 3.5.2; SCIM-80, SCIM-82
  */
 export function forEachOperation(body: unknown, carryOut: (operation: Operation) => void): void {
   const fields = fieldsOf(readObject(body, "the PATCH message"));

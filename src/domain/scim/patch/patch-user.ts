@@ -44,7 +44,7 @@ function applied(doc: ScimObject, { target, change }: Step, profile: ScimProfile
   const { path, elements } = target;
   if (!elements || !path.attribute) return assign(doc, path, change);
   const { name } = path.attribute;
-  // The derived e-mail is met by a filter, and stored with what that changes (scim.md SCIM-13).
+  // The derived e-mail is met by a filter, and stored with what that changes (SCIM-13).
   const before = name === "emails" ? shownEmails(doc) : elementsOf(doc[name]);
   const after = changedSelection(before, selected(path, elements, profile), change);
   return isDeepStrictEqual(after, before) ? doc : withMember(doc, name, after);

@@ -1,5 +1,5 @@
 // What an operation is about: the target its path names, or one target for each member of its value. What may not be
-// changed is refused here, and what may be sent in vain is left out (scim.md SCIM-41, SCIM-77).
+// changed is refused here, and what may be sent in vain is left out (SCIM-41, SCIM-77).
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";

@@ -9,7 +9,7 @@ const BY_EXTERNAL_ID = "externalId:";
 /** What a mapping looks at. */
 export type MappedBy = Pick<GroupRow, "displayName" | "externalId">;
 
-/** @source scim.md SCIM-23 */
+/** @source SCIM-23 */
 export class RoleMapping {
   readonly #byName = new Map<string, Role>();
   readonly #byExternalId = new Map<string, Role>();

@@ -55,7 +55,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
 
     /**
      * Gives these users the role that their groups make; one audit entry for each whose role changes.
-     * @source scim.md SCIM-22, SCIM-24
+     * @source SCIM-22, SCIM-24
      */
     recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): void {
       if (userIds.length > 0) applyRoles(tx, actor, userIds);
@@ -64,7 +64,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     /**
      * Run at every start and reload: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
      * @returns how many roles changed
-     * @source scim.md SCIM-24
+     * @source SCIM-24
      */
     async applyMapping(actor: Actor): Promise<number> {
       const { organizationId } = actor;
@@ -82,7 +82,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
 
     /**
      * @returns a sentence for each entry of the mapping that fits no group
-     * @source scim.md SCIM-23
+     * @source SCIM-23
      */
     warnings(organizationId: string): string[] {
       const groups = mappedGroups(db.read, organizationId);

@@ -73,7 +73,7 @@ export function subAttributeOf(attribute: Attribute, name: string): Attribute | 
  * Finds what `[urn ":"] name ["." name]` names. Bare names of an extension are taken where the core has none of that
  * name, as Entra sends them.
  * @returns undefined for a name that the type does not have
- * @source scim.md SCIM-39 and SCIM-52
+ * @source SCIM-39 and SCIM-52
  */
 export function resolvePath(type: ResourceTypeName, path: string): ResolvedPath | undefined {
   const { core, coreUrn, extensions } = NAMES[type];

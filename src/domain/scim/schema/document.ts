@@ -21,7 +21,7 @@ export const elementsOf = (value: ScimValue | undefined): readonly ScimObject[] 
 const isEmpty = (value: ScimValue): boolean =>
   (isList(value) && value.length === 0) || (isScimObject(value) && Object.keys(value).length === 0);
 
-/** @returns the object with that member, or without it when the value is none or has no content (scim.md SCIM-40) */
+/** @returns the object with that member, or without it when the value is none or has no content (SCIM-40) */
 export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   if (value !== undefined && !isEmpty(value)) return { ...object, [name]: value };
   const { [name]: _, ...others } = object;

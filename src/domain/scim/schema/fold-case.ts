@@ -1,4 +1,4 @@
-// How text is compared where case does not count (scim.md SCIM-29): the same fold for stored keys and for filter literals.
+// How text is compared where case does not count (SCIM-29): the same fold for stored keys and for filter literals.
 
 /** Folded texts that are kept: one filter looks at the same values again and again, and NFKC costs much. */
 const KEPT_MAX = 1_024;

@@ -134,7 +134,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** Accepted and thrown away unread; in no schema, because it can be neither set nor shown (scim.md SCIM-21). */
+/** Accepted and thrown away unread; in no schema, because it can be neither set nor shown (SCIM-21). */
 export const PASSWORD: Attribute = attribute("password", "Never kept.", {
   mutability: "writeOnly",
   returned: "never",

@@ -1,4 +1,4 @@
-// From what providers send to values of a document: the lenient types of scim.md SCIM-40 and SCIM-42, and nothing beyond
+// From what providers send to values of a document: the lenient types of SCIM-40 and SCIM-42, and nothing beyond
 // them, within the lengths of the schema table. What a whole resource needs is checked in read-resource.ts.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
@@ -19,7 +19,7 @@ export interface Wanted {
 /** @returns the refusal of a value that is wrong in itself */
 export const invalidValue = (detail: string): ScimError => scimInvalid("invalidValue", detail);
 
-/** @returns the refusal to remove what a resource must have (scim.md SCIM-78) */
+/** @returns the refusal to remove what a resource must have (SCIM-78) */
 export const requiredAttribute = (name: string): ScimError =>
   scimInvalid("mutability", `${name} is required: replace it instead of removing it`);
 
@@ -44,7 +44,7 @@ export function readAll<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
   throw new ScimError(first.status, first.scimType, refusals.map(({ message }) => message).join("; "));
 }
 
-/** @returns whether JSON says that there is no value (scim.md SCIM-40) */
+/** @returns whether JSON says that there is no value (SCIM-40) */
 export const isUnassigned = (raw: unknown): boolean =>
   raw === undefined || raw === null || raw === "" || (Array.isArray(raw) && raw.length === 0);
 
@@ -58,7 +58,7 @@ export function requireSingle(raw: unknown, name: string): unknown {
   return raw[0];
 }
 
-/** User names and group names: white space at both ends of them is dropped (scim.md SCIM-29). */
+/** User names and group names: white space at both ends of them is dropped (SCIM-29). */
 const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
 
 const EMAIL = USER_SCHEMA.attributes
@@ -139,10 +139,10 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
   return elements;
 }
 
-/** @returns the refusal of a list with two preferred values (scim.md SCIM-74) */
+/** @returns the refusal of a list with two preferred values (SCIM-74) */
 export const multiplePrimaries = (name: string): ScimError =>
   invalidValue(`${name} can have one primary value; set primary on the preferred one only`);
 
-/** @returns whether it is more than a label: it has a `value`, or some part of a postal address (scim.md SCIM-40) */
+/** @returns whether it is more than a label: it has a `value`, or some part of a postal address (SCIM-40) */
 export const hasContent = (attribute: Attribute, { type, primary, ...parts }: ScimObject): boolean =>
   subAttributeOf(attribute, "value") ? parts.value !== undefined : Object.keys(parts).length > 0;

@@ -30,7 +30,7 @@ export interface Slice {
   resources: readonly string[];
 }
 
-/** @source scim.md SCIM-125 and SCIM-132 */
+/** @source SCIM-125 and SCIM-132 */
 export class Scans {
   /** running and waiting ones */
   #count = 0;

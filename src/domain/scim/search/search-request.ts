@@ -32,7 +32,7 @@ export interface ListRequest {
 /**
  * @param pageMax resources on one page at most
  * @throws ScimError `invalidFilter`, and `invalidValue` for paging and order
- * @source scim.md SCIM-61 to SCIM-64
+ * @source SCIM-61 to SCIM-64
  */
 export function readListRequest(scope: SearchScope, asked: AskedList, pageMax: number): ListRequest {
   const types = scope === "all" ? RESOURCE_TYPES : [scope];

@@ -14,7 +14,7 @@ import { scimGroups, scimUsers } from "../tables.ts";
 import { GROUPS_OF_USER } from "../users/users-store.ts";
 import { StatementCache } from "./statement-cache.ts";
 
-/** Compiled statements of one type and one kind that are kept, less than 200 all together (scim.md SCIM-131). */
+/** Compiled statements of one type and one kind that are kept, less than 200 all together (SCIM-131). */
 const STATEMENTS_MAX = 32;
 
 export interface RowsAsked {

@@ -1,5 +1,5 @@
 // Requests of identity providers that were refused for what is in them: the last ones are kept for people who look for
-// the reason (scim.md SCIM-33). In the database, because the terminal looks from a process of its own.
+// the reason (SCIM-33). In the database, because the terminal looks from a process of its own.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./refusals-store.ts";

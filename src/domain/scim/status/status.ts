@@ -1,4 +1,4 @@
-// How provisioning stands (scim.md SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
+// How provisioning stands (SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
 import type { Db } from "../../../platform/database/database.ts";
 import type { ScimTokens, ScimTokenView } from "../tokens/tokens.ts";
 import type { Refusal, Refusals } from "./refusals.ts";
@@ -21,7 +21,7 @@ export interface ScimStatusDependencies {
   db: Db;
   tokens: Pick<ScimTokens, "list" | "hasActive">;
   refusals: Pick<Refusals, "list">;
-  /** what the mapping of groups to roles gets wrong (scim.md SCIM-23) */
+  /** what the mapping of groups to roles gets wrong (SCIM-23) */
   mappingWarnings(organizationId: string): readonly string[];
 }
 

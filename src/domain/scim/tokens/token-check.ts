@@ -20,7 +20,7 @@ export interface TokenCheckDependencies {
   configured: Secret | undefined;
 }
 
-/** The last use of a token is written at most this often (scim.md SCIM-4). */
+/** The last use of a token is written at most this often (SCIM-4). */
 export const USE_NOTED_EVERY_MS = MINUTE_MS;
 
 type Presented = Pick<

@@ -9,9 +9,9 @@ import type { TokenRow } from "../tables.ts";
 export const TOKEN_MARK = "qms_";
 /** Characters that lists show, mark included; they take 6 bytes of the random ones. */
 export const VISIBLE_LENGTH = 12;
-/** Random bytes of a token: 32 stay when those that are shown are taken away (scim.md SCIM-4). */
+/** Random bytes of a token: 32 stay when those that are shown are taken away (SCIM-4). */
 export const TOKEN_BYTES = 38;
-/** A longer value is refused before anything is computed of it (scim.md SCIM-5). */
+/** A longer value is refused before anything is computed of it (SCIM-5). */
 export const PRESENTED_LENGTH_MAX = 1024;
 export const LABEL_LENGTH_MAX = 64;
 export const EXPIRY_DAYS_MAX = 3650;

@@ -45,7 +45,7 @@ export class ScimTokens {
    * Tells who presents a token, and remembers the use.
    * @param presented what follows `Bearer` in the header; undefined when there is nothing of that form
    * @throws ScimError 401, the same for every cause
-   * @source scim.md SCIM-2 to SCIM-6
+   * @source SCIM-2 to SCIM-6
    */
   authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
     return this.#check.authenticate(presented);

@@ -1,4 +1,4 @@
-// The e-mail addresses of a user: which are shown, and which one the account behind the user has (scim.md SCIM-13).
+// The e-mail addresses of a user: which are shown, and which one the account behind the user has (SCIM-13).
 import type { Problem } from "../../../platform/errors.ts";
 import { readEmail } from "../../identity/service.ts";
 import type { ScimObject } from "../model.ts";

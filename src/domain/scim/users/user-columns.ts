@@ -60,7 +60,7 @@ export const emailColumns = (doc: ScimObject): EmailColumns[] =>
     isPrimary: primary === true,
   }));
 
-/** @returns the name that the provider gave; never an address, which is no name (scim.md SCIM-20) */
+/** @returns the name that the provider gave; never an address, which is no name (SCIM-20) */
 function displayOf({ displayName, name }: ScimObject): string | null {
   const { formatted, givenName, familyName } = partsOf(name);
   const joined = [textIn(givenName), textIn(familyName)].filter((part) => part !== undefined).join(" ");

@@ -14,7 +14,7 @@ export const userSummary = ({ userName, externalId, active }: ScimObject, accoun
   role: account.role,
 });
 
-/** An account before it was taken over (scim.md SCIM-15). */
+/** An account before it was taken over (SCIM-15). */
 export const accountSummary = ({ email, role, status, provisioningSource }: User): AuditSummary => ({
   email,
   role,

@@ -1,5 +1,5 @@
 // Users as answers: looks up what a user shows of other resources, for a whole page at once and only if it is shown
-// (scim.md SCIM-70, SCIM-121), and hands it to render.ts.
+// (SCIM-70, SCIM-121), and hands it to render.ts.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import { userJson } from "../messages/render.ts";

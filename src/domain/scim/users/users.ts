@@ -60,7 +60,7 @@ export class ScimUsers implements ScimResources {
   /**
    * Makes the user and the account of its address, or takes the local or removed account over.
    * @throws ScimError 400, 409
-   * @source scim.md SCIM-14 and SCIM-15
+   * @source SCIM-14 and SCIM-15
    */
   async create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
     const view = readView("User", asked);
@@ -75,7 +75,7 @@ export class ScimUsers implements ScimResources {
   /**
    * Puts a whole user in the place of the present one; only `active` stays when it is not given.
    * @throws ScimError 400, 404, 409, 412
-   * @source scim.md SCIM-90 to SCIM-92
+   * @source SCIM-90 to SCIM-92
    */
   replace(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimAnswer> {
     return this.#change(caller, id, { change, made: (before) => replacing(before, change.body) });
@@ -90,7 +90,7 @@ export class ScimUsers implements ScimResources {
   /**
    * Removes the user from every group and the account's access with it; the account stays, to be revived by a create.
    * @throws ScimError 404, 412
-   * @source scim.md SCIM-16 and SCIM-26
+   * @source SCIM-16 and SCIM-26
    */
   async remove(caller: ScimCaller, id: string, { ifMatch }: { ifMatch?: string | undefined }): Promise<void> {
     const { db, accounts, audit, leaveAll } = this.own;
@@ -151,7 +151,7 @@ export class ScimUsers implements ScimResources {
     }, "access");
   }
 
-  /** What shows no difference is none: neither a version nor an audit entry (scim.md SCIM-72, SCIM-73). */
+  /** What shows no difference is none: neither a version nor an audit entry (SCIM-72, SCIM-73). */
   #save(tx: Tx, { caller: { actor }, row, before, after }: Change): UserRow {
     const changed = changedNames(before, after);
     if (changed.length === 0) return row;
@@ -199,7 +199,7 @@ function foundUser(connection: Connection, { actor }: ScimCaller, id: string): U
   return row;
 }
 
-/** @throws ScimError 409 naming every attribute whose value another user has (scim.md SCIM-28) */
+/** @throws ScimError 409 naming every attribute whose value another user has (SCIM-28) */
 function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: UserColumns): void {
   const taken = [
     ...(store.isUserNameTaken(tx, { ...user, userNameKey }) ? ["userName"] : []),

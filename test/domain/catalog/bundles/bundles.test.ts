@@ -1,5 +1,5 @@
 // Bundles over two real installations' worth of database and archives: what travels, what is refused before anything is
-// written, and what the audit log has of it (operator-experience.md AIR-4 and AIR-5).
+// written, and what the audit log has of it (AIR-4 and AIR-5).
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

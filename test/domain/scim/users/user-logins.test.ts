@@ -1,4 +1,4 @@
-// When logins of a provisioned user end: at each event of scim.md SCIM-17, in the same transaction, and at nothing else.
+// When logins of a provisioned user end: at each event of SCIM-17, in the same transaction, and at nothing else.
 // Logins are real: a browser's session, a workstation's grant with both of its tokens.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
