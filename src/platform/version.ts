@@ -19,5 +19,5 @@ export const COMMIT = typeof QUARTERMASTER_COMMIT === "string" ? QUARTERMASTER_C
 /** RFC 3339 time of the commit, or null */
 export const BUILD_TIME = typeof QUARTERMASTER_BUILD_TIME === "string" ? QUARTERMASTER_BUILD_TIME : null;
 
-/** the newest contract version this program speaks (control-api.md section 4) */
+/** the newest contract version this program speaks */
 export const API_CONTRACT = 3;

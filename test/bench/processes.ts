@@ -57,7 +57,6 @@ const CORES: Record<Role, string> = { measured: "0", measuring: "1" };
  * Servers share one core, whatever threads they have, and load comes from the other: so no two of them differ by what the
  * system happened to put beside them, and a figure is what one core does.
  * @returns the command, kept to its core where the machine has two and util-linux
- * @source performance.md, its second sentence
  */
 export function onItsCore(role: Role, command: readonly string[]): string[] {
   const taskset = availableParallelism() > 1 ? Bun.which("taskset") : null;

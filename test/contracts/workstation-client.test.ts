@@ -1,5 +1,5 @@
-// The unmodified workstation client, played by the script of client-and-auth.md section 10 over a real socket: what it
-// sends is sent exactly so, and what it insists on is insisted on. Step names are the script's.
+// Plays an unmodified workstation client over a real socket: sends exactly the requests that it sends, and checks the answers
+// as strictly as it does (handbook: workstations).
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ async function discover(origin: string) {
 
 type Service = Awaited<ReturnType<typeof discover>>;
 
-/** L0: the browser signs in; returns what it sends as `Cookie` from then on. */
+/** The browser signs in; returns what it sends as `Cookie` from then on. */
 async function signIn({ issuer }: Service, origin: string): Promise<string> {
   const answer = await fetch(`${issuer}/sign-in/email`, {
     method: "POST",
@@ -76,7 +76,7 @@ async function signIn({ issuer }: Service, origin: string): Promise<string> {
   return pair;
 }
 
-/** L1: the client asks for a device login. */
+/** The client asks for a device login. */
 async function begin({ device, client_id, resource }: Service) {
   const answer = await post(device, { client_id, scope: SCOPES.join(" "), resource });
   expect(answer.status).toBe(200);
@@ -95,7 +95,7 @@ async function errorOf(answer: Response): Promise<[status: number, error: unknow
   return [answer.status, error];
 }
 
-/** L0 to L8: everything until the tokens are there. */
+/** The whole login, until the client has its tokens. */
 async function login(server: ListeningServer) {
   const service = await discover(server.origin);
   const cookie = await signIn(service, server.origin);
@@ -117,7 +117,7 @@ const revoke = ({ revoke: url, client_id }: Service, token: string) =>
   post(url, { token, token_type_hint: "refresh_token", client_id });
 
 describe("setting up", () => {
-  test("S1: discovery has the keys the client decodes and no others", async () => {
+  test("discovery has the keys the client decodes and no others", async () => {
     await using server = await start();
     const { document } = await discover(server.origin);
     expect(Object.keys(document).sort()).toEqual(["control_api_url", "oauth", "version"]);
@@ -132,7 +132,7 @@ describe("setting up", () => {
 });
 
 describe("logging in", () => {
-  test("L1: the client gets codes, whole numbers and a link that hides the code", async () => {
+  test("the client gets codes, whole numbers and a link that hides the code", async () => {
     await using server = await start();
     const service = await discover(server.origin);
     const login = await begin(service);
@@ -152,18 +152,16 @@ describe("logging in", () => {
     expect(login.verification_uri_complete).not.toContain(login.user_code);
   });
 
-  test("L2 to L9: it polls, a person approves in the browser, and it gets its tokens once", async () => {
+  test("a client polls, a person approves in the browser, and the client gets its tokens once", async () => {
     await using server = await start();
     const { clock } = server.world;
     const service = await discover(server.origin);
     const cookie = await signIn(service, server.origin);
     const { device_code, user_code, interval, verification_uri_complete: link } = await begin(service);
 
-    // L2, L3
     expect(await errorOf(await poll(service, device_code))).toEqual([400, "authorization_pending"]);
     expect(await errorOf(await poll(service, device_code))).toEqual([400, "slow_down"]);
 
-    // L4 to L7
     const page = link.replace("/device/", "/api/device/");
     const stranger = await fetch(page);
     expect(stranger.status).toBe(401);
@@ -182,7 +180,6 @@ describe("logging in", () => {
     expect(again.status).toBe(400);
     expect((await again.json()).error).toBeString();
 
-    // L8
     clock.advance(interval * 1_000);
     const answer = await poll(service, device_code);
     expect(answer.status).toBe(200);
@@ -200,11 +197,10 @@ describe("logging in", () => {
     expect(tokens).toMatchObject({ expires_in: 900, token_type: "Bearer" });
     expect(tokens.scope).toBe("governance:read session:write client-status:write");
 
-    // L9
     expect(await errorOf(await poll(service, device_code))).toEqual([400, "invalid_grant"]);
   });
 
-  test("L8: the access token has the header and the claims of the contract", async () => {
+  test("the access token has the header and the claims that clients expect", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     const { keys } = await (await fetch(`${service.issuer}/jwks`)).json();
@@ -232,7 +228,7 @@ describe("logging in", () => {
     expect(claims.jti).toBeString();
   });
 
-  test("L10: the client learns who it is, and when its token ends", async () => {
+  test("the client learns who it is, and when its token ends", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     const answer = await fetch(`${service.resource}/auth/me`, {
@@ -256,7 +252,7 @@ describe("logging in", () => {
 });
 
 describe("staying logged in", () => {
-  test("C1, C2: a refresh with the replayed scope gives another token of the same login, and the next refresh token", async () => {
+  test("a refresh with the replayed scope gives another token of the same login, and the next refresh token", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     server.world.clock.advance(1_000);
@@ -400,7 +396,7 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[even
 }
 
 describe("working under the policy", () => {
-  test("A1, G1: without gateway mode the client is told so, and goes on", async () => {
+  test("without gateway mode the client is told so, and goes on", async () => {
     await using workstation = await atWork();
     const ensured = await workstation.call("/gateway/key/ensure", {
       method: "POST",
@@ -414,7 +410,7 @@ describe("working under the policy", () => {
     expect([read.status, await read.json()]).toMatchObject([200, without]);
   });
 
-  test("A2, A3: it gets a document that it can decode, and a client that says nothing of itself is told to update", async () => {
+  test("a client gets a document that it can decode, and a client that does not state its capabilities is told to update", async () => {
     await using workstation = await atWork();
     const answer = await workstation.fetchPolicy();
     expect(answer.status).toBe(200);
@@ -430,7 +426,7 @@ describe("working under the policy", () => {
     expect((await old.json()).error).toContain("versioned_state");
   });
 
-  test("A4: it downloads each package without its token, and the digest is the policy's", async () => {
+  test("a client downloads each package without its token, and the digest is the policy's", async () => {
     await using workstation = await atWork();
     const { packages } = await (await workstation.fetchPolicy()).json();
     expect(packages).toHaveLength(1);
@@ -446,7 +442,7 @@ describe("working under the policy", () => {
     expect(sha256Hex(bytes)).toBe(sha256);
   });
 
-  test("A5, ST: it reports, and an administrator sees a workstation that is as the policy wants it", async () => {
+  test("a client reports, and an administrator sees a workstation that follows the policy", async () => {
     await using workstation = await atWork();
     const policy = async () => await (await workstation.fetchPolicy()).json();
     const { revision, packages } = await policy();
@@ -481,7 +477,7 @@ describe("working under the policy", () => {
 });
 
 describe("logging out", () => {
-  test("X2 to X4: revoking answers 200 however often, and the refresh token is dead for good", async () => {
+  test("revoking answers 200 however often, and the refresh token is dead for good", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     expect((await revoke(service, tokens.refresh_token)).status).toBe(200);

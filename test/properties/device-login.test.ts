@@ -1,6 +1,6 @@
-// Random sequences of everything that can happen to device logins and grants, against a small model written from the
-// contract (client-and-auth.md sections 2.5, 3.4, 4.3) with its own numbers. A failure prints seed and path: pass both to
-// `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
+// Random sequences of everything that can happen to device logins and grants, compared with a small model that has its own
+// numbers. A failure prints seed and path: pass both to `fc.assert` to see it again; the sequence is shrunk to the shortest one
+// that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepLogins } from "../../src/domain/access/sweep.ts";

@@ -1,6 +1,6 @@
-// Random PATCH sequences against a naive model, written from scim.md section 4.6 alone: it changes whole objects and whole
-// member lists in place, one operation after the other. A failure prints seed and path: pass both to `fc.assert` to see it
-// again; the sequence is shrunk to the shortest one that fails.
+// Random PATCH sequences against a naive model, written from RFC 7644 section 3.5.2 and the SCIM requirements alone:
+// it changes whole objects and whole member lists in place, one operation after the other. A failure prints seed and path: pass
+// both to `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ScimError } from "../../src/domain/scim/errors.ts";

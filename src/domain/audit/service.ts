@@ -1,4 +1,4 @@
-// Append-only record of who changed what, written in the transaction that makes the change (PRODUCT.md decision 13).
+// Append-only record of who changed what, written in the transaction that makes the change.
 // Entries are chained (chain.ts), so a removed or edited entry shows. Reading is for log.ts.
 import type { Clock } from "../../platform/clock.ts";
 import type { Tx } from "../../platform/database/database.ts";

@@ -11,7 +11,7 @@ export const ID_CHARACTERS_MAX = 128;
 /** of name, version and version bounds */
 export const LABEL_CHARACTERS_MAX = 256;
 export const SOURCE_REF_CHARACTERS_MAX = 2_048;
-/** of a path inside an archive; what clients accept at most (control-api.md section 8.7) */
+/** of a path inside an archive; workstation clients accept no more */
 export const PATH_BYTES_MAX = 4_096;
 export const PATH_COMPONENTS_MAX = 32;
 export const PLATFORMS_MAX = 32;
@@ -74,7 +74,7 @@ export const PackageSource = Type.Object({
   sha256: Sha256,
 });
 
-/** One entry of the catalog. Source: SEED.md "ManagedPackage"; openapi.yaml ManagedPackage. */
+/** One entry of the catalog (handbook: catalog-file, Members). */
 export const ManagedPackage = Type.Object({
   id: Type.String({ pattern: ID_PATTERN.source }),
   name: Type.Optional(Type.String()),

@@ -1,4 +1,4 @@
-// The policy document and who may see which package: shapes and limits (control-api.md section 4.1). What a document may
+// The policy document and who may see which package: shapes and limits (handbook: policy-file). What a document may
 // say is checked in document/, how one becomes a revision in publishing.ts, who gets what in delivery.ts.
 import { type Static, Type } from "@sinclair/typebox";
 import { ManagedPackage } from "../catalog/service.ts";
@@ -27,7 +27,7 @@ export const AUDIENCE_USERS_MAX = 10_000;
 export const COMMENT_LENGTH_MAX = 500;
 /** Revisions that one list shows. */
 export const REVISIONS_LISTED_MAX = 100;
-/** Besides the current one: packages of these may still be downloaded (control-api.md section 20.3.54). */
+/** Revisions before the current one whose packages workstations may still download. */
 export const FORMER_REVISIONS_SERVED = 3;
 
 export const McpServer = Type.Object({
@@ -66,7 +66,7 @@ export const GatewayBlock = Type.Object(
 const HarnessName = Type.Union(HARNESS_KEYS.map((key) => Type.Literal(key)));
 const perHarness = Object.fromEntries(HARNESS_KEYS.map((key) => [key, Type.Optional(HarnessPolicy)]));
 
-/** A document as it is stored and delivered (openapi.yaml GovernanceConfig). */
+/** A document as it is stored and delivered. */
 export const GovernanceConfig = Type.Object({
   revision: Type.String(),
   contract_version: Type.Integer({ minimum: 1 }),

@@ -1,4 +1,4 @@
-// Names of the policy contract that workstation clients send and read (control-api.md sections 4, 6 and 19).
+// Names of the policy contract that workstation clients send and read.
 
 /** The highest contract generation that this service publishes. */
 export const CONTRACT_GENERATION = 3;

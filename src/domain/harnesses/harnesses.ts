@@ -105,7 +105,7 @@ const generation = (facts: GenerationFacts): HarnessGeneration => {
   };
 };
 
-/** Every supported harness in published order. Source: control-api.md section 7. */
+/** Every supported harness in published order. */
 export const HARNESSES: readonly Harness[] = [
   {
     key: "codex",
@@ -240,7 +240,7 @@ export const getHarness = (key: HarnessKey): Harness => {
 /**
  * Judges the components that one layout of a package carries.
  * @returns why this generation refuses them, one short clause each; empty when it accepts the set
- * @source control-api.md section 7, last column of the component table
+ * @source handbook: catalog-file, What each harness accepts
  */
 export const refusalsOf = (generation: HarnessGeneration, components: ReadonlySet<Component>): string[] => {
   const present = [...components];

@@ -1,5 +1,4 @@
-// Users and invitations: their values, the limits and grammar of input, and their JSON form (openapi.yaml AdminUser,
-// AdminInvitation). The services authorize changes.
+// Users and invitations: their values, the limits and grammar of input, and their JSON form. The services authorize changes.
 import { type Static, Type } from "@sinclair/typebox";
 import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -166,7 +165,7 @@ export const IdentityStatus = Type.Object({
   }),
 });
 
-/** @returns the user as the API and the commands show it (openapi.yaml AdminUser) */
+/** @returns the user as the API and the commands show it */
 export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   id: user.id,
   subject: user.subject,
@@ -189,7 +188,7 @@ export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdmi
 
 /**
  * @param nowMs decides whether a pending invitation shows as expired
- * @returns the invitation as the API and the commands show it (openapi.yaml AdminInvitation)
+ * @returns the invitation as the API and the commands show it
  */
 export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static<typeof AdminInvitation> => ({
   id: invitation.id,

@@ -1,4 +1,4 @@
-// Days as lists filter by them: UTC, the first and the last included (control-api.md section 3).
+// Days as lists filter by them: UTC, the first and the last included.
 
 import { DAY_MS } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";

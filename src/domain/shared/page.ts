@@ -1,4 +1,4 @@
-// Paging and searching, the same for every list (control-api.md section 3): numbered pages and a literal search text.
+// Paging and searching, the same for every list: numbered pages and a literal search text.
 // How rows are ordered and matched is for each area's store.
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
@@ -47,7 +47,6 @@ export interface Page<T> {
 /**
  * Checks page, page size and search text; what is out of range is refused, never clamped.
  * @param problems collects everything that is wrong; the result is only good when it stays empty
- * @source control-api.md section 3
  */
 export function readPageQuery(query: PageQuery, problems: Problem[]): PageRequest {
   const { page = 1, perPage = PER_PAGE_DEFAULT, isWalk } = query;

@@ -1,6 +1,6 @@
 // How the parts that answers depend on are now, for clients and monitors: the database, the store of artifacts, gateway keys,
 // and the inference proxy where there is one. What is wrong is told by name and in a few general words, never in detail.
-// Source: control-api.md section 13; openapi.yaml DependencyHealth.
+// Source: handbook: observe, Health.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";

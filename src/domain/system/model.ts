@@ -19,7 +19,7 @@ const OptionalUrl = Type.Union([Type.String({ maxLength: BRANDING_URL_LENGTH_MAX
 
 export const BrandingSchema = Type.Object({ logo_url: OptionalUrl, favicon_url: OptionalUrl });
 
-/** @returns the branding on the wire (openapi.yaml Branding) */
+/** @returns the branding on the wire */
 export const toBranding = ({ logoUrl, faviconUrl }: Branding): Static<typeof BrandingSchema> => ({
   logo_url: logoUrl,
   favicon_url: faviconUrl,
@@ -45,7 +45,7 @@ function readUrl(
   return text;
 }
 
-/** `http` is for trying it out on one machine (control-api.md section 20.1.18). */
+/** `http` is for trying it out on one machine. */
 function isShowable(text: string): boolean {
   if (!/^https?:\/\/[^/?#\s][^\s]*$/i.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -1,4 +1,4 @@
-// Branding of an organization: read by everybody, replaced by its administrators (control-api.md section 13).
+// Branding of an organization: read by everybody, replaced by its administrators.
 import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Audit } from "../audit/service.ts";

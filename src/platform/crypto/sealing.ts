@@ -1,4 +1,4 @@
-// Seals short secrets that must be read back (PRODUCT.md decision 9): AES-256-GCM under a key that is not in the
+// Seals short secrets that must be read back: AES-256-GCM under a key that is not in the
 // database, with the key's id in front and the caller's context as associated data. Where keys lie is sealing-keys.ts's.
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DomainError } from "../errors.ts";

@@ -34,7 +34,7 @@ export const inspectExecutable = (pin: Pin): PinProblem[] => readPinned(pin).pro
 
 /**
  * @returns the bytes, to be used only where there are no problems. Symbolic links are followed.
- * @source gateway-keys.md section 5.1, with gap 17 of section 11 mended
+ * @source handbook: gateway, How it is run
  */
 export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems: PinProblem[] } {
   const problems: PinProblem[] = [];

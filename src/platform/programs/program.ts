@@ -37,7 +37,7 @@ export const EXIT_GRACE_MS = 1_000;
 /**
  * @param signal the deadline; it covers everything
  * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`
- * @source gateway-keys.md section 5.2, with gap 18 of section 11 mended
+ * @source handbook: gateway, How it is run
  */
 export async function runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult> {
   if (signal.aborted) throw tooSlow();

@@ -11,7 +11,7 @@ export interface Policy {
 const HARNESS = "claude";
 const HARNESS_VERSION = "2.0.20";
 
-/** @returns the body of POST /client-status of that workstation (control-api.md section 10.1) */
+/** @returns the body of POST /client-status of that workstation */
 export const clientReport = (at: number, { revision, packages }: Policy) => ({
   instance_id: `8c5f3b1e-52d4-4c09-9f1b-${String(at).padStart(12, "0")}`,
   hostname: `workstation-${at}.example.com`,

@@ -1,5 +1,5 @@
 // The settings of gateway mode: one switch, everything that is missing at once, sections of another service that go on
-// working (gateway-keys.md section 10).
+// working.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { isPublicAddress, publicUrl } from "../../../src/platform/outbound/public-hosts.ts";
 
-/** First and last address of each range that is refused, and their neighbors outside of it (control-api.md section 9.1). */
+/** First and last address of each range that is refused, and their neighbors outside of it. */
 const REFUSED: readonly (readonly [first: string, last: string, ...around: string[]])[] = [
   ["0.0.0.0", "0.255.255.255", "1.0.0.0"],
   ["10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"],

@@ -36,7 +36,7 @@ export interface ArchiveContents {
  * Reads a whole `.tar.gz` and refuses it at the first broken rule; only missing required paths are all named.
  * @param stream the compressed bytes; what it throws is passed on
  * @throws DomainError of kind `unverified` with a reason `archive.<what>`
- * @source control-api.md section 8.7; client-and-auth.md sections 6.4 and 9
+ * @source handbook: catalog-file, Archives
  */
 export async function inspectArchive(
   stream: AsyncIterable<Uint8Array>,

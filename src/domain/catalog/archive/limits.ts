@@ -1,5 +1,5 @@
-// The bounds of a published archive and how a refusal reads. The client refuses what goes over them
-// (control-api.md section 8.7); the rules themselves are in the neighbors of this file.
+// Limits of a published archive, and the wording of a refusal. Workstation clients refuse an archive above these limits.
+// The neighboring files check the rules.
 import { DomainError } from "../../../platform/errors.ts";
 
 const KIB = 1024;
@@ -18,7 +18,7 @@ export interface ArchiveLimits {
   metadataTotalBytesMax: number;
 }
 
-/** What the client accepts: control-api.md section 8.7, client-and-auth.md section 9. */
+/** The limits of workstation clients. */
 export const ARCHIVE_LIMITS: ArchiveLimits = {
   compressedBytesMax: 100 * MIB,
   entriesMax: 10_000,

@@ -38,7 +38,7 @@ const paddedLength = (length: number): number => Math.ceil(length / BLOCK_BYTES)
 /**
  * @param source the unpacked tar stream; it is read to its very end
  * @throws DomainError with the reasons of this folder
- * @source POSIX.1-2017, pax, "ustar Interchange Format"; control-api.md section 8.7
+ * @source POSIX.1-2017, pax, "ustar Interchange Format"
  */
 export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadableEntry> {
   const metadata = new Metadata(source, limits);

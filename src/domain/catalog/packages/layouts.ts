@@ -1,5 +1,5 @@
 // The adapters of a package: per harness an availability, a fallback layout and variants, each checked for the
-// components its harness accepts and for paths that stay inside the archive (control-api.md section 8.2, rules 6 to 10).
+// components its harness accepts and for paths that stay inside the archive.
 
 import { ObjectReader, type Place, readText } from "../../../platform/text/object-reader.ts";
 import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
@@ -43,7 +43,7 @@ const ADAPTER_MEMBERS = [...BOUND_MEMBERS, ...COMPONENTS, "variants"];
 const VARIANT_MEMBERS = [...BOUND_MEMBERS, "version_requirement", ...COMPONENTS];
 const ADAPTERS_MAX = 64;
 
-/** @returns why the path cannot name something inside an archive, by what clients unpack (control-api.md section 8.7) */
+/** @returns why clients could not unpack this path of an archive (handbook: catalog-file, Paths) */
 const pathProblem = (path: string): string | undefined => {
   if (path === "") return "is empty; write . for the root of the archive";
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return `has more than ${PATH_BYTES_MAX} bytes`;

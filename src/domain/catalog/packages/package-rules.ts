@@ -125,7 +125,7 @@ const readPackage = (members: ObjectReader, firstById: Map<string, string>): Man
  * Judges a package list from outside: a catalog, the packages of a policy.
  * @param list parsed JSON or YAML; the pointers in the problems start at its own
  * @returns those without any problem, in their order, in the shape of the answer
- * @source control-api.md section 8.2; unknown members are refused as section 20 item 30 asks
+ * @source handbook: catalog-file, Members; unknown members are refused
  */
 export const readPackages = (list: Place, problems: ProblemList): ManagedPackage[] => {
   const packages: ManagedPackage[] = [];

@@ -1,5 +1,5 @@
 // Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must lie in its
-// availability (control-api.md section 8.2, rules 7 to 9). Knows no components and no paths.
+// availability. Knows no components and no paths.
 
 import { compare, parse, type SemVer } from "semver";
 import type { ObjectReader } from "../../../platform/text/object-reader.ts";

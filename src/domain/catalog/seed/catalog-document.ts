@@ -30,7 +30,7 @@ const NO_LIST = { packages: [], root: "" };
 
 /**
  * Finds the package list in the bytes of a YAML or JSON file.
- * @source control-api.md sections 8.1 and 16
+ * @source handbook: catalog-file, Seed a catalog
  */
 export const readCatalogText = (bytes: Uint8Array): CatalogText => {
   const problems = new ProblemList();

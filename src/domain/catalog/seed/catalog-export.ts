@@ -2,7 +2,7 @@
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { ManagedPackage } from "../model.ts";
 
-/** @returns a deployment file's section `package_catalog` with every package, in YAML (control-api.md section 8.1) */
+/** @returns a deployment file's section `package_catalog` with every package, in YAML */
 export const catalogYaml = (packages: readonly ManagedPackage[]): string =>
   yamlText({ package_catalog: { packages } });
 

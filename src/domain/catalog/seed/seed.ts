@@ -65,7 +65,7 @@ export function createSeed(dependencies: ChangeDependencies) {
      * Stores the archives and makes the entries, all or nothing; the same file again changes nothing.
      * @throws DomainError `catalog.invalid` with every problem of the file, `catalog.unverified` when an archive is not
      *   what the file says or breaks the archive rules, `storage.*`
-     * @source control-api.md sections 8.1, 8.2 and 8.7
+     * @source handbook: catalog-file, Seed a catalog
      */
     async apply(actor: Actor, request: SeedRequest): Promise<Seeded> {
       const { change, warnings } = await changeFor(dependencies, actor, request);
@@ -143,7 +143,7 @@ const placed = (
   { root, line }: { root: string; line: number | undefined },
 ): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
 
-/** An artifact_id must name bytes that we hold under that digest (control-api.md section 8.5). */
+/** An artifact_id must name bytes that we hold under that digest. */
 function unknownArtifacts(
   packages: readonly ManagedPackage[],
   findArtifact: (digest: string) => store.ArtifactRow | undefined,

@@ -28,10 +28,10 @@ const COORDINATES = new RegExp(`^(${SEGMENT})/(${SEGMENT})@(${SEGMENT}(?:/${SEGM
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /**
+ * Reads a repository reference. No segment of it may lead to another path of the provider.
  * @param text trimmed
- * @returns undefined for what does not begin as a repository
+ * @returns undefined for text without the prefix of a repository
  * @throws DomainError `package_source.bad_repository`
- * @source control-api.md sections 9.1 and 20.1.12: no segment leads to another path of the provider
  */
 export function readGithubSource(text: string): GithubSource | undefined {
   if (!text.startsWith(PREFIX)) return undefined;

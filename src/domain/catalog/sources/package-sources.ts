@@ -26,7 +26,7 @@ export type { SourceRequest } from "./source-request.ts";
 
 /** Name of all public hosts on the list of destinations; they are on it only where the setting says so. */
 export const PUBLIC_SOURCES_DESTINATION = "package-sources";
-/** For everything that an inspection fetches, together (control-api.md section 9.1). */
+/** For all requests of one inspection together. */
 export const INSPECTION_TIMEOUT_MS = OUTBOUND_TIMEOUT_MAX_MS;
 export const INSPECTIONS_AT_ONCE_MAX = 4;
 /** paths of the archive that an answer lists */
@@ -75,7 +75,6 @@ export class PackageSources {
   /**
    * Fetches a source, checks it, and keeps it as an artifact; the same bytes again are the same artifact.
    * @throws DomainError `package_source.*`, `outbound.*`, `archive.*`, `artifact.*`
-   * @source control-api.md sections 9.1 and 9.3; 20 items 12 and 51 to 53
    */
   async inspect(
     actor: Actor,

@@ -25,7 +25,7 @@ export function readSourceRequest(request: SourceRequest): string {
   ]);
 }
 
-/** What is wrong with the request comes before what is not there (control-api.md section 9.3). */
+/** A malformed request is reported as such before an unknown connection. */
 function refuseManaged({ repository = "", ref = "" }: SourceRequest): DomainError {
   const problems = [
     ...(REPOSITORY.test(repository) ? [] : [{ pointer: "/repository", detail: "must be namespace/name" }]),

@@ -1,6 +1,5 @@
 // What in a package list is allowed and still keeps workstations from an archive: places that clients refuse to fetch
 // from, files that must lie on every workstation, and platforms that no client asks for.
-// Source: client-and-auth.md section 9; control-api.md section 8.2.
 import { isIP } from "node:net";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isLocalName, isPublicAddress } from "../../../platform/outbound/public-hosts.ts";

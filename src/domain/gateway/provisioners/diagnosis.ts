@@ -16,7 +16,7 @@ const TIME =
 
 /**
  * @returns UTC milliseconds; undefined for what is not RFC 3339 with its offset, also for days that no month has
- * @source gateway-keys.md section 5.4
+ * @source handbook: gateway, Answers
  */
 export function parseTime(text: string): number | undefined {
   const day = TIME.exec(text)?.[1];

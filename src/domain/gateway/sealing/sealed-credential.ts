@@ -1,5 +1,5 @@
 // The stored secret of a gateway key: sealed under its user and version, so that an envelope moved to another row, or kept
-// from an earlier write, does not open (PRODUCT.md decision 9, gateway-keys.md section 11.23).
+// from an earlier write, does not open.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";

@@ -1,6 +1,5 @@
 // Archives for workstations: who may fetch which one, and the short-lived links under which they are fetched without a
 // login. The bytes and their digests are the catalog's; a link names a digest, so what it gives never changes.
-// Source: control-api.md sections 8.6, 9.4 and 20 item 54; client-and-auth.md section 9.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";

@@ -1,5 +1,5 @@
-// Whether workstations can get the archives that packages name: our artifacts must be ours and be the promised bytes
-// (control-api.md section 8.5). A place that workstations may not reach is a warning: organizations place archives with
+// Whether workstations can get the archives that packages name: our artifacts must be ours and be the promised bytes.
+// A place that workstations may not reach is a warning: organizations place archives with
 // tools of their own, and the digest is pinned.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";

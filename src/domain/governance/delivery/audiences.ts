@@ -1,5 +1,5 @@
 // Who may see which package: judges what an administrator asks for, carries it over to the next revision, and tells what
-// one user sees (control-api.md sections 6.1 and 8.6). A package without an entry is for the whole organization.
+// one user sees. A package without an entry is for the whole organization.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -33,7 +33,6 @@ export interface AudienceCheck {
 /**
  * @param problems gets everything that is wrong, with pointers below `/package_audiences`
  * @returns the audiences that are narrower than the organization
- * @source control-api.md section 8.6
  */
 export function* readAudiences(
   input: Readonly<Record<string, AudienceInput>>,

@@ -1,6 +1,5 @@
 // What one caller gets of the policy in force: the document of the caller's audience group and, in gateway mode, with the
 // caller's own way to the inference proxy in it. A policy that cannot be put together is a refusal, never an empty one.
-// Source: control-api.md section 6.1, client-and-auth.md sections 5.3 and 6.3.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { GatewayKeyStatus, InferenceToken, KeyAnswer, Workstation } from "../../gateway/service.ts";
@@ -98,7 +97,7 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
   };
 }
 
-/** Whatever cannot be computed now may be later; the client goes on with the policy it has (section 5.3). */
+/** A later request may succeed. Until then the client keeps the policy that it has. */
 function computed<T>(compute: () => T): T {
   try {
     return compute();

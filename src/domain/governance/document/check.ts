@@ -1,4 +1,4 @@
-// What the members of a policy document must be to each other (control-api.md sections 4.2 and 8.4). Each place by itself
+// What the members of a policy document must be to each other (handbook: policy-file). Each place by itself
 // is draft.ts's to judge.
 
 import { pointerOf } from "../../../platform/errors.ts";

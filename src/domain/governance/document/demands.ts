@@ -1,5 +1,5 @@
-// What a document demands of the clients that are to follow it, worked out from the document (control-api.md sections
-// 4.2, 4.3 and 6.2). Stamping writes it down, checking finds where it is not written down.
+// What a document demands of the clients that are to follow it, worked out from the document. Stamping
+// writes it down, checking finds where it is not written down.
 
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";

@@ -122,7 +122,7 @@ const NOTHING: GovernanceConfig = {
 /**
  * Reads shape, defaults and everything that concerns one place; unknown members are refused.
  * What stamp() can still supply is not missed here, so: readDraft, merge, stamp, checkDocument.
- * @source control-api.md sections 4.1 and 8.2; section 20 items 30 and 31
+ * @source handbook: policy-file, Members
  */
 export const readDraft = (input: unknown): Draft => {
   const problems = new ProblemList();

@@ -1,4 +1,4 @@
-// The registry of harnesses as it is published: shape and content of GET /harness-metadata (control-api.md section 7).
+// The registry of harnesses as it is published: shape and content of GET /harness-metadata.
 
 import { type Static, Type } from "@sinclair/typebox";
 import {

@@ -1,4 +1,5 @@
-// What a document says of one harness: versions, settings, MCP servers and package overrides (control-api.md section 4.1).
+// What a document says of one harness: versions, settings, MCP servers and package overrides
+// (handbook: policy-file, Members).
 
 import { ObjectReader, readText } from "../../../platform/text/object-reader.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";

@@ -1,4 +1,4 @@
-// The MCP servers of one harness (control-api.md section 4.2 rule 9): local ones have a command, remote ones a URL.
+// The MCP servers of one harness: local ones have a command, remote ones a URL.
 // No message repeats a command line, a variable or a URL, which may hold credentials.
 
 import { jsonTypeOf, ObjectReader, type Place } from "../../../platform/text/object-reader.ts";

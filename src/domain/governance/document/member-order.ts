@@ -2,7 +2,7 @@
 
 import type { GovernanceConfig } from "../model.ts";
 
-/** in the order of the contract (control-api.md section 4.1) */
+/** in the order in which clients have always received them */
 export const DOCUMENT_MEMBERS = [
   "revision",
   "contract_version",

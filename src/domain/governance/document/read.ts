@@ -15,7 +15,7 @@ export { type Draft, readDraft } from "./draft.ts";
 /**
  * Judges what the members of a stamped document must be to each other.
  * @returns all problems, with pointers from the root of the document
- * @source control-api.md sections 4.2 and 8.4; only allowed harnesses are judged for ranges (section 20 item 29)
+ * @source handbook: policy-file; only allowed harnesses are judged for ranges
  */
 export const checkDocument = (document: GovernanceConfig, options: DocumentOptions): Problem[] => {
   const problems = new ProblemList();
@@ -27,7 +27,7 @@ export const checkDocument = (document: GovernanceConfig, options: DocumentOptio
 /**
  * Judges the ranges of a document against the versions that are certified today; asked of administrators, while at start
  * it is only told, so that an old policy does not keep the service from starting.
- * @source control-api.md section 4.2, last paragraph
+ * @source handbook: policy-file, Versions
  */
 export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harness[]): Problem[] => {
   const problems = new ProblemList();

@@ -1,5 +1,5 @@
-// What a document demands of clients, written into it on publishing (control-api.md section 4.3), and taken out again
-// before the next change: nothing stays behind once its cause is gone (section 20 item 28).
+// What a document demands of clients, written into it on publishing, and taken out again
+// before the next change: nothing stays behind once its cause is gone.
 
 import { parseVersion } from "../../shared/exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";

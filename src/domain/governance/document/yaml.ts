@@ -11,7 +11,6 @@ export const documentYaml = (document: GovernanceConfig): string => yamlText(ord
 
 /**
  * @returns the text to edit and send back: without extension-owned parts, and without what stamping adds again
- * @source control-api.md section 5.3
  */
 export const managedYaml = (document: GovernanceConfig): string => {
   const { packages: _packages, contract_version, harnesses, revision, ...rest } = unstamped(document);

@@ -60,13 +60,13 @@ export function readAuthoredText(
   return { document, stamped, problems: source.locate(problems) };
 }
 
-/** control-api.md section 5.4 step 1 */
+/** A policy file may not have a gateway block: the settings decide it. */
 function ownGateway(input: unknown): Problem[] {
   if (!isJsonObject(input) || input.gateway === undefined) return [];
   return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];
 }
 
-/** control-api.md section 16 */
+/** Replaces each reference to an environment variable by its value. */
 function withVariables(
   value: unknown,
   variable: ReadVariable,

@@ -1,6 +1,6 @@
 // The deployment file as a second author: at every start, and when the operator has the file read again, its section
 // `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
-// place is kept and shown until they agree (control-api.md sections 5.4 and 20 item 33).
+// place is kept and shown until they agree.
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";

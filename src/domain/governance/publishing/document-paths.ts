@@ -58,13 +58,13 @@ const tokensOf = (pointer: string): string[] =>
     .slice(1)
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** control-api.md section 5.4 step 5 */
+/** Entries of these lists are compared by this member, not by their position. */
 function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {
   if (path.length === 1 && path[0] === "packages") return "id";
   return path.length > 1 && path.at(-1) === "mcp" ? "name" : undefined;
 }
 
-/** Names are the same when they are after trimming (control-api.md section 4.2). */
+/** Names are compared without white space at their ends. */
 function nameOf(entry: unknown, member: string): string | undefined {
   const name = isJsonObject(entry) ? entry[member] : undefined;
   return typeof name === "string" ? name.trim() : undefined;

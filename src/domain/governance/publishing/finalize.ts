@@ -21,7 +21,7 @@ export interface FinalizeContext {
 
 /**
  * Stamps what an administrator wrote, and judges the whole; a range that is in force already is no reason to refuse what
- * does not touch it (control-api.md section 20 item 29).
+ * does not touch it.
  * @param document without stamps
  * @param base in force; undefined for the first
  * @param problems gets everything that is wrong, with pointers into the document
@@ -40,7 +40,7 @@ export function finalizeDocument(
 
 /**
  * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
- * file, must not be refused because other versions are certified today (control-api.md section 4.2, last paragraph).
+ * file, must not be refused because other versions are certified today.
  */
 export function finalizeUnchanged(
   document: GovernanceConfig,

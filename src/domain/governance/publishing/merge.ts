@@ -1,5 +1,5 @@
 // Two authors of one policy: the deployment file and the dashboard. Joins what both changed since the file was read
-// last; where they disagree the dashboard stays, and the place is kept until they agree (control-api.md section 5.4).
+// last; where they disagree the dashboard stays, and the place is kept until they agree.
 import { changedPlaces, displayPath, isSame, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 
 /** One document as both authors knew it, and what each made of it. */

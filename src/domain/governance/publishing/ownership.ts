@@ -1,5 +1,5 @@
 // Who owns which part of a document: the policy operation all but packages, MCP servers and package overrides, which are
-// the extensions operation's; the gateway block is the deployment's (control-api.md section 5.3).
+// the extensions operation's; the gateway block is the deployment's.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";

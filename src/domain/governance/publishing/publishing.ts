@@ -1,5 +1,5 @@
 // What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
-// Each checks in the order of control-api.md section 5.2 and goes through publisher.ts.
+// Each goes through publisher.ts. The order of the checks is promised to clients: see publishing.test.ts.
 
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";

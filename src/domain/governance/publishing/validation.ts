@@ -246,7 +246,7 @@ export interface JoinRequest {
   frame: FinalizeContext;
 }
 
-/** @source control-api.md section 5.4 */
+/** Joins the policy section of the deployment file with the policy in force (merge.ts) and checks the result. */
 export function joinSection({ current, known, wanted, frame }: JoinRequest): Joined {
   const baseline = known ? parse(known.baseline) : withoutRevisionFields(safeDefault());
   const says = wanted === undefined ? baseline : parse(wanted);

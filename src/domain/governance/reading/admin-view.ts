@@ -1,5 +1,5 @@
-// The policy as administrators see and send it (openapi.yaml AdminConfig and its neighbors): schemas, and revisions in
-// their shape. Never personalised; the command line and the dashboard are one author to clients.
+// The policy as administrators see and send it: schemas, and revisions in their shape. Never
+// personalized; the command line and the dashboard are one author to clients.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";

@@ -1,5 +1,5 @@
 // The deployment file that would give this policy again: the configuration file with the document as its section
-// `governance`, every secret replaced by a reference to the environment (control-api.md sections 5.5 and 20 item 11).
+// `governance`, every secret replaced by a reference to the environment.
 
 import { referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";

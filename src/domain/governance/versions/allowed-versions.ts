@@ -1,5 +1,5 @@
 // Which versions of a harness a policy lets run, without listing them all: ranges, generations and layouts change at few
-// places only, so looking around those places finds a version wherever there is one (control-api.md section 8.4).
+// places only, so looking around those places finds a version wherever there is one.
 
 import { compare, type SemVer } from "semver";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";

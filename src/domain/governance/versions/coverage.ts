@@ -1,5 +1,5 @@
 // Whether the packages of a document serve every version of a harness that its policy lets run, and do not get into each
-// other's way (control-api.md section 8.4). Only allowed harnesses are judged (section 20 item 29).
+// other's way (handbook: policy-file, Packages and harnesses). Only allowed harnesses are judged.
 
 import { compare, type SemVer } from "semver";
 import { pointerOf } from "../../../platform/errors.ts";

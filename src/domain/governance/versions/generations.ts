@@ -1,5 +1,5 @@
 // The generations of harnesses with their bounds ready to compare: which one a version belongs to, and which versions a
-// policy lets run (control-api.md sections 7 and 8.4). The registry itself is harnesses.ts.
+// policy lets run. The registry itself is harnesses.ts.
 
 import { compare, type SemVer } from "semver";
 import { invariant } from "../../../platform/errors.ts";

@@ -1,4 +1,4 @@
-// Which layout of an adapter serves an installed version (control-api.md section 8.3).
+// Which layout of an adapter serves an installed version.
 
 import { compare, type SemVer } from "semver";
 import type { PackageAdapter, PackageLayout } from "../../catalog/model.ts";

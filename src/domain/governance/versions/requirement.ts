@@ -78,7 +78,7 @@ export class Requirement {
 /**
  * Reads a requirement: comparators joined by commas, all of which must hold, or `*` alone.
  * @returns nothing when the text is none, such as the empty one
- * @source control-api.md section 7, "Version selection"
+ * @source handbook: policy-file, Versions
  */
 export const parseRequirement = (text: string): Requirement | undefined => {
   if (text.length > REQUIREMENT_CHARACTERS_MAX) return undefined;

@@ -1,4 +1,4 @@
-// Whether an installed version of a harness is one that a policy wants (control-api.md sections 7 and 10.2 step 5).
+// Whether an installed version of a harness is one that a policy wants (handbook: policy-file, Versions).
 
 import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";

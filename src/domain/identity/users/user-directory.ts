@@ -1,4 +1,4 @@
-// Reads users (openapi.yaml /admin/users, /admin/users/options): pages, one user, options for selection. users.ts creates and
+// Reads users: pages, one user, options for selection. users.ts creates and
 // changes them.
 import type { Problem } from "../../../platform/errors.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";

@@ -10,7 +10,7 @@ export interface Bulk {
    * @param body parsed JSON
    * @returns the BulkResponse as JSON text; operations that failed are told in it
    * @throws ScimError 400 `invalidSyntax` for a malformed request, 413 for too many operations: then nothing was done
-   * @source scim.md section 4.10
+   * @source RFC 7644 section 3.7
    */
   run(caller: ScimCaller, body: unknown): Promise<string>;
 }

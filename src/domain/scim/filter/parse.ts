@@ -9,7 +9,7 @@ import { typedElements, typedFilter } from "./typing.ts";
 /**
  * @returns the filter of a query on one type
  * @throws ScimError `invalidFilter`
- * @source scim.md section 4.3
+ * @source RFC 7644 section 3.4.2.2
  */
 export const parseFilter = (type: ResourceTypeName, text: string): Filter =>
   typedFilter(parseSyntax(text), { type, scope: [type], refusal: "invalidFilter" });
@@ -30,7 +30,7 @@ export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Fi
  * Reads the path of a PATCH operation: an attribute, a sub-attribute, an extension's URN alone, or values of a
  * multi-valued attribute in brackets and what to change of them.
  * @throws ScimError `invalidPath`, for unknown names too
- * @source scim.md section 4.6
+ * @source RFC 7644 section 3.5.2
  */
 export function parseTarget(type: ResourceTypeName, text: string): PatchTarget {
   const written = parsePathSyntax(text);

@@ -69,7 +69,7 @@ const KEYWORDS: ReadonlyMap<string, boolean | null> = new Map([
 /**
  * @returns the tree of a filter; blanks around it are ignored
  * @throws ScimError `invalidFilter`
- * @source scim.md section 4.3 and SCIM-51, SCIM-60
+ * @source RFC 7644 section 3.4.2.2; SCIM-51, SCIM-60
  */
 export function parseSyntax(text: string): Written {
   const parser = new Parser(text, "invalidFilter");
@@ -81,7 +81,7 @@ export function parseSyntax(text: string): Written {
 /**
  * @returns the parts of the path of a PATCH operation
  * @throws ScimError `invalidPath`
- * @source scim.md section 4.6
+ * @source RFC 7644 section 3.5.2
  */
 export function parsePathSyntax(text: string): WrittenPath {
   const parser = new Parser(text, "invalidPath");

@@ -11,7 +11,7 @@ type OperandOf = Rows["operandOf"];
 /**
  * @param numbers of the filter's shape: they name the values to bind
  * @returns a condition on `scim_users` or `scim_groups`; it binds `organizationId` too
- * @source scim.md section 6.2
+ * @source SCIM-128 to SCIM-131
  */
 export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
   new Compiler(numbers, operandOf).condition(filter);

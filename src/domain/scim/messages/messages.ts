@@ -19,7 +19,7 @@ export interface ListParts {
   resources: readonly string[];
 }
 
-/** @returns JSON text; `Resources` is there also when empty: some providers fail without it (scim.md section 2.3) */
+/** @returns JSON text; `Resources` is there also when empty: some providers fail without it */
 export const listResponse = ({ totalResults, startIndex, resources }: ListParts): string =>
   `{"schemas":["${LIST_RESPONSE}"],"totalResults":${totalResults},"startIndex":${startIndex},` +
   `"itemsPerPage":${resources.length},"Resources":[${resources.join(",")}]}`;

@@ -22,7 +22,7 @@ export interface SentUser {
 /**
  * @param body parsed JSON
  * @throws ScimError `invalidSyntax`, `invalidValue`
- * @source scim.md section 2.1, SCIM-31, SCIM-37 to SCIM-42
+ * @source RFC 7643 sections 4.1 and 4.3; SCIM-31, SCIM-37 to SCIM-42
  */
 export function readUser(body: unknown): SentUser {
   let sent: ScimObject = {};
@@ -37,7 +37,7 @@ export function readUser(body: unknown): SentUser {
 /**
  * Checks what a user's document must have, however it came to be; each value in it was checked when it was read.
  * @throws ScimError `invalidValue`
- * @source scim.md section 2.1, SCIM-13
+ * @source RFC 7643 section 4.1; SCIM-13
  */
 export function checkUser(doc: ScimObject): void {
   const problems = doc.userName === undefined ? ["userName is missing or blank; give one"] : [];
@@ -56,7 +56,7 @@ export interface SentGroup {
 /**
  * @param body parsed JSON
  * @throws ScimError `invalidSyntax`, `invalidValue`
- * @source scim.md section 2.2, SCIM-27, SCIM-30, SCIM-31, SCIM-37 to SCIM-42
+ * @source RFC 7643 section 4.2; SCIM-27, SCIM-30, SCIM-31, SCIM-37 to SCIM-42
  */
 export function readGroup(body: unknown): SentGroup {
   const texts = new Map<string, string>();

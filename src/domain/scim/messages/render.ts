@@ -24,7 +24,7 @@ interface Shown {
   baseUrl: string;
 }
 
-/** @returns JSON text of the user, with the derived e-mail where none is stored (scim.md section 2.1, SCIM-13, SCIM-32) */
+/** @returns JSON text of the user, with the derived e-mail where none is stored (SCIM-13, SCIM-32) */
 export const userJson = (row: ShownUserRow, shown: Shown): string =>
   (shown.view.isDefault ? plainUser(row, shown) : undefined) ?? composedUser(row, shown);
 
@@ -127,7 +127,7 @@ function projectedText(name: string, text: string, parts: Parts): string | undef
   return shown === undefined ? undefined : JSON.stringify(shown);
 }
 
-/** @returns the text around the members, which may be many, and how each of them is shown (scim.md section 2.2) */
+/** @returns the text around the members, which may be many, and how each of them is shown */
 export function groupFrame(row: GroupRow, view: View, baseUrl: string): GroupFrame {
   const parts = view.partsOf("Group");
   const { id, displayName, externalId } = row;

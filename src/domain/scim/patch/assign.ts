@@ -1,4 +1,4 @@
-// One change to one attribute of a user's document, as scim.md section 4.6 has it for each sort of target. Bodies of
+// One change to one attribute of a user's document, by the rules of RFC 7644 section 3.5.2 for each sort of target. Bodies of
 // POST and PUT are read the same way: each of their members replaces what an empty document has.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject, ScimValue } from "../model.ts";

@@ -1,5 +1,5 @@
 // Changes to the values of a multi-valued attribute: appended, replaced, removed, or changed where a filter matches.
-// At most one of them is primary afterwards, whichever way it came (scim.md sections 4.6, SCIM-73 to SCIM-76).
+// At most one of them is primary afterwards, whichever way it came (SCIM-73 to SCIM-76).
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import { foldCase } from "../schema/fold-case.ts";

@@ -10,7 +10,7 @@ import { fieldsWithId } from "./user-references.ts";
  * @param name how a refusal calls the list
  * @returns the ids as they were sent, each once
  * @throws ScimError `invalidValue` for a group, and for an entry without an id
- * @source scim.md section 2.2, SCIM-30, SCIM-42, SCIM-79
+ * @source RFC 7643 section 4.2; SCIM-30, SCIM-42, SCIM-79
  */
 export function readMemberIds(raw: unknown, name: string): readonly string[] {
   if (isUnassigned(raw)) return [];

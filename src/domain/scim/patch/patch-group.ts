@@ -32,7 +32,7 @@ export interface GroupPatch {
 /**
  * @param body parsed JSON of the PATCH message
  * @throws ScimError 400 with the index of the operation where one is to blame, 413
- * @source RFC 7644 section 3.5.2; scim.md section 4.6
+ * @source RFC 7644 section 3.5.2
  */
 export function readGroupPatch(body: unknown, { id }: Patched): GroupPatch {
   const changes = new GroupChanges();

@@ -1,4 +1,4 @@
-// PATCH of a user: all operations on one working copy, the outcome checked as a whole (scim.md section 4.6). Whether its
+// PATCH of a user: all operations on one working copy, the outcome checked as a whole. Whether its
 // names are taken, and what follows from the difference, is for users.
 import { isDeepStrictEqual } from "node:util";
 import { scimInvalid } from "../errors.ts";
@@ -23,7 +23,7 @@ import { eachStep, type Patched, type Step } from "./targets.ts";
  * @param body parsed JSON of the PATCH message
  * @returns the document afterwards; equal to the one given when nothing changed
  * @throws ScimError 400 with the index of the operation where one is to blame, 413
- * @source RFC 7644 section 3.5.2; scim.md section 4.6
+ * @source RFC 7644 section 3.5.2
  */
 export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
   let changed = doc;

@@ -7,7 +7,7 @@ import { isUnassigned } from "../schema/values.ts";
 export const idInReference = (raw: unknown): unknown =>
   typeof raw === "string" ? raw.split("/").findLast((segment) => segment !== "") : raw;
 
-/** @returns the parts by lower-case name; a `$ref` without a `value` has become the value (scim.md section 2.2) */
+/** @returns the parts by lower-case name; a `$ref` without a `value` has become the value */
 export function fieldsWithId(sent: JsonObject): ReadonlyMap<string, unknown> {
   const fields = fieldsOf(sent);
   const id = idInReference(fields.get("$ref"));

@@ -1,5 +1,5 @@
 // The attributes of users and groups, as one table: validation, folding, filters, PATCH, projection and /Schemas all
-// follow from it. Source: scim.md section 2, RFC 7643 sections 3.1, 4 and 8.7.
+// follow from it. Source: RFC 7643 sections 3.1, 4 and 8.7.
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 
 export type AttributeType = "string" | "boolean" | "complex" | "reference" | "dateTime" | "binary";

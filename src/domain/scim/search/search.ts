@@ -55,7 +55,7 @@ class Search {
   /**
    * @returns a ListResponse as JSON text; a promise only where every resource has to be looked at
    * @throws ScimError 400 `invalidFilter`, `invalidValue`, `tooMany`; 503
-   * @source scim.md sections 4.3, 4.4 and 4.9
+   * @source RFC 7644 sections 3.4.2 and 3.4.3
    */
   list({ actor }: ScimCaller, scope: SearchScope, asked: AskedList): string | Promise<string> {
     const view = readView(scope, asked);

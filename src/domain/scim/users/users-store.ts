@@ -143,7 +143,6 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
 /**
  * A column of `scim_users`: the groups of the user, see ShownUserRow; it binds `groupsUrl`. The text is made here because
  * who looks up a user by name spends most on rows that come out of SQLite to be put together again.
- * @source scim.md section 2.1
  */
 export const GROUPS_OF_USER = sql<string>`(
   SELECT json_group_array(

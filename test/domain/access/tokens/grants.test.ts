@@ -1,4 +1,4 @@
-// What a workstation hears when it polls, in the order of client-and-auth.md section 2.5, and that a code is spent once.
+// The answers to a workstation that polls, in the order of the checks (RFC 8628 section 3.5), and that a code is spent once.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { deviceLogins, grants, refreshTokens } from "../../../../src/domain/access/tables.ts";

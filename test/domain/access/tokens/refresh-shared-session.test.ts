@@ -1,5 +1,5 @@
-// Processes of one workstation share a session file without a lock, as client-and-auth.md sections 3.1 and 3.4 describe
-// them: a command rereads the file each time, a watcher keeps in memory what it read first. Nobody may be signed out by it.
+// Processes of one workstation share a session file without a lock. A command rereads the file each time; a watcher keeps in
+// memory what it read first. This must sign nobody out.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-// Refreshing: rotation with a grace window, reuse after it, and each refusal (client-and-auth.md sections 3.2 to 3.4).
+// Refreshing: rotation with a grace window, reuse after it, and each refusal (RFC 6749 section 6, RFC 9700 section 4.14).
 import { expect, test } from "bun:test";
 import { grants, refreshTokens } from "../../../../src/domain/access/tables.ts";
 import {

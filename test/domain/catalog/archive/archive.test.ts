@@ -1,4 +1,4 @@
-// What a published archive must satisfy: each rule of control-api.md section 8.7 at its edge, on archives built
+// What a published archive must satisfy: each rule of workstation clients at its edge, on archives built
 // here byte by byte, some of which no archiver would write.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// The verdict on a report, rule by rule of control-api.md section 10.2.
+// The verdict on a report, rule by rule.
 import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
 import type { Judgment, Reported } from "../../../../src/domain/clients/model.ts";

@@ -1,5 +1,5 @@
 // Which changes of a user take the gateway key away, in the transaction of the change, and that its upstream twin is queued for
-// revocation (gateway-keys.md section 8.1, SCIM-18).
+// revocation (SCIM-18).
 import { describe, expect, test } from "bun:test";
 import { findKey } from "../../../../src/domain/gateway/keys/store.ts";
 import { gatewayRevocations } from "../../../../src/domain/gateway/tables.ts";

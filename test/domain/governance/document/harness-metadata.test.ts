@@ -1,4 +1,4 @@
-// The published registry against the tables of control-api.md section 7, written out once more.
+// The published registry, compared with the facts that clients rely on, which are written out here once more.
 import { expect, test } from "bun:test";
 import { harnessMetadata } from "../../../../src/domain/governance/document/harness-metadata.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";

@@ -1,5 +1,5 @@
 // Packages against the versions a policy lets run: named cases, and random packages judged a second time by trying the
-// candidates that control-api.md section 8.4 lists, one after the other.
+// candidate versions of candidatesOf(), one after the other.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compare, parse, type SemVer } from "semver";
@@ -326,7 +326,7 @@ describe("random packages", () => {
         compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0),
     );
 
-  /** Places that the listing of the contract finds wrong. */
+  /** The places that are wrong, found by trying every version at which something begins or ends. */
   const wrongByListing = (
     packages: readonly ManagedPackage[],
     text: string | undefined,
@@ -377,7 +377,7 @@ describe("random packages", () => {
     return wrong;
   };
 
-  test("are judged as by trying every candidate of the contract", () => {
+  test("are judged as by trying every candidate version", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(setting, ({ packages, requirement: text, isOpen }) => {

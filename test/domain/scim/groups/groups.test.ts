@@ -53,7 +53,7 @@ const footprint = (id: string) => ({
 });
 
 describe("a created group", () => {
-  test("is answered as scim.md section 2.2 shows it", async () => {
+  test("is answered with all its attributes", async () => {
     const answer = await create({
       displayName: " Engineering ",
       externalId: "x1",

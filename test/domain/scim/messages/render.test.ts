@@ -1,4 +1,4 @@
-// Users and groups as they are answered (scim.md section 2), and the frames around them.
+// Users and groups as they are answered, and the frames around them.
 import { describe, expect, test } from "bun:test";
 import {
   etagOf,

@@ -1,4 +1,4 @@
-// The worked examples of scim.md section 4.6, one row for each operation in them. What needs stored users (that a ghost
+// Worked examples of PATCH, one row for each operation in them. What needs stored users (that a ghost
 // is no member, revocation, entity tags) is tested where users and groups are.
 import { expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";

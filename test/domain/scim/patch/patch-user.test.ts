@@ -1,4 +1,4 @@
-// PATCH of a user, target by target as in the table of scim.md section 4.6, then the rules below it. The worked examples
+// PATCH of a user, by sort of target, then the rules for all of them. The worked examples
 // are in patch-examples.test.ts, long random sequences in test/properties.
 import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../../src/domain/scim/errors.ts";

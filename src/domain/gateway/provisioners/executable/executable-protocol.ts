@@ -1,6 +1,6 @@
 // What is said to an executable provisioner on its standard input, and what it may say back on its standard output: one JSON
 // document each, protocol version 1. Running it and acting on what it says is for executable.ts.
-// Source: gateway-keys.md sections 5.3 to 5.5, with gaps 10, 19 and 21 of section 11 mended.
+// Source: handbook: gateway, The provisioner protocol.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ProgramResult } from "../../../../platform/programs/program.ts";

@@ -1,6 +1,6 @@
 // The provisioner that is an executable of the operator's: what it is asked, and what becomes of its answers. The documents
 // are in executable-protocol.ts; how it is run, from which bytes and for how long, is given as `run`.
-// Source: gateway-keys.md section 5.
+// Source: handbook: gateway, The provisioner protocol.
 
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { inspectExecutable } from "../../../../platform/programs/executable-checks.ts";
@@ -68,7 +68,7 @@ async function provision(ask: Ask, request: ProvisionRequest, signal: AbortSigna
   }
 }
 
-/** A new key that cannot be stored is revoked at once, or each attempt would leave one more (gap 7 of section 11). */
+/** A new key that cannot be stored is revoked at once, or each attempt would leave one more. */
 async function undoProvisioning(
   ask: Ask,
   { request, result }: { request: ProvisionRequest; result: unknown },
@@ -116,7 +116,7 @@ const asUnavailable = (error: unknown): unknown =>
 /**
  * Checks before the service starts what an executable needs.
  * @returns everything that is wrong, with pointers into the configuration; empty for the built-in provisioner
- * @source gateway-keys.md section 5.1
+ * @source handbook: gateway, How it is run
  */
 export function checkExecutable({
   executable,

@@ -74,7 +74,6 @@ export function sentenceOf(body: unknown, nesting = 0): string | undefined {
 /**
  * @param text ISO 8601 with a T or a space; without a zone it is UTC
  * @returns UTC milliseconds; null for no time, and for what cannot be read: a key is used until its gateway refuses it
- * @source gateway-keys.md section 11.20
  */
 export function parseUpstreamTime(text: string | null | undefined): number | null {
   const written = (text ?? "").trim().replace(" ", "T");

@@ -1,6 +1,5 @@
 // The admin API of a LiteLLM-compatible gateway, as far as keys of users need it: every status is looked at, every list is
 // followed over its pages, and what comes back has the shape that is read. What to do with it is litellm.ts's to decide.
-// Source: gateway-keys.md section 6, with gap 20 of section 11 mended.
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

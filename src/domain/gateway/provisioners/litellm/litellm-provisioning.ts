@@ -1,6 +1,5 @@
 // One provisioning of a key at a LiteLLM-compatible gateway: the account, what an earlier attempt left behind, then the key
 // that is there brought in line with policy, or a new one. The calls themselves are in litellm-api.ts.
-// Source: gateway-keys.md section 6, with gap 20 of section 11 mended.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../platform/clock.ts";

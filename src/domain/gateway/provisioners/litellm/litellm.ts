@@ -1,6 +1,6 @@
 // The built-in provisioner, for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each
 // user. How a key is made or kept is in litellm-provisioning.ts.
-// Source: gateway-keys.md section 6.
+// Source: handbook: gateway, The built-in provisioner.
 import type { Clock } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
 import type { GatewaySettings } from "../../settings.ts";
