@@ -13,6 +13,7 @@ import { createRefusal, unrouted } from "./http/problems/refusal.ts";
 import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./http/problems/refusal-log.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import { traceIdOf } from "./http/trace.ts";
+import type { Forwarding } from "./listener/peer-address.ts";
 import { createHttpMetrics, UNMATCHED } from "./metrics/http-metrics.ts";
 import { createScimMetrics } from "./metrics/scim-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
@@ -31,9 +32,12 @@ export interface ServerOptions extends RouteOptions {
 /** Finds the caller's network address; null if there is none. */
 export type AddressOf = (request: Request) => string | null;
 
+/** Tells how the caller's network address was found. */
+export type ForwardingOf = (request: Request) => Forwarding;
+
 export interface Server {
   /** Answers any request; never throws or rejects. The runtime omits the body of an answer to HEAD. */
-  handle(request: Request, addressOf?: AddressOf): Response | Promise<Response>;
+  handle(request: Request, addressOf?: AddressOf, forwardingOf?: ForwardingOf): Response | Promise<Response>;
   /** Ends all event streams and rejects new ones. */
   endStreams(): void;
   readonly routes: readonly DocumentedRoute[];
@@ -65,8 +69,9 @@ export function createServer(options: ServerOptions): Server {
       refusals.flush();
       failures.flush();
     },
-    handle(request, addressOf = () => null) {
-      const exchange: Exchange = new OpenExchange(ids.uuid(), { request, addressOf, bodyTimes });
+    handle(request, addressOf = () => null, forwardingOf = () => "none") {
+      const own = { request, addressOf, forwardingOf, bodyTimes };
+      const exchange: Exchange = new OpenExchange(ids.uuid(), own);
       const startedMs = performance.now();
       const target = routable(request);
       const routed = target ?? request;
@@ -103,11 +108,20 @@ class OpenExchange implements Exchange {
 
   constructor(
     readonly requestId: string,
-    private readonly own: { request: Request; addressOf: AddressOf; bodyTimes: BodyTimes },
+    private readonly own: {
+      request: Request;
+      addressOf: AddressOf;
+      forwardingOf: ForwardingOf;
+      bodyTimes: BodyTimes;
+    },
   ) {}
 
   get address(): string | null {
     return this.own.addressOf(this.own.request);
+  }
+
+  get forwarding(): Forwarding {
+    return this.own.forwardingOf(this.own.request);
   }
 
   get bodyTimes(): BodyTimes {

@@ -116,7 +116,7 @@ async function openServiceListener(config: Config, log: Log): Promise<ServiceLis
   await removeDeadSocket(config.get("server.listen"));
   let answer: Server["handle"] = (request) => startingResponse(request);
   const untrusted = Promise.withResolvers<UntrustedPeer>();
-  const listener = listen((request, addressOf) => answer(request, addressOf), {
+  const listener = listen((...request) => answer(...request), {
     listen: config.get("server.listen"),
     tls: tlsOf(config),
     trustedProxies: config.get("server.trusted_proxies"),

@@ -65,6 +65,16 @@ const NO_CONTENT_HEADERS = preparedHeaders({ "cache-control": "no-store" });
 
 export const noContent = (): Response => new Response(null, { status: 204, headers: NO_CONTENT_HEADERS });
 
+/** The last header disables nginx's buffering of events. */
+export const eventStream = (body: ReadableStream<Uint8Array>): Response =>
+  new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
+  });
+
 export const plainText = (text: string, status = 200): Response =>
   new Response(text, {
     status,

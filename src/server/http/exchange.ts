@@ -5,6 +5,7 @@ import type { ScimType } from "../../domain/scim/errors.ts";
 import type { ScimCaller } from "../../domain/scim/model.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { invariant } from "../../platform/errors.ts";
+import type { Forwarding } from "../listener/peer-address.ts";
 
 /** Time limits of request bodies. */
 export interface BodyTimes {
@@ -18,6 +19,8 @@ export interface Exchange {
   readonly requestId: string;
   /** network address of the caller; null on a Unix socket */
   readonly address: string | null;
+  /** how the address was found */
+  readonly forwarding: Forwarding;
   readonly bodyTimes: BodyTimes;
   /** set by the guard after it accepted the credential */
   isAdmitted: boolean;

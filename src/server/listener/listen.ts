@@ -153,7 +153,12 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
     idleTimeout: IDLE_TIMEOUT_SECONDS, // also applies to Unix sockets, although the runtime's types do not say so
     fetch(request: Request, socket: Running) {
       if (note) noteFirst(request, socket);
-      return handle(request, () => addresses.addressOf(request.headers, peerOf(request, socket)));
+      const peer = () => peerOf(request, socket);
+      return handle(
+        request,
+        () => addresses.addressOf(request.headers, peer()),
+        () => addresses.forwardingOf(request.headers, peer()),
+      );
     },
     error(error: unknown) {
       options.report(error);

@@ -15,6 +15,12 @@ export interface ProxyTrust {
   forwardedHeader: ForwardedHeader;
 }
 
+/**
+ * How the caller's address was found. `none`: it is the peer's. `trusted`: a trusted proxy forwarded it. `missing`: a trusted
+ * proxy did not. `untrusted`: the peer forwarded one and is not trusted. `socket`: a Unix socket without a trusted proxy.
+ */
+export type Forwarding = "none" | "trusted" | "missing" | "untrusted" | "socket";
+
 /** Finds callers' addresses. */
 export interface PeerAddresses {
   /**
@@ -22,6 +28,8 @@ export interface PeerAddresses {
    * @returns the last address that is not a trusted proxy; if an entry cannot be read, the address of the proxy that added it
    */
   addressOf(headers: Headers, peer: string | null): string | null;
+  /** @returns how `addressOf` finds the address */
+  forwardingOf(headers: Headers, peer: string | null): Forwarding;
   /**
    * @returns the peer and its forwarding header, if it sent one without being a trusted proxy; undefined for most requests
    */
@@ -38,6 +46,15 @@ export interface UntrustedPeer {
 export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTrust): PeerAddresses {
   const isTrusted = trustIn(trustedProxies);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
+  /** whether the entries up to the caller's can be read, so that the address is not the one of a proxy */
+  const isReadable = (header: string): boolean => {
+    let found: string | undefined;
+    for (const entry of entriesFromLast(header)) {
+      found = read(entry);
+      if (found === undefined || !isTrusted(found)) break;
+    }
+    return found !== undefined;
+  };
   return {
     addressOf(headers, peer) {
       let address = peer === null ? null : plain(peer);
@@ -49,6 +66,12 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
         if (!isTrusted(address)) break;
       }
       return address;
+    },
+    forwardingOf(headers, peer) {
+      if (isTrusted(peer === null ? null : plain(peer)))
+        return isReadable(headers.get(forwardedHeader) ?? "") ? "trusted" : "missing";
+      if (FORWARDED_HEADERS.some((name) => headers.has(name))) return "untrusted";
+      return peer === null ? "socket" : "none";
     },
     untrusted(headers, peerOf) {
       const header = FORWARDED_HEADERS.find((name) => headers.has(name));

@@ -19,6 +19,7 @@ import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
+import { connectionRoutes } from "./connection.ts";
 import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
 import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
 import { inferenceRoutes } from "./gateway/inference.ts";
@@ -58,6 +59,7 @@ export function createRoutes(
     .use(healthRoutes(context))
     .use(systemRoutes(context))
     .use(openApiRoutes(context, allRoutes))
+    .use(connectionRoutes(context))
     .use(discoveryRoutes(context))
     .use(oauthRoutes(context))
     .use(sessionRoutes(context))

@@ -41,6 +41,7 @@ const server = Bun.serve({
     const exchange: Exchange = {
       requestId: "bench",
       address: null,
+      forwarding: "none",
       route: undefined,
       principal: undefined,
       scim: undefined,

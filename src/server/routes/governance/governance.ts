@@ -5,7 +5,7 @@ import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governa
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
 import { noToken } from "../../auth/guard.ts";
-import { json } from "../../http/answers.ts";
+import { eventStream, json } from "../../http/answers.ts";
 import {
   answerUnchanged,
   answerWhole,
@@ -140,13 +140,3 @@ async function answerForOne(
   const personal = await delivery.withGateway(document, caller);
   return json(personal, { headers: { vary: POLICY_VARY, ...requiredVersionHeader(document) } });
 }
-
-/** The last header disables nginx's buffering of events. */
-const eventStream = (body: ReadableStream<Uint8Array>): Response =>
-  new Response(body, {
-    headers: {
-      "content-type": "text/event-stream",
-      "cache-control": "no-store",
-      "x-accel-buffering": "no",
-    },
-  });
