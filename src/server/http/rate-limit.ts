@@ -1,5 +1,6 @@
 // Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a
 // restart.
+import { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 
 export interface RateLimit {
@@ -30,17 +31,17 @@ interface Bucket {
 
 /** @returns a rate limiter in which every key starts with a full bucket */
 export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rates {
-  const buckets = new Map<string, Bucket>(); // ordered by last use
+  const buckets = new LRUCache<string, Bucket>({
+    max: RATE_KEYS_MAX,
+    memoMethod: () => ({ left: burst, atMs: clock.nowMs() }),
+  });
 
   const refilled = (key: string): Bucket => {
     const nowMs = clock.nowMs();
-    const bucket = buckets.get(key) ?? { left: burst, atMs: nowMs };
+    const bucket = buckets.memo(key);
     const elapsedMs = Math.max(0, nowMs - bucket.atMs); // the clock may have been set back
     bucket.left = Math.min(burst, bucket.left + (elapsedMs / SECOND_MS) * perSecond);
     bucket.atMs = nowMs;
-    buckets.delete(key);
-    buckets.set(key, bucket);
-    if (buckets.size > RATE_KEYS_MAX) buckets.delete(buckets.keys().next().value ?? key);
     return bucket;
   };
 

@@ -1,4 +1,5 @@
 // Compares the capabilities of a workstation client with the requirements of the policy.
+import { LRUCache } from "lru-cache";
 import type { GovernanceConfig } from "../../domain/governance/service.ts";
 import {
   CAPABILITIES_HEADER,
@@ -30,17 +31,10 @@ export const requiredVersionHeader = ({
 
 /** @returns the check with an empty cache; create it once */
 export function createNegotiation(): RefuseOldClient {
-  const lists = new Map<string, ReadonlySet<string>>();
-
-  const capabilitiesOf = (header: string | null): ReadonlySet<string> => {
-    const text = header ?? "";
-    const known = lists.get(text);
-    if (known) return known;
-    const names = new Set(text.split(",").map((name) => name.trim()));
-    if (lists.size >= CAPABILITY_LISTS_KEPT_MAX) lists.clear();
-    lists.set(text, names);
-    return names;
-  };
+  const lists = new LRUCache<string, ReadonlySet<string>>({
+    max: CAPABILITY_LISTS_KEPT_MAX,
+    memoMethod: (header) => new Set(header.split(",").map((name) => name.trim())),
+  });
 
   /** headers of the last client that passed: the next one is usually of the same build */
   let understood: { document: GovernanceConfig; version: string | null; offer: string | null } | undefined;
@@ -52,7 +46,7 @@ export function createNegotiation(): RefuseOldClient {
       return;
     const { contract_version: needed, required_capabilities: required = [] } = document;
     const spoken = contractVersionOf(version);
-    const offered = capabilitiesOf(offer);
+    const offered = lists.memo(offer ?? "");
     const missing = required.filter((name) => !offered.has(name));
     if (spoken < needed || missing.length > 0) throw clientTooOld(document, { spoken, missing });
     understood = { document, version, offer };

@@ -1,10 +1,11 @@
 // Caches device logins for polling, because a poll must not touch the disk. While nothing changes, only the first poll of a login
 // reads its row. The cache is reloaded when the revision changes, even by another process. A restart or an eviction lets one
 // early poll through.
+import { LRUCache } from "lru-cache";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./device-logins-store.ts";
 
-/** Maximum number of entries, about 500 bytes each; the oldest entry is evicted. */
+/** Maximum number of entries, about 500 bytes each. */
 export const POLLED_LOGINS_MAX = 50_000;
 
 export interface Polled {
@@ -17,12 +18,14 @@ export interface Polled {
 
 export class PolledLogins {
   /** by hash of the device code */
-  readonly #known = new Map<string, Polled>();
+  readonly #known: LRUCache<string, Polled>;
 
   constructor(
     private readonly db: Db,
-    private readonly sizeMax = POLLED_LOGINS_MAX,
-  ) {}
+    sizeMax = POLLED_LOGINS_MAX,
+  ) {
+    this.#known = new LRUCache({ max: sizeMax });
+  }
 
   /** @returns the current state of the login of a device code */
   find(code: { id: string; hash: string }): Polled | undefined {
@@ -35,7 +38,9 @@ export class PolledLogins {
       return undefined;
     }
     if (known) return Object.assign(known, { login, revision });
-    return this.#remember(code.hash, { login, revision, acceptedAtMs: undefined });
+    const polled: Polled = { login, revision, acceptedAtMs: undefined };
+    this.#known.set(code.hash, polled);
+    return polled;
   }
 
   /** Removes a login that has ended. */
@@ -45,13 +50,6 @@ export class PolledLogins {
 
   get size(): number {
     return this.#known.size;
-  }
-
-  #remember(hash: string, polled: Polled): Polled {
-    this.#known.set(hash, polled);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > this.sizeMax && !oldest.done) this.#known.delete(oldest.value);
-    return polled;
   }
 }
 

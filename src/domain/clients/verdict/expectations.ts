@@ -1,6 +1,6 @@
 // What one revision expects of a workstation, indexed for fast comparison. The index can be reused: a revision never changes,
 // and most workstations report on the same one. verdict.ts does the comparison.
-
+import { LRUCache } from "lru-cache";
 import type {
   GovernanceConfig,
   HarnessPolicy,
@@ -91,14 +91,11 @@ const NO_DIGESTS: ReadonlySet<string> = new Set();
 function cachedVersionProblems(
   check: (text: string) => string | undefined,
 ): HarnessExpectations["versionFault"] {
-  const known = new Map<string, string | undefined>();
-  return (text) => {
-    if (known.has(text)) return known.get(text);
-    if (known.size >= VERSIONS_KEPT_MAX) known.clear();
-    const fault = check(text);
-    known.set(text, fault);
-    return fault;
-  };
+  const known = new LRUCache<string, { fault: string | undefined }>({
+    max: VERSIONS_KEPT_MAX,
+    memoMethod: (text) => ({ fault: check(text) }),
+  });
+  return (text) => known.memo(text).fault;
 }
 
 const VERSION_IN_TEXT = /(?<![\w.])v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)/;

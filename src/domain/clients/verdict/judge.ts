@@ -1,5 +1,6 @@
 // Gives a report its verdict: finds the revision it names and caches what that revision expects. A revision never changes, so a
 // verdict becomes outdated only when the rules change. retention.ts recomputes outdated verdicts.
+import { LRUCache } from "lru-cache";
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { Revision } from "../../governance/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
@@ -36,15 +37,13 @@ export type Judge = (reported: Reported) => Judgment;
 
 /** Called once, in service.ts, because the returned function owns the cache. */
 export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDependencies): Judge {
-  const known = new Map<string, Expectations>();
+  const known = new LRUCache<string, Expectations>({ max: EXPECTATIONS_KEPT_MAX });
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
     const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the value caches version checks
     const remembered = known.get(key);
     if (remembered) return remembered;
     const revision = findRevision(organizationId, id);
     if (!revision) return undefined;
-    const [oldest] = known.keys();
-    if (known.size >= EXPECTATIONS_KEPT_MAX && oldest !== undefined) known.delete(oldest);
     const fresh = expectationsOf(revision, checkVersion);
     known.set(key, fresh);
     return fresh;

@@ -1,20 +1,23 @@
 // In-memory cache of gateway key rows, so that a repeated request for a healthy key reads nothing from the database. A new
 // data revision, also from another process, clears the cache.
+import { LRUCache } from "lru-cache";
 import type { Db } from "../../../platform/database/database.ts";
 import type { KeyRow } from "../model.ts";
 import * as store from "./store.ts";
 
-/** Cached rows, about a kilobyte each, with the secret still sealed. Exceeding the limit clears the cache. */
+/** Cached rows, about a kilobyte each, with the secret still sealed. */
 export const KEPT_ROWS_MAX = 10_000;
 
 export class KeyRows {
-  readonly #kept = new Map<string, KeyRow>();
+  readonly #kept: LRUCache<string, KeyRow>;
   #revision = -1;
 
   constructor(
     private readonly db: Db,
-    private readonly sizeMax = KEPT_ROWS_MAX,
-  ) {}
+    sizeMax = KEPT_ROWS_MAX,
+  ) {
+    this.#kept = new LRUCache({ max: sizeMax });
+  }
 
   /** @returns the current row of a user's key */
   find(userId: string): KeyRow | undefined {
@@ -24,7 +27,6 @@ export class KeyRows {
     const kept = this.#kept.get(userId);
     if (kept) return kept;
     const row = store.findKey(this.db.read, userId);
-    if (this.#kept.size >= this.sizeMax) this.#kept.clear();
     if (row) this.#kept.set(userId, row);
     return row;
   }

@@ -1,5 +1,6 @@
 // Reading revisions: the one in force, any other, the list. What a revision says never changes, so one that was read is kept;
 // which one is in force, and who is named as its author, is looked up whenever governance rows may have changed.
+import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import { noPolicy, revisionNotFound } from "../errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
@@ -21,7 +22,7 @@ interface Kept {
 }
 
 export class Revisions {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LRUCache<string, Kept>({ max: REVISIONS_KEPT_MAX });
   readonly #current = new Map<string, Known>();
 
   constructor(private readonly db: Db) {}
@@ -105,10 +106,7 @@ export class Revisions {
 
   /** The one used last is dropped last. @returns it */
   keep(revision: Revision): Revision {
-    this.#kept.delete(revision.id);
     this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > REVISIONS_KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
     return revision;
   }
 }

@@ -1,6 +1,7 @@
 // Policy operations of workstations: the caller's document, prepared once per revision and audience group, and the stream of
 // new revisions. governance-admin.ts publishes.
 import { Type } from "@sinclair/typebox";
+import { LRUCache } from "lru-cache";
 import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
@@ -32,7 +33,7 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
   const own: Own = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
-    unchanged: new Map(),
+    unchanged: new LRUCache({ max: UNCHANGED_KEPT_MAX }),
     refuseOldClient: createNegotiation(),
     count: createFetchMetrics(metrics, domain),
   };
@@ -76,7 +77,7 @@ interface Own {
   /** cached answers by view */
   prepared: WeakMap<PolicyView, PreparedAnswer>;
   /** headers of 304 answers by entity tag */
-  unchanged: Map<string, Headers>;
+  unchanged: LRUCache<string, Headers>;
   refuseOldClient: RefuseOldClient;
   count: CountFetch;
 }
@@ -109,7 +110,6 @@ function unchangedOf(kept: Own["unchanged"], glance: PolicyGlance): { unchangedH
   const known = kept.get(glance.name);
   if (known) return { unchangedHeaders: known };
   const headers = unchangedHeaders(tagOf(glance), { cacheControl: CACHE_CONTROL, others: othersOf(glance) });
-  if (kept.size >= UNCHANGED_KEPT_MAX) kept.clear();
   kept.set(glance.name, headers);
   return { unchangedHeaders: headers };
 }

@@ -56,7 +56,7 @@ test("no more rows are kept than allowed", async () => {
     expect(rows.find(id)?.userId).toBe(id);
     return rows.size;
   });
-  expect(sizes).toEqual([1, 2, 1]);
+  expect(sizes).toEqual([1, 2, 2]);
 });
 
 test("a key that is not there is not remembered", async () => {
