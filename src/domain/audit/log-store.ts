@@ -1,6 +1,7 @@
 // SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
+import { named } from "../../platform/database/drizzle.ts";
 import type { AuditRow } from "./chain.ts";
 import { CHECKPOINT_ID, type Checkpoint } from "./checkpoint.ts";
 import { auditCheckpoint, auditEntries } from "./tables.ts";
@@ -87,15 +88,13 @@ export function hasEntryOf(
   return found !== undefined;
 }
 
-const named = sql.placeholder;
-
 const following = statement((connection) =>
   connection
     .select()
     .from(auditEntries)
     .where(gt(auditEntries.id, named("after")))
     .orderBy(asc(auditEntries.id))
-    .limit(named("limit"))
+    .limit(sql.placeholder("limit"))
     .prepare(),
 );
 

@@ -1,6 +1,7 @@
 // SQL of redactions: who and what is mentioned in entries, and what entries say since personal data in them was replaced.
-import { and, asc, between, eq, gt, isNotNull, sql } from "drizzle-orm";
+import { and, asc, between, eq, gt, isNotNull } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { insertAll } from "../../platform/database/drizzle.ts";
 import type { AuditRow } from "./chain.ts";
 import { auditEntries, auditRedactions } from "./tables.ts";
 
@@ -47,14 +48,7 @@ export const entryOf = (connection: Connection, id: number): AuditRow | undefine
   connection.select().from(auditEntries).where(eq(auditEntries.id, id)).limit(1).get();
 
 const insertRedaction = statement((connection) =>
-  connection
-    .insert(auditRedactions)
-    .values({
-      entryId: sql.placeholder("entryId"),
-      erasureId: sql.placeholder("erasureId"),
-      digest: sql.placeholder("digest"),
-    })
-    .prepare(),
+  connection.insert(auditRedactions).values(insertAll(auditRedactions)).prepare(),
 );
 
 /** Gives an entry its new content; its place and digest in the chain stay. */

@@ -1,6 +1,7 @@
 // SQL of the catalog: its entries in their order, and the artifacts they name.
-import { and, asc, count, eq, inArray, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, getTableColumns, inArray, sql, sum } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { insertAll, overwriteAll } from "../../platform/database/drizzle.ts";
 import { PACKAGES_MAX } from "./model.ts";
 import { artifacts, catalogPackages } from "./tables.ts";
 
@@ -32,27 +33,15 @@ export const findPackage = (
     .limit(1)
     .get();
 
+const { organizationId: _organization, id: _id, ...replaceable } = getTableColumns(catalogPackages);
+
 const upsert = statement((connection) =>
   connection
     .insert(catalogPackages)
-    .values({
-      organizationId: sql.placeholder("organizationId"),
-      id: sql.placeholder("id"),
-      position: sql.placeholder("position"),
-      version: sql.placeholder("version"),
-      sha256: sql.placeholder("sha256"),
-      entry: sql.placeholder("entry"),
-      updatedAtMs: sql.placeholder("updatedAtMs"),
-    })
+    .values(insertAll(catalogPackages))
     .onConflictDoUpdate({
       target: [catalogPackages.organizationId, catalogPackages.id],
-      set: {
-        position: sql`excluded.position`,
-        version: sql`excluded.version`,
-        sha256: sql`excluded.sha256`,
-        entry: sql`excluded.entry`,
-        updatedAtMs: sql`excluded.updated_at_ms`,
-      },
+      set: overwriteAll(replaceable),
     })
     .prepare(),
 );

@@ -1,13 +1,11 @@
 // SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
-import { changesOf } from "../../platform/database/drizzle.ts";
+import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
 
 export type ReportRow = typeof clientReports.$inferSelect;
-
-const named = sql.placeholder;
 
 /** A row keeps its id, owner, installation and first-seen time. Each report overwrites all other columns. */
 const {
@@ -18,59 +16,34 @@ const {
   firstSeenAtMs: _first,
   ...changing
 } = getTableColumns(clientReports);
-const { judgedBy: _rules, ...reported } = changing;
+const { judgedBy, ...reported } = changing;
 
 /** The common case: a known installation, judged under the same rules. Half the work of the upsert: two indexes stay unchanged. */
 const rewrite = statement((connection) =>
   connection
     .update(clientReports)
-    .set(Object.fromEntries(Object.keys(reported).map((name) => [name, sql`${named(name)}`])))
+    .set(updateAll(reported))
     .where(
       and(
         eq(clientReports.userId, named("userId")),
         eq(clientReports.instanceId, named("instanceId")),
-        eq(clientReports.judgedBy, named("judgedBy")),
+        eq(judgedBy, named("judgedBy")),
       ),
     )
     .prepare(),
 );
 
-const upsert = statement((connection) => {
-  const set = Object.entries(changing).map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]);
-  return connection
+const upsert = statement((connection) =>
+  connection
     .insert(clientReports)
-    .values({
-      id: named("id"),
-      organizationId: named("organizationId"),
-      userId: named("userId"),
-      instanceId: named("instanceId"),
-      loginSessionId: named("loginSessionId"),
-      grantId: named("grantId"),
-      hostname: named("hostname"),
-      clientVersion: named("clientVersion"),
-      platform: named("platform"),
-      architecture: named("architecture"),
-      configRevision: named("configRevision"),
-      applied: named("applied"),
-      filesOk: named("filesOk"),
-      verdict: named("verdict"),
-      judgedBy: named("judgedBy"),
-      harnessNames: named("harnessNames"),
-      firstSeenAtMs: named("firstSeenAtMs"),
-      lastSeenAtMs: named("lastSeenAtMs"),
-      error: named("error"),
-      attempt: named("attempt"),
-      reasons: named("reasons"),
-      harnesses: named("harnesses"),
-      packages: named("packages"),
-    })
+    .values(insertAll(clientReports))
     .onConflictDoUpdate({
       target: [clientReports.userId, clientReports.instanceId],
-      set: Object.fromEntries(set),
+      set: overwriteAll(changing),
     })
     .returning({ id: clientReports.id })
-    .prepare();
-});
+    .prepare(),
+);
 
 /** @returns whether the installation is new to the inventory */
 export const put = (tx: Tx, row: ReportRow): boolean =>
@@ -172,11 +145,7 @@ export const listOutdatedVerdicts = (
 const updateJudgment = statement((connection) =>
   connection
     .update(clientReports)
-    .set({
-      verdict: sql`${named("verdict")}`,
-      reasons: sql`${named("reasons")}`,
-      judgedBy: sql`${named("judgedBy")}`,
-    })
+    .set(updateAll({ verdict: clientReports.verdict, reasons: clientReports.reasons, judgedBy }))
     .where(and(eq(clientReports.id, named("id")), eq(clientReports.lastSeenAtMs, named("lastSeenAtMs"))))
     .prepare(),
 );

@@ -1,6 +1,7 @@
 // SQL of policy revisions and of what the deployment file said last. A revision is only ever added.
-import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { named } from "../../platform/database/drizzle.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
 import { governanceDeployments, governanceRevisions } from "./tables.ts";
 
@@ -32,7 +33,7 @@ const newest = statement((connection) =>
   connection
     .select({ id: governanceRevisions.id })
     .from(governanceRevisions)
-    .where(eq(governanceRevisions.organizationId, sql.placeholder("organizationId")))
+    .where(eq(governanceRevisions.organizationId, named("organizationId")))
     .orderBy(desc(governanceRevisions.sequence))
     .limit(1)
     .prepare(),

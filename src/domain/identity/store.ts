@@ -16,6 +16,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
+import { named } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { likePattern, type PageSlice } from "../shared/page.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
@@ -52,7 +53,7 @@ const selectUserById = statement((connection) =>
   connection
     .select(shown)
     .from(users)
-    .where(eq(users.id, sql.placeholder("id")))
+    .where(eq(users.id, named("id")))
     .limit(1)
     .prepare(),
 );
@@ -61,12 +62,7 @@ const selectUserByEmailKey = statement((connection) =>
   connection
     .select({ ...shown, passwordHash })
     .from(users)
-    .where(
-      and(
-        eq(users.organizationId, sql.placeholder("organizationId")),
-        eq(emailKey, sql.placeholder("emailKey")),
-      ),
-    )
+    .where(and(eq(users.organizationId, named("organizationId")), eq(emailKey, named("emailKey"))))
     .orderBy(asc(eq(users.status, "removed")), desc(users.updatedAtMs), desc(users.id))
     .limit(1)
     .prepare(),

@@ -1,9 +1,16 @@
-// Statements over one connection: what SQLite may see of a bound value when it plans.
+// Statements of drizzle over one connection: their parameters, and what the planner may read of them.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { and, eq, sql } from "drizzle-orm";
-import { sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { drizzleOver } from "../../../src/platform/database/drizzle.ts";
+import { and, eq, getTableColumns } from "drizzle-orm";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import {
+  changesOf,
+  drizzleOver,
+  insertAll,
+  named,
+  overwriteAll,
+  updateAll,
+} from "../../../src/platform/database/drizzle.ts";
 
 const notes = sqliteTable("notes", {
   id: text("id").primaryKey(),
@@ -18,22 +25,16 @@ function openNotes(): Database {
   return connection;
 }
 
-test("SQLite sees no placeholder's value when it plans, so that nothing bound compiles a statement anew", () => {
+test("a placeholder and a limit are written so that the planner cannot read their values", () => {
   using connection = openNotes();
-  const { sql: compiled } = drizzleOver(connection)
+  const query = drizzleOver(connection)
     .select({ id: notes.id })
     .from(notes)
-    .where(eq(notes.id, sql.placeholder("id")))
-    .limit(sql.placeholder("rows"))
+    .where(eq(notes.id, named("id")))
+    .limit(7)
     .prepare()
     .getQuery();
-  expect(compiled).toBe('select "id" from "notes" where "notes"."id" = +? limit +?');
-});
-
-test("a last limit that never changes stands in the text", () => {
-  using connection = openNotes();
-  const query = drizzleOver(connection).select({ id: notes.id }).from(notes).limit(7).prepare().getQuery();
-  expect(query).toMatchObject({ sql: 'select "id" from "notes" limit 7', params: [] });
+  expect(query.sql).toBe('select "id" from "notes" where "notes"."id" = +? limit +?');
 });
 
 test("constant text still lets SQLite take a partial index", () => {
@@ -44,4 +45,34 @@ test("constant text still lets SQLite take a partial index", () => {
   expect(plan.all("tea", "open").map(({ detail }) => detail)).toEqual([
     "SEARCH notes USING INDEX notes_open (topic=?)",
   ]);
+});
+
+const flags = sqliteTable("flags", {
+  id: integer("flag_id").primaryKey(),
+  isOpen: integer("is_open", { mode: "boolean" }),
+  value: text("flag_value", { mode: "json" }),
+});
+
+test("one set of parameters inserts, updates and overwrites whole rows, each value as its column stores it", () => {
+  using connection = new Database(":memory:", { strict: true });
+  connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
+  const db = drizzleOver(connection);
+  const { id, ...others } = getTableColumns(flags);
+  const put = db
+    .insert(flags)
+    .values(insertAll(flags))
+    .onConflictDoUpdate({ target: id, set: overwriteAll(others) })
+    .prepare();
+  const change = db
+    .update(flags)
+    .set(updateAll(others))
+    .where(eq(id, named("id")))
+    .prepare();
+  const first = { id: 1, isOpen: true, value: { a: 1 } };
+  put.run(first);
+  expect(db.select().from(flags).all()).toEqual([first]);
+  put.run({ ...first, isOpen: false });
+  expect(db.select().from(flags).all()).toEqual([{ ...first, isOpen: false }]);
+  expect(changesOf(change.run({ ...first, value: null }))).toBe(1);
+  expect(db.select().from(flags).all()).toEqual([{ ...first, value: null }]);
 });

@@ -1,6 +1,7 @@
 // SQL for the login of a workstation: its grant, and the browser sign-in that approved it.
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { type Connection, statement } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { grants, loginSessions } from "../tables.ts";
 
 const selectActiveLogin = statement((connection) =>
@@ -13,13 +14,7 @@ const selectActiveLogin = statement((connection) =>
     })
     .from(grants)
     .innerJoin(loginSessions, eq(loginSessions.id, grants.loginSessionId))
-    .where(
-      and(
-        eq(grants.id, sql.placeholder("grantId")),
-        isNull(grants.revokedAtMs),
-        isNull(loginSessions.endedAtMs),
-      ),
-    )
+    .where(and(eq(grants.id, named("grantId")), isNull(grants.revokedAtMs), isNull(loginSessions.endedAtMs)))
     .limit(1)
     .prepare(),
 );

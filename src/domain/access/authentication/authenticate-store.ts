@@ -1,6 +1,7 @@
 // SQL for what an access token cannot prove itself: whether its grant is still active.
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { type Connection, statement } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { grants } from "../tables.ts";
 
 const selectGrant = statement((connection) =>
@@ -11,7 +12,7 @@ const selectGrant = statement((connection) =>
       revokedAtMs: grants.revokedAtMs,
     })
     .from(grants)
-    .where(eq(grants.id, sql.placeholder("id")))
+    .where(eq(grants.id, named("id")))
     .limit(1)
     .prepare(),
 );

@@ -1,29 +1,26 @@
 // SQL of the attempt counters. budgets.ts defines what a counter means and when it is full.
-import { and, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf } from "../../../platform/database/drizzle.ts";
+import { changesOf, insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { budgets } from "../tables.ts";
 
 export type BudgetRow = typeof budgets.$inferSelect;
 
-const byKey = and(eq(budgets.name, sql.placeholder("name")), eq(budgets.subject, sql.placeholder("subject")));
+const { name, subject, ...counted } = getTableColumns(budgets);
+const byKey = and(eq(name, named("name")), eq(subject, named("subject")));
 
 const selectOne = statement((connection) =>
   connection.select().from(budgets).where(byKey).limit(1).prepare(),
 );
 
-const upsert = statement((connection) => {
-  const values = { used: sql.placeholder("used"), resetsAtMs: sql.placeholder("resetsAtMs") };
-  return connection
+const upsert = statement((connection) =>
+  connection
     .insert(budgets)
-    .values({ name: sql.placeholder("name"), subject: sql.placeholder("subject"), ...values })
-    .onConflictDoUpdate({
-      target: [budgets.name, budgets.subject],
-      set: { used: sql`excluded.used`, resetsAtMs: sql`excluded.resets_at_ms` },
-    })
-    .prepare();
-});
+    .values(insertAll(budgets))
+    .onConflictDoUpdate({ target: [name, subject], set: overwriteAll(counted) })
+    .prepare(),
+);
 
 const incrementOpen = statement((connection) =>
   connection
@@ -32,9 +29,9 @@ const incrementOpen = statement((connection) =>
     .where(
       and(
         byKey,
-        lt(budgets.used, sql.placeholder("limit")),
-        gt(budgets.resetsAtMs, sql.placeholder("nowMs")),
-        lte(budgets.resetsAtMs, sql.placeholder("latestMs")),
+        lt(budgets.used, named("limit")),
+        gt(budgets.resetsAtMs, named("nowMs")),
+        lte(budgets.resetsAtMs, named("latestMs")),
       ),
     )
     .prepare(),

@@ -10,13 +10,12 @@ import {
   isNull,
   lte,
   or,
-  type Placeholder,
   type SQL,
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf } from "../../../platform/database/drizzle.ts";
+import { changesOf, insertAll, named } from "../../../platform/database/drizzle.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import {
   type DeviceLoginEvent,
@@ -44,33 +43,15 @@ export type NewDeviceLogin = Pick<
   | "expiresAtMs"
 >;
 
-const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
-
 const insertOne = statement((connection) =>
-  connection
-    .insert(deviceLogins)
-    .values({
-      id: sql.placeholder("id"),
-      deviceCodeHash: sql.placeholder("deviceCodeHash"),
-      userCodeHash: sql.placeholder("userCodeHash"),
-      linkHash: sql.placeholder("linkHash"),
-      clientId: sql.placeholder("clientId"),
-      scope: sql.placeholder("scope"),
-      resource: sql.placeholder("resource"),
-      address: sql.placeholder("address"),
-      countedAddress: sql.placeholder("countedAddress"),
-      countedNetwork: sql.placeholder("countedNetwork"),
-      createdAtMs: sql.placeholder("createdAtMs"),
-      expiresAtMs: sql.placeholder("expiresAtMs"),
-      state: "pending",
-    })
-    .onConflictDoNothing()
-    .prepare(),
+  connection.insert(deviceLogins).values(insertAll(deviceLogins)).onConflictDoNothing().prepare(),
 );
+
+const PENDING = { state: "pending", userId: null, loginSessionId: null, decidedAtMs: null } as const;
 
 /** @returns whether it was inserted; false if its user code, or the beginning of the code's hash, is taken */
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
-  changesOf(insertOne(tx).run({ ...login })) > 0;
+  changesOf(insertOne(tx).run({ ...login, ...PENDING })) > 0;
 
 const POLLED = {
   id: deviceLogins.id,
@@ -88,7 +69,7 @@ const selectPolled = statement((connection) =>
   connection
     .select(POLLED)
     .from(deviceLogins)
-    .where(eq(deviceLogins.id, sql.placeholder("id")))
+    .where(eq(deviceLogins.id, named("id")))
     .limit(1)
     .prepare(),
 );
@@ -141,14 +122,14 @@ const pendingOfNetwork = statement((connection) =>
   connection
     .select({
       network: count(),
-      address: sql<number>`coalesce(sum(${deviceLogins.countedAddress} = ${sql.placeholder("address")}), 0)`,
+      address: sql<number>`coalesce(sum(${deviceLogins.countedAddress} = ${named("address")}), 0)`,
     })
     .from(deviceLogins)
     .where(
       and(
         sql`${deviceLogins.state} = 'pending'`,
-        eq(deviceLogins.countedNetwork, sql.placeholder("network")),
-        gt(deviceLogins.expiresAtMs, sql.placeholder("nowMs")),
+        eq(deviceLogins.countedNetwork, named("network")),
+        gt(deviceLogins.expiresAtMs, named("nowMs")),
       ),
     )
     .prepare(),
@@ -164,21 +145,16 @@ export const countPendingFor = (
 /** Matches the row of `id` if it has not expired and its state allows the event. */
 const allows = (event: DeviceLoginEvent) =>
   and(
-    eq(deviceLogins.id, sql.placeholder("id")),
+    eq(deviceLogins.id, named("id")),
     eq(deviceLogins.state, transitionOf(event).from),
-    gt(deviceLogins.expiresAtMs, sql.placeholder("nowMs")),
+    gt(deviceLogins.expiresAtMs, named("nowMs")),
   );
 
 const claimOne = statement((connection) =>
   connection
     .update(deviceLogins)
     .set({ state: transitionOf("claim").to, userId: named("userId") })
-    .where(
-      and(
-        allows("claim"),
-        or(isNull(deviceLogins.userId), eq(deviceLogins.userId, sql.placeholder("userId"))),
-      ),
-    )
+    .where(and(allows("claim"), or(isNull(deviceLogins.userId), eq(deviceLogins.userId, named("userId")))))
     .returning()
     .prepare(),
 );
@@ -201,8 +177,8 @@ const decideOne = (event: "approve" | "refuse") =>
       .where(
         and(
           allows(event),
-          eq(deviceLogins.userId, sql.placeholder("userId")),
-          exists(openSession(connection, sql.placeholder("loginSessionId"))),
+          eq(deviceLogins.userId, named("userId")),
+          exists(openSession(connection, named("loginSessionId"))),
         ),
       )
       .returning()
@@ -241,7 +217,7 @@ export const redeem = (tx: Tx, change: { id: string; nowMs: number }): DeviceLog
   redeemOne(tx).get({ ...change });
 
 /** The login session, if it is open and belongs to the user of the device login. */
-const openSession = (connection: Connection, id: Placeholder | typeof deviceLogins.loginSessionId) =>
+const openSession = (connection: Connection, id: SQL | typeof deviceLogins.loginSessionId) =>
   connection
     .select({ id: loginSessions.id })
     .from(loginSessions)
@@ -250,7 +226,7 @@ const openSession = (connection: Connection, id: Placeholder | typeof deviceLogi
         eq(loginSessions.id, id),
         eq(loginSessions.userId, deviceLogins.userId),
         isNull(loginSessions.endedAtMs),
-        gt(loginSessions.expiresAtMs, sql.placeholder("nowMs")),
+        gt(loginSessions.expiresAtMs, named("nowMs")),
       ),
     );
 

@@ -1,6 +1,7 @@
 // SQL of browser sign-ins. login-sessions.ts decides when a session is valid and when it is extended.
-import { and, eq, inArray, isNull, lte, notExists, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, lte, notExists } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
@@ -11,7 +12,7 @@ const selectByToken = statement((connection) =>
   connection
     .select()
     .from(loginSessions)
-    .where(and(eq(loginSessions.tokenHash, sql.placeholder("tokenHash")), isNull(loginSessions.endedAtMs)))
+    .where(and(eq(loginSessions.tokenHash, named("tokenHash")), isNull(loginSessions.endedAtMs)))
     .limit(1)
     .prepare(),
 );

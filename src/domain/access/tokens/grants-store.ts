@@ -1,7 +1,8 @@
 // SQL of grants and their refresh tokens. Hot statements are prepared once; a refresh runs three or four. refreshVerdict in
 // refresh-token.ts decides whether a token may be exchanged.
-import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { grants, refreshTokens } from "../tables.ts";
@@ -16,20 +17,18 @@ export interface Family {
   token: RefreshTokenRow | null;
 }
 
-const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
-
 export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
 
 const selectFamily = statement((connection) => {
   const isPresented = and(
     eq(refreshTokens.grantId, grants.id),
-    eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
+    eq(refreshTokens.tokenHash, named("tokenHash")),
   );
   return connection
     .select({ grant: grants, token: refreshTokens })
     .from(grants)
     .leftJoin(refreshTokens, isPresented)
-    .where(eq(grants.familyHash, sql.placeholder("familyHash")))
+    .where(eq(grants.familyHash, named("familyHash")))
     .limit(1)
     .prepare();
 });
@@ -48,12 +47,7 @@ const selectToken = statement((connection) =>
   connection
     .select()
     .from(refreshTokens)
-    .where(
-      and(
-        eq(refreshTokens.grantId, sql.placeholder("grantId")),
-        eq(refreshTokens.tokenHash, sql.placeholder("tokenHash")),
-      ),
-    )
+    .where(and(eq(refreshTokens.grantId, named("grantId")), eq(refreshTokens.tokenHash, named("tokenHash"))))
     .limit(1)
     .prepare(),
 );
@@ -75,15 +69,15 @@ export interface Rotation {
 // The used token's row exists already, so its values only mark it as rotated.
 const rotateToken = statement((connection) => {
   const ofGrant = {
-    grantId: sql.placeholder("grantId"),
-    createdAtMs: sql.placeholder("nowMs"),
-    expiresAtMs: sql.placeholder("expiresAtMs"),
+    grantId: named("grantId"),
+    createdAtMs: named("nowMs"),
+    expiresAtMs: named("expiresAtMs"),
   };
   return connection
     .insert(refreshTokens)
     .values([
-      { ...ofGrant, tokenHash: sql.placeholder("usedHash"), rotatedAtMs: sql.placeholder("nowMs") },
-      { ...ofGrant, tokenHash: sql.placeholder("nextHash"), rotatedAtMs: null },
+      { ...ofGrant, tokenHash: named("usedHash"), rotatedAtMs: named("nowMs") },
+      { ...ofGrant, tokenHash: named("nextHash"), rotatedAtMs: null },
     ])
     .onConflictDoUpdate({
       target: [refreshTokens.grantId, refreshTokens.tokenHash],
@@ -93,15 +87,15 @@ const rotateToken = statement((connection) => {
 });
 
 const deleteFormer = statement((connection) => {
-  const isOfGrant = eq(refreshTokens.grantId, sql.placeholder("grantId"));
+  const isOfGrant = eq(refreshTokens.grantId, named("grantId"));
   const newest = connection
     .select({ tokenHash: refreshTokens.tokenHash })
     .from(refreshTokens)
     .where(isOfGrant)
-    .orderBy(desc(eq(refreshTokens.tokenHash, sql.placeholder("nextHash"))), desc(refreshTokens.createdAtMs))
+    .orderBy(desc(eq(refreshTokens.tokenHash, named("nextHash"))), desc(refreshTokens.createdAtMs))
     .limit(FAMILY_TOKENS_MAX);
   const isFormer = or(
-    lt(refreshTokens.rotatedAtMs, sql.placeholder("graceStartMs")),
+    lt(refreshTokens.rotatedAtMs, named("graceStartMs")),
     notInArray(refreshTokens.tokenHash, newest),
   );
   return connection.delete(refreshTokens).where(and(isOfGrant, isFormer)).prepare();
@@ -122,7 +116,7 @@ const prolongGrant = statement((connection) =>
       expiresAtMs: named("expiresAtMs"),
       rotations: sql`${grants.rotations} + 1`,
     })
-    .where(and(eq(grants.id, sql.placeholder("id")), isNull(grants.revokedAtMs)))
+    .where(and(eq(grants.id, named("id")), isNull(grants.revokedAtMs)))
     .prepare(),
 );
 

@@ -1,6 +1,7 @@
 // SQL for gateway sessions. A session lets one grant use the gateway. Callers decide whether a session is valid.
-import { and, eq, ne, sql } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { gatewaySessions } from "../tables.ts";
 
 export type GatewaySessionRow = typeof gatewaySessions.$inferSelect;
@@ -9,7 +10,7 @@ const selectByGrant = statement((connection) =>
   connection
     .select()
     .from(gatewaySessions)
-    .where(eq(gatewaySessions.grantId, sql.placeholder("grantId")))
+    .where(eq(gatewaySessions.grantId, named("grantId")))
     .limit(1)
     .prepare(),
 );
@@ -21,7 +22,7 @@ const selectOne = statement((connection) =>
   connection
     .select()
     .from(gatewaySessions)
-    .where(eq(gatewaySessions.id, sql.placeholder("id")))
+    .where(eq(gatewaySessions.id, named("id")))
     .limit(1)
     .prepare(),
 );

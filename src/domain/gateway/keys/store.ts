@@ -15,6 +15,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import type { DueTimes, KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
@@ -32,7 +33,7 @@ const keyOfUser = statement((connection) =>
   connection
     .select()
     .from(gatewayKeys)
-    .where(eq(gatewayKeys.userId, sql.placeholder("userId")))
+    .where(eq(gatewayKeys.userId, named("userId")))
     .limit(1)
     .prepare(),
 );
@@ -43,7 +44,6 @@ export const findKey = (connection: Connection, userId: string): KeyRow | undefi
 export const insertKey = (tx: Tx, row: NewKeyRow): KeyRow =>
   tx.insert(gatewayKeys).values(row).returning().get();
 
-const named = sql.placeholder;
 const {
   userId: _user,
   organizationId: _organization,
