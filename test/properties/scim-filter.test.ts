@@ -37,7 +37,7 @@ const idsOf = (resources: readonly { id: string }[]): string[] => resources.map(
 const typeOf = ({ meta }: ScimObject): unknown =>
   typeof meta === "object" && "resourceType" in meta ? meta.resourceType : undefined;
 
-describe("SQL finds what the evaluator finds", () => {
+describe("SCIM-130 SQL finds what the evaluator finds", () => {
   test(
     "for any filter on any resources, of one type and of both",
     async () => {

@@ -24,6 +24,17 @@ const STATIC = /^(?:import|export)\s+(?:([^"';]*?)\s+from\s+)?"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
 
+/** a call of test or describe, also as test.each(…)( and test.if(…)( */
+const TITLE =
+  /(?:\b(?:test|describe)(?:\.\w+)?\(|\]\)\(|\)\)\(|\w\)\()\s*(["'`])(?<title>(?:(?!\1)[^\\]|\\.)*)/g;
+
+/** @returns the comments of a TypeScript file, as written */
+export const commentsIn = (text: string): string[] => [...text.matchAll(COMMENT)].map(([comment]) => comment);
+
+/** @returns the titles of the tests and groups of tests in a file, as written */
+export const titlesIn = (text: string): string[] =>
+  [...text.matchAll(TITLE)].flatMap(({ groups }) => groups?.title ?? []);
+
 /** @returns every TypeScript file below these folders, by path */
 export async function readSources(folders: readonly string[]): Promise<Source[]> {
   const paths = folders.flatMap((folder) => [...new Glob(`${folder}/**/*.{ts,tsx}`).scanSync(ROOT)]);

@@ -1,5 +1,5 @@
 // What single operations take at the size of scim.ts, one request at a time as a provider sends them, beside what they
-// may take (SCIM-126).
+// may take.
 import { CORE_GROUP, ENDPOINTS, PATCH_OP, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
 import { budgeted, type Figure } from "../figures.ts";
 import { followOwnMb, ownMb, processorMs } from "../processes.ts";

@@ -36,7 +36,7 @@ describe("who is let in", () => {
   };
 
   test.each(Object.entries(WAYS))(
-    "%s is refused with the words of every other refusal",
+    "SCIM-2 %s is refused with the words of every other refusal",
     async (_, authorization) => {
       const scim = await sharedScim();
       const headers = authorization === undefined ? {} : { authorization };
@@ -53,7 +53,7 @@ describe("who is let in", () => {
     [AUTHORIZATION_LENGTH_MAX - 1, 200],
     [AUTHORIZATION_LENGTH_MAX, 200],
     [AUTHORIZATION_LENGTH_MAX + 1, 401],
-  ])("a header of %d characters is answered %d", async (length, status) => {
+  ])("SCIM-5 a header of %d characters is answered %d", async (length, status) => {
     const scim = await sharedScim();
     const authorization = `Bearer${" ".repeat(length - "Bearer".length - SCIM_TOKEN.length)}${SCIM_TOKEN}`;
     expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
@@ -61,7 +61,7 @@ describe("who is let in", () => {
     );
   });
 
-  test("the token is looked at before body, id, method and path", async () => {
+  test("SCIM-2 the token is looked at before body, id, method and path", async () => {
     const scim = await sharedScim();
     const strangers = async (method: string, path: string, body?: unknown) =>
       (await scim.ask(method, path, { token: "unknown", body })).status;
@@ -75,7 +75,7 @@ describe("who is let in", () => {
     expect((await scim.face.request("GET", "/scim/v1/Users")).status).toBe(401);
   });
 
-  test("without a configured token nobody is", async () => {
+  test("SCIM-3 without a configured token nobody is", async () => {
     await using scim = await createScimFace({ scimToken: undefined });
     expect((await scim.ask("GET", "/Users")).status).toBe(401);
     expect((await scim.ask("GET", "/Nothing")).status).toBe(401);
@@ -195,7 +195,7 @@ describe("bodies", () => {
     expect(expectRefusal(await post(scim, body))).toBe("400 invalidSyntax");
   });
 
-  test("may name what would reach the prototype: it is unknown, and no more", async () => {
+  test("SCIM-37 may name what would reach the prototype: it is unknown, and no more", async () => {
     const scim = await sharedScim();
     const body =
       '{"userName":"ada@example.com","__proto__":{"active":false},"constructor":{"prototype":{"x":1}}}';
@@ -277,7 +277,7 @@ describe("answers", () => {
     }
   });
 
-  test("to a group's PATCH are empty unless attributes are asked for", async () => {
+  test("SCIM-81 to a group's PATCH are empty unless attributes are asked for", async () => {
     const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const rename = (displayName: string) => ({
@@ -314,7 +314,7 @@ describe("versions", () => {
     ['W/"7", W/"1"', 304],
     ['W/"2"', 200],
     ['W/"11"', 200],
-  ])("a GET that knows %s is answered %d", async (known, status) => {
+  ])("SCIM-96 a GET that knows %s is answered %d", async (known, status) => {
     const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,
@@ -553,7 +553,7 @@ describe("discovery", () => {
     `/Schemas/${CORE_USER}`,
   ];
 
-  test.each(PATHS)("%s is the same until the configuration changes", async (path) => {
+  test.each(PATHS)("SCIM-116 %s is the same until the configuration changes", async (path) => {
     const scim = await sharedScim();
     const first = await scim.ask("GET", path);
     const etag = first.headers.get("etag") ?? "";
@@ -659,7 +659,7 @@ describe("a large group", () => {
 });
 
 describe("the status", () => {
-  test("shows what was refused for its content, and nothing else", async () => {
+  test("SCIM-33 shows what was refused for its content, and nothing else", async () => {
     await using scim = await createScimFace();
     const { db, domain, world } = { ...scim.face, db: scim.face.world.db };
     await scim.user("ada@example.com");

@@ -28,7 +28,7 @@ describe("a body", () => {
     [SCIM_DEPTH_MAX - 2, undefined],
     [SCIM_DEPTH_MAX, undefined],
     [SCIM_DEPTH_MAX + 2, "invalidSyntax"],
-  ])("nested %d deep is refused as %p", (depth, scimType) => {
+  ])("SCIM-37 nested %d deep is refused as %p", (depth, scimType) => {
     expect(refusalOf(() => assertStructure(nested(depth)))?.[0]).toBe(scimType);
   });
 
@@ -48,7 +48,7 @@ describe("a body", () => {
     ['[{"a":1,"b":2},{"b":1,"b":2}]', "b"],
     ['[{"a":1,"b":2},{"a":1},{"a":1,"b":2,"A":3}]', "A"],
     ['[{"a":1,"b":2},{"c":1,"b":2,"C":3}]', "C"],
-  ])("%s is refused, and names the member", (json, name) => {
+  ])("SCIM-39 %s is refused, and names the member", (json, name) => {
     const [scimType, detail] = refusalOf(() => assertStructure(json)) ?? [];
     expect([scimType, detail]).toEqual(["invalidSyntax", expect.stringContaining(`"${name}"`)]);
   });
@@ -103,7 +103,7 @@ describe("a query", () => {
     });
   });
 
-  test("has blanks as plus signs, and plus signs as %2B", () => {
+  test("SCIM-51 has blanks as plus signs, and plus signs as %2B", () => {
     const text = "?filter=userName+eq+%22a%2Bb%40c.d%22";
     expect(listOf(read(text)).filter).toBe('userName eq "a+b@c.d"');
   });

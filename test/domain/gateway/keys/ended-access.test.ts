@@ -70,7 +70,7 @@ describe("of a local user", () => {
   });
 });
 
-describe("of a provisioned user", () => {
+describe("SCIM-18 of a provisioned user", () => {
   const provisioned = () => withKey({ provisioningSource: "scim" });
   const updated = (world: GatewayWorld, user: User, given: { email?: string; active?: boolean }) =>
     world.db.write((tx) => {

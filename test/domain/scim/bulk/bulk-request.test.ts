@@ -64,7 +64,7 @@ describe("a bulk message", () => {
     ["failOnErrors of 1.5", { failOnErrors: 1.5, Operations: [post("a")] }],
     ["failOnErrors that is text", { failOnErrors: "1", Operations: [post("a")] }],
     ["a bulkId given twice", { Operations: [post("a"), post("a")] }],
-  ])("is refused as a whole with %s", (_, body) => {
+  ])("SCIM-102 is refused as a whole with %s", (_, body) => {
     expect(refusalOf(body)).toMatchObject({ status: 400, scimType: "invalidSyntax" });
   });
 
@@ -91,7 +91,7 @@ describe("a bulk message", () => {
     expect(many).toEndWith("and 3 more");
   });
 
-  test("holds no more operations than the limit", () => {
+  test("SCIM-101 holds no more operations than the limit", () => {
     const many = (count: number) => ({
       Operations: Array.from({ length: count }, (_, at) => post(`b${at}`)),
     });
@@ -116,7 +116,7 @@ describe("a bulk message", () => {
     ["another letter case of the path", { method: "POST", path: "/users" }, [404, undefined]],
     ["a path that goes on", { method: "DELETE", path: "/Users/1/name" }, [404, undefined]],
     ["a good one", { method: "DELETE", path: "/Groups/1/" }, undefined],
-  ])("lets only that operation fail for %s", (_, operation, expected) => {
+  ])("SCIM-102 lets only that operation fail for %s", (_, operation, expected) => {
     expect<unknown>(spoiled(operation)).toEqual(expected);
   });
 });

@@ -161,7 +161,7 @@ describe("a bulk request", () => {
     expect(statusesOf(outcomes)).toEqual(["200", "412", "412"]);
   });
 
-  test("stops after as many failures as it allows, and keeps what was done", async () => {
+  test("SCIM-105 stops after as many failures as it allows, and keeps what was done", async () => {
     const missing = { method: "DELETE", path: "/Users/nobody" };
     const operations = [missing, userPost("ada"), missing, userPost("grace")];
     expect(statusesOf(await bulk(operations, { failOnErrors: 1 }))).toEqual(["404"]);
@@ -200,7 +200,7 @@ describe("a bulk request", () => {
 });
 
 describe("references in a bulk request", () => {
-  test("name what comes later in members, values, value filters and paths", async () => {
+  test("SCIM-106 name what comes later in members, values, value filters and paths", async () => {
     const [team, ...changes] = await bulk([
       groupPost("team", ["bulkId:ada", "bulkId:grace"]),
       patch("/Groups/bulkId:team", { op: "add", path: "members", value: [{ value: "bulkId:hedy" }] }),
@@ -223,7 +223,7 @@ describe("references in a bulk request", () => {
     expect(shown(world.users, hedy)).toMatchObject({ title: "Inventor" });
   });
 
-  test("fail with a conflict when nothing is created under the bulkId, or its creation failed", async () => {
+  test("SCIM-107 fail with a conflict when nothing is created under the bulkId, or its creation failed", async () => {
     await world.add({ userName: "taken@example.com" });
     const outcomes = await bulk([
       groupPost("ghosts", ["bulkId:nobody"]),
@@ -240,7 +240,7 @@ describe("references in a bulk request", () => {
     expect(outcomes[2]?.location).toBeUndefined();
   });
 
-  test("are references only with their prefix", async () => {
+  test("SCIM-108 are references only with their prefix", async () => {
     const { id } = await world.add();
     const [clash, , byReference] = await bulk([
       groupPost("by id", [id]),
@@ -251,7 +251,7 @@ describe("references in a bulk request", () => {
     expect(membersOf(byReference)).not.toEqual([id]);
   });
 
-  test("between users who manage each other are all set, and the last version is told", async () => {
+  test("SCIM-107 between users who manage each other are all set, and the last version is told", async () => {
     const outcomes = await bulk([
       userPost("ada", managedBy("bulkId:grace")),
       userPost("grace", managedBy("bulkId:hedy")),

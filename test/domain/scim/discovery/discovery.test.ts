@@ -37,7 +37,7 @@ function statusOf(work: () => unknown): number | undefined {
 }
 
 describe("the service document", () => {
-  test("says what is supported, with the limits in force", () => {
+  test("SCIM-112 says what is supported, with the limits in force", () => {
     expect(read("/ServiceProviderConfig")).toMatchObject({
       schemas: ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],
       documentationUri: `${BASE}/openapi.json`,
@@ -64,7 +64,7 @@ describe("the service document", () => {
   });
 });
 
-describe("resource types", () => {
+describe("SCIM-113 resource types", () => {
   test("are listed with their schemas and are found one by one", () => {
     const list = read("/ResourceTypes");
     expect(list).toMatchObject({ totalResults: 2, startIndex: 1, itemsPerPage: 2 });
@@ -82,7 +82,7 @@ describe("resource types", () => {
   });
 });
 
-describe("schemas", () => {
+describe("SCIM-114 schemas", () => {
   test("are listed and are found by URN in any letter case", () => {
     const list = read("/Schemas");
     expect(list.Resources.map(({ id }: { id: string }) => id)).toEqual([
@@ -165,7 +165,7 @@ describe("asking in part", () => {
 
 describe("refusals", () => {
   test.each(["/ServiceProviderConfig", "/ResourceTypes", "/Schemas", `/Schemas/${CORE_USER}`])(
-    "a filter on %s is forbidden, an empty one included",
+    "SCIM-115 a filter on %s is forbidden, an empty one included",
     (path) => {
       for (const filter of ['id eq "x"', "", " "]) expect(statusOf(() => read(path, { filter }))).toBe(403);
     },

@@ -29,7 +29,7 @@ const ENGINEERS: ScimObject = {
   meta: { resourceType: "Group" },
 };
 
-describe("true of Ada is", () => {
+describe("SCIM-53 to SCIM-58 true of Ada is", () => {
   test.each([
     'userName eq "ADA@example.COM"',
     'externalId eq "Ext1"',
@@ -71,7 +71,7 @@ describe("true of Ada is", () => {
   });
 });
 
-describe("not true of Ada is", () => {
+describe("SCIM-53 to SCIM-58 not true of Ada is", () => {
   test.each([
     'externalId eq "ext1"',
     'profileUrl co "x.example"',

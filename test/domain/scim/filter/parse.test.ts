@@ -28,7 +28,7 @@ const meant = (text: string, type: ResourceTypeName = "User"): Filter =>
     JSON.stringify(parseFilter(type, text), (key, value) => (key === "written" ? undefined : value)),
   );
 
-describe("a filter may be written in more than one way", () => {
+describe("SCIM-51 to SCIM-58 a filter may be written in more than one way", () => {
   test.each([
     ["names and operators in any letter case", 'uSERNAME EQ "x"', 'userName eq "x"'],
     ["joints and literals in any letter case", "title PR AND active EQ True", "title pr and active eq true"],
@@ -86,7 +86,7 @@ describe("a filter may be written in more than one way", () => {
   });
 });
 
-describe("a filter is refused", () => {
+describe("SCIM-51, SCIM-56, SCIM-57, SCIM-59 a filter is refused", () => {
   test.each([
     ["without any text", "", "character 1: expected an attribute name or `(`"],
     ["without an operator", "userName", "character 9: expected an operator"],
@@ -157,7 +157,7 @@ describe("a filter is refused", () => {
   });
 });
 
-describe("the limits of a filter", () => {
+describe("SCIM-60 the limits of a filter", () => {
   const textOfLength = (length: number) => `userName eq "${"x".repeat(length - 14)}"`;
   const tests = (count: number) => Array(count).fill("title pr").join(" and ");
   const nested = (depth: number) => `${"(".repeat(depth)}title pr${")".repeat(depth)}`;
@@ -243,7 +243,7 @@ describe("the path of a PATCH operation", () => {
     ["with an unknown name after brackets", 'emails[type eq "work"].first'],
     ["with a test after brackets", 'emails[type eq "work"].value eq "x"'],
     ["that is too long", `emails[value eq "${"x".repeat(FILTER_LENGTH_MAX)}"]`],
-  ])("is refused: one %s", (_what, text) => {
+  ])("SCIM-41 is refused: one %s", (_what, text) => {
     expect(refusal(() => parseTarget("User", text))).toStartWith("400 invalidPath: path ");
   });
 });

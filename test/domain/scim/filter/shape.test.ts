@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { parseFilter } from "../../../../src/domain/scim/filter/parse.ts";
 import { prefixUpperBound, shapeOf } from "../../../../src/domain/scim/filter/shape.ts";
 
-describe("what follows every text that starts so", () => {
+describe("SCIM-128 what follows every text that starts so", () => {
   test.each([
     ["a", "b"],
     ["ab", "ac"],

@@ -112,7 +112,7 @@ describe("a created group", () => {
   });
 });
 
-describe("names and external ids", () => {
+describe("SCIM-28 names and external ids", () => {
   test.each([
     ["displayName", { displayName: "ENGINEERING" }],
     ["displayName", { displayName: "Ｅngineering" }],
@@ -146,7 +146,7 @@ describe("names and external ids", () => {
 });
 
 describe("members that are no users", () => {
-  test("are refused, the first ten of them by id, and nothing changes", async () => {
+  test("SCIM-27 are refused, the first ten of them by id, and nothing changes", async () => {
     const id = await engineering(ada);
     const before = footprint(id);
     const ghosts = Array.from({ length: 11 }, (_, at) => `ghost${at}`);
@@ -177,7 +177,7 @@ describe("members that are no users", () => {
     expect(refusal.detail.length).toBeLessThan(250);
   });
 
-  test("but groups are refused because groups hold no groups", async () => {
+  test("SCIM-30 but groups are refused because groups hold no groups", async () => {
     const nested = await engineering();
     const refusal = await refusalOf(() =>
       create({ displayName: "Outer", members: membersOf([nested, "ghost"]) }),
@@ -259,13 +259,13 @@ describe("a replaced group", () => {
     expect(storedGroup(world, id)).toMatchObject({ members: [], memberCount: 0, externalId: null });
   });
 
-  test("is never made by a replace", async () => {
+  test("SCIM-90 is never made by a replace", async () => {
     expect(await refusalOf(() => replace("unknown", { displayName: "New" }))).toMatchObject({ status: 404 });
   });
 });
 
 describe("a patched group", () => {
-  test("is not shown, unless attributes are asked for", async () => {
+  test("SCIM-81 is not shown, unless attributes are asked for", async () => {
     const id = await engineering(ada);
     expect((await patch(id, { op: "add", path: "members", value: grace })).json).toBeUndefined();
     const body = patchOf({ op: "remove", path: "members", value: [{ $ref: null, value: grace }] });
@@ -297,7 +297,7 @@ describe("a patched group", () => {
       ],
     ],
     ["an empty list to remove", () => [{ op: "remove", path: "members", value: [] }]],
-  ])("with %s stays as it was", async (_, operations) => {
+  ])("SCIM-72, SCIM-73 with %s stays as it was", async (_, operations) => {
     const id = await engineering(ada, grace);
     const before = footprint(id);
     world.clock.advance(1_000);
@@ -335,7 +335,7 @@ describe("a patched group", () => {
 });
 
 describe("a removed group", () => {
-  test("is gone, its members get a new version, and it cannot be removed twice", async () => {
+  test("SCIM-26 is gone, its members get a new version, and it cannot be removed twice", async () => {
     const id = await engineering(ada, grace);
     await world.groups.remove(world.caller, id, {});
     expect(await refusalOf(() => get(id))).toMatchObject({ status: 404 });

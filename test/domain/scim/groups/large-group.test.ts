@@ -94,7 +94,7 @@ const mentionsMembers = (statements: readonly RunStatement[]) =>
 /** Those at the end of the list are no members of either group. */
 const outsiders = (count: number) => people.slice(-count);
 
-describe("a change of one member", () => {
+describe("SCIM-120 a change of one member", () => {
   test.each(["add", "remove"])(
     "to %s runs what it runs in a group of five, and gets one row at most",
     async (op) => {
@@ -135,7 +135,7 @@ describe("a change of one member", () => {
 });
 
 describe("what leaves members out", () => {
-  test("reads none of them", async () => {
+  test("SCIM-121 reads none of them", async () => {
     const { caller, groups } = world;
     const read = await statementsOf(async () => {
       groups.get(caller, large, { excludedAttributes: ["members"] });
@@ -173,7 +173,7 @@ describe("a replaced member list", () => {
     expect(auditOf(world, "scim_group.update")).toHaveLength(entries);
   });
 
-  test("writes the difference and no more", async () => {
+  test("SCIM-93, SCIM-123 writes the difference and no more", async () => {
     const { displayName } = storedGroup(world, large);
     const [gone = "", ...kept] = people.slice(0, LARGE);
     const [come = ""] = outsiders(1);
@@ -192,7 +192,7 @@ describe("a replaced member list", () => {
   });
 });
 
-describe("a group too large for one piece", () => {
+describe("SCIM-122 a group too large for one piece", () => {
   /** of the fewest members that are answered as a stream */
   let streamed: string;
 
@@ -240,7 +240,7 @@ describe("a group too large for one piece", () => {
     await patch(large, "add", people.slice(LARGE - 5, LARGE));
   });
 
-  test("lets others go on between its slices", async () => {
+  test("SCIM-125 lets others go on between its slices", async () => {
     let turns = 0;
     let isDone = false;
     const reading = textOf(get(large)).finally(() => {
@@ -341,7 +341,7 @@ describe("a change of many slices", () => {
     expect(versionsOf(world, people)).toEqual(versions);
   });
 
-  test("that removes the group runs the same statements for each slice", async () => {
+  test("SCIM-124 that removes the group runs the same statements for each slice", async () => {
     const removal = await statementsOf(() => world.groups.remove(world.caller, large, {}));
     const counts = new Map<string, number>();
     for (const text of textsOf(removal).filter((text) => /^(?:update|delete|insert)/.test(text)))

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { namesVersion, requireVersion } from "../../../../src/domain/scim/messages/preconditions.ts";
 
-describe("entity tags", () => {
+describe("SCIM-96 entity tags", () => {
   test.each(['W/"7"', '"7"', "7", "W/7", ' W/"6" , W/"7" ', "*"])("%s names version 7", (tags) => {
     expect(namesVersion(tags, 7)).toBe(true);
   });
@@ -12,7 +12,7 @@ describe("entity tags", () => {
   });
 });
 
-describe("If-Match", () => {
+describe("SCIM-97 If-Match", () => {
   test.each([undefined, "", "  ", 'W/"7"', "*"])("%p lets a change of version 7 pass", (ifMatch) => {
     expect(() => requireVersion(ifMatch, 7)).not.toThrow();
   });

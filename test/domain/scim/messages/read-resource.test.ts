@@ -99,7 +99,7 @@ describe("a user", () => {
     ["a complex value without content", { name: { givenName: "" }, [ENTERPRISE_USER]: { manager: {} } }],
     ["values without value", { emails: [{ type: "work", primary: true }, null, ""], photos: {} }],
     ["an address with a type alone", { addresses: [{ type: "work", locality: null }] }],
-  ])("has no attribute for %s", (_, body) => {
+  ])("SCIM-40 has no attribute for %s", (_, body) => {
     expect(readBeside(body)).toEqual({});
   });
 
@@ -115,7 +115,7 @@ describe("a user", () => {
       { roles: [{ value: "a", primary: "True" }] },
       { roles: [{ value: "a", primary: true }] },
     ],
-  ])("may have %s", (_, body, beside: object) => {
+  ])("SCIM-42 may have %s", (_, body, beside: object) => {
     expect(readBeside(body)).toEqual(beside as ScimObject);
   });
 
@@ -151,7 +151,7 @@ describe("a user", () => {
     },
   );
 
-  test("may send what the service computes and what is not known, in vain", () => {
+  test("SCIM-41 may send what the service computes and what is not known, in vain", () => {
     const { doc } = readUser(
       parsed(`{ "id": "x", "meta": { "version": "1" }, "groups": [{ "value": "g" }], "password": { "x": 1 },
         "constructor": 1, "prototype": {}, "__proto__": { "title": "Dr" }, "toString": "x", "urn:x:y:User": { "a": 1 },
@@ -190,7 +190,7 @@ describe("a user", () => {
   test.each([
     ["userName", { userName: "ada\u0007@example.com" }],
     ["emails[0].value", { ...ADA, emails: ["ada\u0085@example.com"] }],
-  ])("is refused for a control character in %s", (name, body) => {
+  ])("SCIM-31 is refused for a control character in %s", (name, body) => {
     expectInvalid(() => readUser(body), "invalidValue", name, "control character");
     expect(readBeside({ title: "a\u0007b" })).toEqual({ title: "a\u0007b" });
   });
@@ -241,7 +241,7 @@ describe.each([
 describe.each([
   ["user", CORE_USER, readUser, ADA],
   ["group", CORE_GROUP, readGroup, { displayName: "Engineering" }],
-] as const)("the schemas of a %s", (_, urn, read: (body: unknown) => unknown, body) => {
+] as const)("SCIM-38 the schemas of a %s", (_, urn, read: (body: unknown) => unknown, body) => {
   test.each([[undefined], [null], [[]], [[urn]], [urn], [[urn.toUpperCase(), "urn:x:legacy", 7]]])(
     "may be %j",
     (schemas) => {

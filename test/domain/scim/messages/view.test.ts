@@ -38,7 +38,7 @@ describe("without names", () => {
   });
 });
 
-describe("attributes", () => {
+describe("SCIM-67 attributes", () => {
   test.each<[string, string[], ScimObject]>([
     ["show only themselves and what is always shown", ["userName"], { id: "u1", userName: "ada" }],
     ["are found in any letter case", ["USERNAME"], { id: "u1", userName: "ada" }],
@@ -80,7 +80,7 @@ describe("attributes", () => {
   });
 });
 
-describe("excludedAttributes", () => {
+describe("SCIM-68 excludedAttributes", () => {
   test.each<[string, string[], string[]]>([
     ["take themselves away", ["emails", "META"], ["id", "userName", "name", "groups", ENTERPRISE_USER]],
     ["cannot take away what is always shown", ["id", "schemas"], Object.keys(user)],
@@ -99,7 +99,7 @@ describe("excludedAttributes", () => {
     expect(Object.keys(shown({ excludedAttributes }))).toEqual(expected);
   });
 
-  test("take a part away from each element", () => {
+  test("SCIM-69 take a part away from each element", () => {
     expect(shown({ excludedAttributes: ["emails.display"] }).emails).toEqual([
       { value: "ada@example.com", type: "work" },
       { value: "ada@home.example" },
@@ -107,7 +107,7 @@ describe("excludedAttributes", () => {
   });
 });
 
-describe("what need not be read", () => {
+describe("SCIM-70 what need not be read", () => {
   test.each<[string, Parameters<typeof readView>[1], boolean]>([
     ["groups", {}, true],
     ["groups", { attributes: ["userName"] }, false],
@@ -133,7 +133,7 @@ describe("what need not be read", () => {
     expect(readView("Group", { excludedAttributes: parts.slice(1) }).shows("members")).toBe(true);
   });
 
-  test("a password is never shown, asked for or not", () => {
+  test("SCIM-21, SCIM-68 a password is never shown, asked for or not", () => {
     expect(readView("User", {}).shows("password")).toBe(false);
     expect(readView("User", { attributes: ["password"] }).shows("password")).toBe(false);
   });
@@ -149,7 +149,7 @@ describe("what need not be read", () => {
 });
 
 describe("refusals", () => {
-  test("both lists at once are refused", () => {
+  test("SCIM-67 both lists at once are refused", () => {
     const error = refusal(() => readView("User", { attributes: ["id"], excludedAttributes: ["meta"] }));
     expect([error.status, error.scimType]).toEqual([400, "invalidValue"]);
   });

@@ -33,7 +33,7 @@ const at = (path: string, op = "remove", value?: unknown) => ({
   ...(value !== undefined && { value }),
 });
 
-describe("members", () => {
+describe("SCIM-79 members", () => {
   test.each<[string, object[], Partial<GroupPatch["members"]>]>([
     [
       "are added from texts, objects and references",
@@ -146,7 +146,7 @@ describe("members", () => {
     );
   });
 
-  test("cannot be one more", () => {
+  test("SCIM-80 cannot be one more", () => {
     const { status, scimType, message } = refusalOf(() => patched(add("a"), add(idsOf(PATCH_MEMBERS_MAX))));
     expect([status, scimType]).toEqual([413, undefined]);
     expect(message).toContain(String(PATCH_MEMBERS_MAX));
@@ -159,7 +159,7 @@ describe("members", () => {
     },
   );
 
-  test("cannot come in one operation more", () => {
+  test("SCIM-80 cannot come in one operation more", () => {
     const { status } = refusalOf(() => patched(...idsOf(PATCH_OPERATIONS_MAX + 1).map(add)));
     expect(status).toBe(413);
   });

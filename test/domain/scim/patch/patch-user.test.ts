@@ -321,7 +321,7 @@ describe.each<[ScimType, readonly (readonly [op: string, path: unknown, value?: 
       ["replace", "title", "x".repeat(256)],
     ],
   ],
-])("refused as %s", (scimType, rows) => {
+])("SCIM-77 refused as %s", (scimType, rows) => {
   test.each(rows.map((row) => [operationOf([row[0], row[1], row[2]])]))("%j", (operation) => {
     expectInvalid(
       () => patched({ op: "add", path: "title", value: "x" }, operation),
@@ -331,7 +331,7 @@ describe.each<[ScimType, readonly (readonly [op: string, path: unknown, value?: 
   });
 });
 
-describe("values already there", () => {
+describe("SCIM-73 values already there", () => {
   test("get the parts they lack, and keep the others", () => {
     const emails = [
       { value: "A@H.EXAMPLE", type: "Home", display: "other" },
@@ -364,7 +364,7 @@ describe("values already there", () => {
   });
 });
 
-describe("the primary value", () => {
+describe("SCIM-74 the primary value", () => {
   const primariesAfter = (...operations: readonly object[]) =>
     (patched(...operations).emails as readonly ScimObject[]).map(({ primary }) => primary);
 
@@ -416,12 +416,12 @@ describe("the profile entra", () => {
     ['emails[type eq "other"].value', "n@x.example"],
     ['emails[type eq "other"]', NEW],
     ['emails[type eq "OTHER" and value eq "n@x.example"]', { type: "other" }],
-  ])("lets a replace of %s add what it does not find", (path, value) => {
+  ])("SCIM-75 lets a replace of %s add what it does not find", (path, value) => {
     const after = patchedWith("entra", USER, { op: "replace", path, value });
     expectDifference(USER, after, { emails: [WORK, HOME, NEW] });
   });
 
-  test("does not know what to add for any other filter", () => {
+  test("SCIM-76 does not know what to add for any other filter", () => {
     const operation = { op: "replace", path: 'emails[type co "other"].value', value: "n@x.example" };
     expectInvalid(() => patchedWith("entra", USER, operation), "noTarget");
   });
@@ -475,7 +475,7 @@ describe("the e-mail that follows the user name", () => {
   });
 });
 
-describe("the last e-mail", () => {
+describe("SCIM-78 the last e-mail", () => {
   const NAMED: ScimObject = { ...USER, userName: "ada", emails: [WORK] };
   const remove = { op: "remove", path: 'emails[type eq "work"]' };
 
@@ -526,7 +526,7 @@ describe("a value without a path", () => {
 });
 
 describe("the outcome", () => {
-  test.each(["password", `${CORE_USER}:password`])("is the same after %s was sent", (path) => {
+  test.each(["password", `${CORE_USER}:password`])("SCIM-21 is the same after %s was sent", (path) => {
     for (const op of ["add", "replace", "remove"]) expect(patched({ op, path, value: "x" })).toEqual(USER);
   });
 
@@ -599,7 +599,7 @@ describe("a message", () => {
     { schemas: [], Operations },
     { SCHEMAS: [PATCH_OP.toUpperCase()], operations: [{ OP: "REPLACE", Path: "title", VALUE: "Prof" }] },
     { schemas: ["urn:x", PATCH_OP], Operations },
-  ])("is read in any letter case: %j", (body) => {
+  ])("SCIM-39 is read in any letter case: %j", (body) => {
     expectDifference(USER, patch(body), { title: "Prof" });
   });
 
@@ -611,7 +611,7 @@ describe("a message", () => {
     [{ Operations: [] }],
     [{ Operations: { op: "replace" } }],
     [{ Operations, schemas: [CORE_USER] }],
-  ])("is malformed: %j", (body) => {
+  ])("SCIM-82 is malformed: %j", (body) => {
     expectInvalid(() => patch(body), "invalidSyntax");
   });
 
@@ -622,7 +622,7 @@ describe("a message", () => {
     [{ op: "copy", path: "title" }],
     [{ op: 1 }],
     [{ op: "__proto__", path: "title", value: "x" }],
-  ])("is malformed for its second operation: %j", (operation) => {
+  ])("SCIM-82 is malformed for its second operation: %j", (operation) => {
     expectInvalid(() => patch({ Operations: [...Operations, operation] }), "invalidSyntax", "Operations[1]");
   });
 

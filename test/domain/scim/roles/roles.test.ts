@@ -70,7 +70,7 @@ describe("being in a group that maps to admin", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("is by the exact spelling of the name", async () => {
+  test("SCIM-23 is by the exact spelling of the name", async () => {
     await create("admins", [ada]);
     await create("externalId:root", [grace]);
     expect(roles()).toEqual(["member", "member"]);
@@ -153,7 +153,7 @@ describe("a group that is changed in one step, or in more", () => {
   );
 });
 
-describe("a group that gives no role", () => {
+describe("SCIM-24 a group that gives no role", () => {
   test("touches no account, even one whose role is wrong", async () => {
     await world.setUser(ada, { role: "admin" });
     const id = await create("Staff", [ada]);
@@ -172,7 +172,7 @@ describe("a group that gives no role", () => {
   });
 });
 
-describe("a mapping that changed while the service was stopped", () => {
+describe("SCIM-24 a mapping that changed while the service was stopped", () => {
   const start = (mapping: Parameters<GroupsWorld["withMapping"]>[0]) =>
     world.withMapping(mapping).roles.applyMapping(world.system);
 
@@ -215,7 +215,7 @@ describe("a mapping that changed while the service was stopped", () => {
 });
 
 describe("warnings", () => {
-  test("name each entry of the mapping that fits no group", async () => {
+  test("SCIM-23 name each entry of the mapping that fits no group", async () => {
     await create("admins", []);
     await create("Staff", []);
     expect(world.roles.warnings(world.organizationId)).toEqual([

@@ -153,7 +153,7 @@ test("memberships are not read where they are not shown", async () => {
   expect((await stepsOf(log, world, "Group", {})).join("\n")).toContain("scim_group_members");
 });
 
-test("a page of many costs as many queries as a page of one", async () => {
+test("SCIM-121 a page of many costs as many queries as a page of one", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;
   const queriesOf = async (asked: AskedList): Promise<number> => {

@@ -29,7 +29,7 @@ async function refused(world: SearchWorld, scope: SearchScope, asked: AskedList)
 }
 
 describe("a page", () => {
-  test("has a hundred resources in order of creation unless told otherwise", async () => {
+  test("SCIM-62 has a hundred resources in order of creation unless told otherwise", async () => {
     await using world = await createSearchWorld();
     const people = numbered(PAGE_DEFAULT + 5).reverse();
     await world.addUsers(...people);
@@ -64,7 +64,7 @@ describe("a page", () => {
       1,
       [],
     ],
-  ])("shows %s", async (_what, asked, startIndex, names) => {
+  ])("SCIM-63 shows %s", async (_what, asked, startIndex, names) => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(5));
     for (const filter of [undefined, 'userName sw "user"', 'userName co "user"']) {
@@ -74,7 +74,7 @@ describe("a page", () => {
     }
   });
 
-  test("has at most as many resources as the setting allows", async () => {
+  test("SCIM-64 has at most as many resources as the setting allows", async () => {
     await using world = await createSearchWorld({ pageMax: 4 });
     await world.addUsers(...numbered(6));
     for (const [count, shown] of [
@@ -133,7 +133,7 @@ describe("a page", () => {
   });
 });
 
-describe("an order", () => {
+describe("SCIM-61 an order", () => {
   test.each([
     ["userName", "ascending", ["Ada", "bob", "Cyd"]],
     ["USERNAME", "Descending", ["Cyd", "bob", "Ada"]],
@@ -311,7 +311,7 @@ describe("another organization", () => {
   });
 });
 
-describe("e-mails in one look-up", () => {
+describe("SCIM-129 e-mails in one look-up", () => {
   test.each([
     ['emails[value eq "a@x" and primary eq true]', ["primary"]],
     ['emails[value eq "a@x" and primary eq false]', ["other"]],
@@ -339,7 +339,7 @@ describe("e-mails in one look-up", () => {
   });
 });
 
-describe("a search that no index helps", () => {
+describe("SCIM-132 a search that no index helps", () => {
   test.each([
     [4, "200"],
     [3, "200"],
@@ -371,7 +371,7 @@ describe("a search that no index helps", () => {
     expect(totalResults).toBe(asked.filter ? 1 : 3);
   });
 
-  test("sees one moment of the database and lets others work meanwhile", async () => {
+  test("SCIM-125 sees one moment of the database and lets others work meanwhile", async () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(2 * SLICE_ROWS + 10));
     const scan = world.list("User", { filter: 'userName co "user"', count: 1 });

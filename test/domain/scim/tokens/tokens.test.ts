@@ -97,7 +97,7 @@ describe("a token that was made", () => {
     expect(hidden.length * 8).toBe(256);
   });
 
-  test("is nowhere at rest, in no list, and its digest is what is kept", async () => {
+  test("SCIM-4 is nowhere at rest, in no list, and its digest is what is kept", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
@@ -121,14 +121,14 @@ describe("a token that was made", () => {
       expect(heard(tokens, wrong)).toBe(REFUSED);
   });
 
-  test("many work side by side, each with its label", async () => {
+  test("SCIM-4 many work side by side, each with its label", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secrets = await Promise.all(["one", "two", "three"].map((label) => make(world, tokens, label)));
     expect(secrets.map((secret) => heard(tokens, secret))).toEqual(["scim:one", "scim:two", "scim:three"]);
   });
 
-  test("belongs to its own organization, and is out of reach of the operator of another", async () => {
+  test("SCIM-6 belongs to its own organization, and is out of reach of the operator of another", async () => {
     await using world = await createWorld();
     const other = { ...operatorOf(world), organizationId: systemIds.uuid() };
     const row = { id: other.organizationId, name: "Other", createdAtMs: START_MS };
@@ -248,18 +248,21 @@ describe("the token of the configuration", () => {
 });
 
 describe("revoking", () => {
-  test.each(["label", "id"] as const)("by %s counts from the next request on, and only once", async (by) => {
-    await using world = await createWorld();
-    const tokens = tokensOf(world);
-    const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "standard" });
-    const revoked = { ...view, state: "revoked", revokedAtMs: START_MS };
-    const first = await tokens.revoke(operatorOf(world), view[by]);
-    expect(first).toEqual({ changed: true, token: expect.objectContaining(revoked) });
-    expect(heard(tokens, token.reveal())).toBe(REFUSED);
-    world.clock.advance(HOUR_MS);
-    const second = await tokens.revoke(operatorOf(world), view[by]);
-    expect(second).toEqual({ changed: false, token: first.token });
-  });
+  test.each(["label", "id"] as const)(
+    "SCIM-5 by %s counts from the next request on, and only once",
+    async (by) => {
+      await using world = await createWorld();
+      const tokens = tokensOf(world);
+      const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "standard" });
+      const revoked = { ...view, state: "revoked", revokedAtMs: START_MS };
+      const first = await tokens.revoke(operatorOf(world), view[by]);
+      expect(first).toEqual({ changed: true, token: expect.objectContaining(revoked) });
+      expect(heard(tokens, token.reveal())).toBe(REFUSED);
+      world.clock.advance(HOUR_MS);
+      const second = await tokens.revoke(operatorOf(world), view[by]);
+      expect(second).toEqual({ changed: false, token: first.token });
+    },
+  );
 
   test("by another process counts as well", async () => {
     await using world = await createWorld();

@@ -10,7 +10,7 @@ const HOME = { value: "home@x.example", type: "home" };
 const WORK = { value: "work@x.example", type: "WORK" };
 const PRIMARY = { value: "primary@x.example", type: "other", primary: true };
 
-describe("e-mails shown", () => {
+describe("SCIM-13 e-mails shown", () => {
   test("are those stored", () => {
     const doc = withEmails(HOME);
     expect(shownEmails(doc)).toEqual([HOME]);
@@ -26,7 +26,7 @@ describe("e-mails shown", () => {
   });
 });
 
-describe("the account's address", () => {
+describe("SCIM-13 the account's address", () => {
   test.each<[string, ScimObject, string]>([
     ["the primary e-mail", withEmails(HOME, WORK, PRIMARY), "primary@x.example"],
     ["the one for work, where none is primary", withEmails(HOME, WORK), "work@x.example"],

@@ -26,7 +26,7 @@ const userAt = (address: string) => ({
 const GONE = [404, undefined, expect.any(String)];
 const ADDRESS_TAKEN = [409, "uniqueness", expect.stringContaining("emails")];
 
-test("a user of a new address gets an account: a member, active unless said otherwise", async () => {
+test("SCIM-14 a user of a new address gets an account: a member, active unless said otherwise", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   expect(world.account(id)).toMatchObject({
@@ -38,6 +38,14 @@ test("a user of a new address gets an account: a member, active unless said othe
   const { id: other } = await world.add({ userName: "grace@example.com", active: "False" });
   expect(world.account(other).status).toBe("suspended");
   expect(world.shown(other).active).toBe(false);
+});
+
+test("SCIM-22 roles, entitlements and userType are stored and give no right", async () => {
+  await using world = await createUsersWorld();
+  const said = { roles: [{ value: "admin" }], entitlements: [{ value: "admin" }], userType: "admin" };
+  const { id } = await world.add({ userName: ADA, ...said });
+  expect(world.shown(id)).toMatchObject(said);
+  expect(world.account(id).role).toBe("member");
 });
 
 test.each([
@@ -74,7 +82,7 @@ test("a user without any address is refused by the name of the attribute", async
   ]);
 });
 
-test("a local account is taken over: same id, a member without the old password, and the log tells what it was", async () => {
+test("SCIM-15 a local account is taken over: same id, a member without the old password, and the log tells what it was", async () => {
   await using world = await createUsersWorld();
   await addLocal(world, "other@example.com", "admin");
   const { user } = await addLocal(world, ADA, "admin");
@@ -122,7 +130,7 @@ test("local accounts are left alone where linking is off", async () => {
   expect(await signIn(world, ADA)).toMatchObject({ user: { id: user.id } });
 });
 
-test("the protected administrator is never taken over, and the refusal says what to do", async () => {
+test("SCIM-14 the protected administrator is never taken over, and the refusal says what to do", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, ADA, "admin");
   await setAccount(world, user.id, { protected: true });
@@ -135,7 +143,7 @@ test("the protected administrator is never taken over, and the refusal says what
   expect(auditedIn(world)).toEqual([]);
 });
 
-test("the last active administrator is not taken over while none is protected; after another one comes it is", async () => {
+test("SCIM-15 the last active administrator is not taken over while none is protected; after another one comes it is", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, ADA, "admin");
   expect(await refusalOf(() => world.add())).toEqual([
@@ -148,7 +156,7 @@ test("the last active administrator is not taken over while none is protected; a
   expect(await world.add()).toMatchObject({ id: user.id });
 });
 
-test("a user deleted and created any number of times is the same account, under a new subject each time", async () => {
+test("SCIM-16 a user deleted and created any number of times is the same account, under a new subject each time", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const subjects = new Set([world.account(id).subject]);
@@ -274,7 +282,7 @@ test("a refused address leaves everything of the request undone", async () => {
   expect(world.account(id)).toMatchObject({ status: "active", email: ADA });
 });
 
-test("deleting takes the user out of its groups, whose versions rise, and its e-mails with it", async () => {
+test("SCIM-26 deleting takes the user out of its groups, whose versions rise, and its e-mails with it", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const { id: stays } = await world.add({ userName: "grace@example.com" });

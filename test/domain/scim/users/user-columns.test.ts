@@ -13,7 +13,7 @@ test("others show a user by the names the provider gave, and by nothing where on
   expect(columnsOf({ name: { middleName: "King" } }).display).toBeNull();
 });
 
-test("a user is called by displayName, else formatted, else the two names, else the address", () => {
+test("SCIM-20 a user is called by displayName, else formatted, else the two names, else the address", () => {
   const name = { formatted: "Countess Lovelace", givenName: "Ada", familyName: "Lovelace" };
   expect(labelOf({ displayName: "Ada L.", name })).toBe("Ada L.");
   expect(labelOf({ name })).toBe("Countess Lovelace");
@@ -23,7 +23,7 @@ test("a user is called by displayName, else formatted, else the two names, else 
   expect(labelOf({})).toBe(ADDRESS);
 });
 
-test("keys are folded, what is not assigned has none, and the document is kept as it was sent", () => {
+test("SCIM-29 keys are folded, what is not assigned has none, and the document is kept as it was sent", () => {
   const doc = {
     externalId: "Ab",
     userName: "ＡDA",

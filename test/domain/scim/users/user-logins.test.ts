@@ -62,7 +62,7 @@ const ENDING: [event: string, act: Act][] = [
   ],
 ];
 
-test.each(ENDING)("logins end when %s", async (_, act) => {
+test.each(ENDING)("SCIM-17 logins end when %s", async (_, act) => {
   await using world = await createUsersWorld();
   const { id, callers, bystander } = await withLogins(world);
   await act(world, id);
@@ -158,7 +158,7 @@ const HARMLESS: [event: string, act: Act][] = [
   ],
 ];
 
-test.each(HARMLESS)("logins go on when %s", async (_, act) => {
+test.each(HARMLESS)("SCIM-17 logins go on when %s", async (_, act) => {
   await using world = await createUsersWorld();
   const { id, callers } = await withLogins(world);
   await act(world, id);

@@ -58,7 +58,7 @@ test("only users of a provider can be met by id: no local account, no group, nob
   expect(world.account(user.id).status).toBe("active");
 });
 
-test("another organization's users do not exist", async () => {
+test("SCIM-6 another organization's users do not exist", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({ userName: ADA, externalId: "1" });
   const stranger = await strangerIn(world);
@@ -86,7 +86,7 @@ test("suspended users stay visible", async () => {
   expect(world.shown(id).active).toBe(false);
 });
 
-test("a name or a provider's id that another user has is refused by its attribute, before the address is looked at", async () => {
+test("SCIM-28 a name or a provider's id that another user has is refused by its attribute, before the address is looked at", async () => {
   await using world = await createUsersWorld();
   await world.add({ userName: ADA, externalId: "1" });
   const { id } = await world.add({ userName: "grace@example.com", externalId: "2" });
@@ -121,7 +121,7 @@ test("letter case of one's own name may change, exact ids differ by case, and fr
 
 const KEEPING_ADDRESS = [{ op: "add", path: "emails", value: [{ value: ADA }] }];
 
-test("a replacement unassigns what it leaves out, except active", async () => {
+test("SCIM-91, SCIM-92 a replacement unassigns what it leaves out, except active", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({
     userName: ADA,
@@ -164,7 +164,7 @@ test("what a look-up shows can be sent back, with or without a change in it", as
   expect(world.shown(id)[ENTERPRISE_USER]).toEqual(shown[ENTERPRISE_USER]);
 });
 
-test("a change raises the version by one and moves lastModified; no difference does neither and is not audited", async () => {
+test("SCIM-95 a change raises the version by one and moves lastModified; no difference does neither and is not audited", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const audited = auditedIn(world).length;
@@ -299,7 +299,7 @@ test("the derived e-mail follows the user name, and is stored once it was change
   ]);
 });
 
-test("a manager is kept as sent, and shown as a user while it is one of the same organization", async () => {
+test("SCIM-32 a manager is kept as sent, and shown as a user while it is one of the same organization", async () => {
   await using world = await createUsersWorld();
   const foreign = await world.users.create(await strangerIn(world), { userName: "f@example.com" }, {});
   const { id: grace } = await world.add({ userName: "grace@example.com", displayName: "Grace" });

@@ -1,0 +1,58 @@
+// References in comments and test titles lead somewhere: a Markdown file that is named exists, and what follows `handbook:` is a
+// chapter of the handbook, with one of its sections after a comma.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { handbookText } from "../../src/handbook/chapters.ts";
+import { CHAPTERS } from "../../src/handbook/contents.ts";
+import { commentsIn, ROOT, readSources, titlesIn } from "../support/source.ts";
+
+const MARKDOWN_FILE = /[\w./-]+\.md\b/g;
+/** not a colon in a sentence about "the handbook" */
+const HANDBOOK = /(?<!the )\bhandbook: (?<chapter>[a-z-]+)(?:, (?<section>[A-Z][^.,;:)*\n]*))?/g;
+
+/** file to the reason why the repository does not have it */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "VERIFY.md": "written into a release",
+};
+
+/** @returns whether the name is that of a file in the repository, from its root or from the file that names it */
+const isPresent = (name: string, path: string): boolean =>
+  [ROOT, join(ROOT, dirname(path)), join(ROOT, "src/handbook/chapters")].some((folder) =>
+    existsSync(join(folder, name)),
+  );
+
+const absentFilesIn = (text: string, path: string): string[] =>
+  (text.match(MARKDOWN_FILE) ?? []).filter(
+    (name) => ELSEWHERE[basename(name)] === undefined && !isPresent(name, path),
+  );
+
+const hasSection = (chapter: string, section: string): boolean =>
+  (handbookText(chapter) ?? "").split("\n").some((line) => line.replace(/^##+ /, "") === section);
+
+const deadChaptersIn = (text: string): string[] =>
+  [...text.matchAll(HANDBOOK)].flatMap(([found, chapter = "", section]) => {
+    const isChapter = CHAPTERS.some(({ name }) => name === chapter);
+    return isChapter && (section === undefined || hasSection(chapter, section.trim())) ? [] : found;
+  });
+
+test("comments and titles name only files and chapters that exist", async () => {
+  const sources = await readSources(["src", "cli", "test", "migrations"]);
+  const dead = sources.flatMap(({ path, text }) =>
+    [...commentsIn(text), ...titlesIn(text)]
+      .flatMap((part) => [...absentFilesIn(part, path), ...deadChaptersIn(part)])
+      .map((name) => `${path} names ${name}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test("an absent file is noticed", () => {
+  const text = "Source: design.md section 4. See README.md, install.md and VERIFY.md.";
+  expect(absentFilesIn(text, "src/main.ts")).toEqual(["design.md"]);
+});
+
+test("an absent chapter or section is noticed", () => {
+  const text =
+    "handbook: gateway, Answers; handbook: install; handbook: nothing; (handbook: gateway, Missing).";
+  expect(deadChaptersIn(text)).toEqual(["handbook: nothing", "handbook: gateway, Missing"]);
+});
