@@ -19,7 +19,7 @@ const CALLERS = 16;
 const WINDOW_SECONDS = 2;
 const QUIET_WINDOWS = 3;
 
-/** Issue "An appliance", Measured: told, not judged. */
+/** Measures backups. The figures have no required value. */
 export async function measureBackup(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");

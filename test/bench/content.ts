@@ -12,7 +12,7 @@ import { watchTurns } from "../support/turns.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { temporaryDirectory } from "./tools/installation.ts";
 
-/** Issue "Security", section 1. */
+/** The longest turn of the event loop that is accepted. */
 const TURN_MS_WANTED = 20;
 const ROUNDS = 3;
 const POLICY_BYTES = 1_900_000;

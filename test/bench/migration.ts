@@ -15,7 +15,7 @@ const ROW_BYTES = 1_000;
 /** the one that made the inventory */
 const FROM = 4;
 
-/** Issue "An appliance", Measured: told, not judged. */
+/** Measures a migration. The figures have no required value. */
 export async function measureMigration(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "quartermaster.db");

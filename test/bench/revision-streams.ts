@@ -23,7 +23,7 @@ interface Workstation {
   hasEnded: boolean;
 }
 
-/** Issue "Governance policy", Deliver: 5,000 open streams on this machine; its helpers' terms: news and ends in a second. */
+/** Measures open streams. Required: 5,000 streams, and news of a revision or a revocation within a second. */
 export async function measureStreams(
   { pid, port }: Running,
   { authorizations, publish, revoke }: StreamChanges,

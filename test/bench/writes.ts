@@ -12,7 +12,7 @@ import { temporaryDirectory } from "./tools/installation.ts";
 const ROUNDS = 9;
 const SECONDS = 0.4;
 const ROWS = 10_000;
-/** ratios of issue "One executable", Measured, by callers; undefined where a figure is only told */
+/** required ratios by callers; undefined where the figure has no required value */
 const CALLERS: readonly (readonly [callers: number, wanted: number | undefined])[] = [
   [1, 0.7],
   [16, undefined],

@@ -25,7 +25,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
 };
 
-test("OBS-1 healthy parts answer the contract's word", async () => {
+test("OBS-1 a healthy part answers with its word", async () => {
   await using face = await createTestServer();
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
@@ -120,7 +120,7 @@ describe("dependencies", () => {
     };
   }
 
-  test("are listed one by one in the contract's order", async () => {
+  test("are listed one by one in a fixed order", async () => {
     await using face = await createTestServer();
     const dependencies = await createAsked(face);
     const checked_at = "2026-01-01T00:00:00.000Z";

@@ -29,7 +29,7 @@ const REFRESHING = 4;
 const WORKSTATIONS = REPORTING + REFRESHING + 1;
 const PROGRESS_EVERY = 10;
 
-/** Issue "An appliance that operators trust", Faults. */
+/** Kills the service at random moments and checks that nothing acknowledged is lost. */
 export async function tortureByKilling(rounds = ROUNDS): Promise<Figure[]> {
   using site = await createSite({ workstations: WORKSTATIONS });
   const callers = callersOf(site);

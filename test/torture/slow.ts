@@ -39,7 +39,7 @@ const MANNERS: readonly Manner[] = [
   { begins: `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(UNREAD_ANSWERS), reads: false },
 ];
 
-/** Issue "An appliance that operators trust", Faults. */
+/** Opens many slow connections and checks that others are still served. */
 export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
   using site = await createSite({ workstations: 1 });
   await using service = await site.start();

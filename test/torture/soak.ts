@@ -28,7 +28,7 @@ const STREAM_MS = 2_000;
 
 type Step = () => Promise<unknown>;
 
-/** Issue "An appliance that operators trust", Faults. */
+/** Uses the service for a long time and checks that its memory and files stay bounded. */
 export async function soak(seconds = SECONDS): Promise<Figure[]> {
   using site = await createSite({ workstations: WORKSTATIONS, prepare: publishPolicies });
   await using service = await site.start();

@@ -14,7 +14,7 @@ export const MCP_ARGUMENTS_MAX = 256;
 export const MCP_TEXT_CHARACTERS_MAX = 32_768;
 /** of revision, capability, version, name and transport of an MCP server */
 export const LABEL_CHARACTERS_MAX = 256;
-/** of a setting of a harness that is a text by contract, such as the model */
+/** of a setting of a harness that must be text, such as the model */
 export const SETTING_CHARACTERS_MAX = 1_024;
 export const URL_CHARACTERS_MAX = 2_048;
 export const CAPABILITIES_MAX = 64;

@@ -250,7 +250,7 @@ export function refuseForeignOrigin(request: Request, baseUrl: string): void {
 }
 
 /**
- * Applies the same check to every method, for the few GET operations of the contract that change state.
+ * Applies the same check to every method, for the few GET operations that change state.
  * @throws DomainError `access.foreign_origin`
  */
 export function refuseForeignPage(request: Request, baseUrl: string): void {

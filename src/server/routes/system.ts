@@ -9,7 +9,7 @@ import { createRouter, type RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 
-/** A text answer of one word, as the contract requires. */
+/** A text answer of one word: monitors and clients compare it. */
 const word = (description: string, ...texts: readonly string[]) => ({
   description,
   schema: Type.Union(texts.map((text) => Type.Literal(text))),

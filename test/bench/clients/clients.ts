@@ -21,7 +21,7 @@ interface Report {
   body: string;
 }
 
-/** Issue "Governance policy", Measured: at least 0.6 of the loop, at least 1.5 of etcd. */
+/** Measures the reports of workstations. Required: 0.6 of the loop, 1.5 of etcd. */
 export async function measureClients(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();

@@ -47,7 +47,7 @@ const HEADERS = {
   "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
 };
 
-/** Issue "Governance policy", Measured: no error, 99 of 100 answers in 100 ms, memory stable. */
+/** Measures a fleet. Required: no error, 99 of 100 answers in 100 ms, stable memory. */
 export async function measureFleet(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");

@@ -34,7 +34,7 @@ interface Kill {
   heldLease: boolean;
 }
 
-/** Issue "Gateway keys", Measured: nothing leaked or lost, and no process that is killed while it does nothing. */
+/** Kills the service during reconciliation. Required: no key is leaked or lost, and no kill hits an idle process. */
 export async function killAgainAndAgain(): Promise<Figure[]> {
   await using stage = await setStage(CALL_MS);
   let startedAtMs = Date.now();

@@ -22,7 +22,7 @@ const IS_READY = '"status":"ready"';
 /** Reports that follow no policy. */
 const NO_POLICY = { revision: "unknown", packages: [] };
 
-/** Issue "Gateway keys", Measured. */
+/** Measures gateway keys: a healthy one, the reconciliation of many, and kills. */
 export async function measureGateway(): Promise<Figure[]> {
   return [await ensureHealthy(), ...(await reconcileMany()), ...(await killAgainAndAgain())];
 }

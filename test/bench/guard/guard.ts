@@ -16,7 +16,7 @@ const REQUESTS_AFTER = 500;
 /** behind the guard, for users of any role */
 const FOR_ANYONE = "/guarded/anyone";
 
-/** Issue "Sign-in", Measured: at least 0.6 of the open route, and no request accepted after a revocation. */
+/** Measures the guard. Required: 0.6 of the open route, and no request accepted after a revocation. */
 export async function measureGuard(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();

@@ -30,7 +30,7 @@ interface Side extends Seeds {
   tokenPath: string;
 }
 
-/** Issue "Sign-in", Measured: at least 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes. */
+/** Compares the token endpoints with a peer. Required: 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes. */
 export async function measureOAuth(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();

@@ -45,7 +45,7 @@ const BIG_GROUP = 50_000;
 const SMALL_GROUP = 5;
 const SMALL_GROUPS = PATCHES * (ROUNDS + 1);
 
-/** Issue "Provisioning", Measured. */
+/** Measures provisioning beside its peers. */
 export async function measureScim(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();

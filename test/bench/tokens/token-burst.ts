@@ -15,7 +15,7 @@ const SIGN_IN_EVERY_MS = 700;
 /** tokens that the service knows before it begins: theirs are the policy fetches that must not wait */
 const KNOWN = 100;
 
-/** Issue "A fleet costs what one workstation costs", Required and Measured. */
+/** Measures a fleet whose tokens the service does not know yet: after a restart, and beside forged tokens. */
 export async function measureBurst(site: Site): Promise<Figure[]> {
   return [
     ...(await beside(site, "restart", {

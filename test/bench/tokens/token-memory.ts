@@ -14,7 +14,7 @@ const SAMPLES = 5;
 const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 2 ** 20;
 
-/** Issue "A fleet costs what one workstation costs", Measured. */
+/** Measures the memory that known tokens take. */
 export async function measureMemory(site: Site): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await start(site.data, site.port);

@@ -15,7 +15,7 @@ const ROUNDS = 5;
 const REQUESTS = 60_000;
 const REPORTS = 30_000;
 
-/** Issue "A fleet costs what one workstation costs", Measured. */
+/** Measures what a token for each workstation costs (handbook: capacity, A token for each workstation). */
 export async function measureTokens(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const site = await prepare(join(directory.path, "data"), join(directory.path, "tokens"));

@@ -10,7 +10,7 @@ import {
 const BASE_URL = "https://control.example.com";
 const ISSUER = `${BASE_URL}/api/auth`;
 
-test("the contract's document has exactly the contract's keys", () => {
+test("the discovery document of workstations has exactly the keys that they read", () => {
   expect(metaharnessDocument(BASE_URL)).toEqual({
     version: 1,
     control_api_url: BASE_URL,

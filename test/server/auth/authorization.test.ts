@@ -414,7 +414,7 @@ test("a refused reader of the metrics is told which setting grants access", asyn
   expect(detail).toContain("metrics.token");
 });
 
-test("every route requires what the contract says", async () => {
+test("every route requires what the table says", async () => {
   const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
     face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);

@@ -45,7 +45,7 @@ describe("a report", () => {
     expect(clients.listed()).toMatchObject([{ harnesses: body.harnesses, packages: body.packages }]);
   });
 
-  test("may have nothing where the contract allows it", async () => {
+  test("may have null for optional members", async () => {
     await using clients = await createClientsWorld();
     const nothing = Object.fromEntries(
       ["hostname", "architecture", "config_revision", "harnesses", "packages"].map((name) => [name, null]),
@@ -110,7 +110,7 @@ describe("a report", () => {
 });
 
 describe("the inventory", () => {
-  test("shows each client as the contract has it, beside the revision in force", async () => {
+  test("shows all members of each client, beside the revision in force", async () => {
     await using clients = await asAdministrator();
     const revision = await clients.publish();
     await post(clients, clients.ana, reportWith({ config_revision: revision }));

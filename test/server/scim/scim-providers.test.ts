@@ -103,7 +103,7 @@ test.each(FILES.map((file) => [file.split("/")[0] ?? "", read(file).behavior, fi
   },
 );
 
-test("every provider of the contract has a fixture", () => {
+test("every supported provider has a fixture", () => {
   const providers = new Set(FILES.map((file) => file.split("/")[0]));
   expect([...providers]).toEqual([
     "authentik",

@@ -30,7 +30,7 @@ import {
 
 const onlyRow = (world: LoginWorld) => world.db.read.select().from(deviceLogins).get();
 
-test("each mistake of a request is named in the order of the contract", async () => {
+test("each mistake of a request is named, in a fixed order", async () => {
   await using world = await createLoginWorld();
   const wrong = {
     clientId: "other",

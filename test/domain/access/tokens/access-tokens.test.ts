@@ -28,7 +28,7 @@ async function minted() {
   return { world, grant, token, claims: decodeJwt(token), header: decodeProtectedHeader(token) };
 }
 
-test("a token says what the contract lists, with the type and key in its header", async () => {
+test("a token has the claims that clients expect, with the type and key in its header", async () => {
   const { world, grant, header, claims } = await minted();
   await using _ = world;
   const { jti, ...rest } = claims;

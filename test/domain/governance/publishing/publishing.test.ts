@@ -1,4 +1,4 @@
-// What administrators publish becomes the policy, once, in the order of checks of the contract, and nothing is lost.
+// What administrators publish becomes the policy, once, with the checks in a fixed order, and nothing is lost.
 import { describe, expect, test } from "bun:test";
 import { COMMENT_LENGTH_MAX } from "../../../../src/domain/governance/model.ts";
 import { toAdminConfig } from "../../../../src/domain/governance/reading/admin-view.ts";
@@ -355,7 +355,7 @@ describe("one harness", () => {
     expect(cleared.document.harnesses.codex).toEqual({ managed_config: {}, mcp: [], package_overrides: {} });
   });
 
-  test("is refused in the order of the contract: settings, base, harness, range", async () => {
+  test("is refused in a fixed order: settings, base, harness, range", async () => {
     await using world = await createGovernanceWorld();
     const publish = (publication: object) =>
       refusalOf(() =>

@@ -72,7 +72,7 @@ const textOf = (
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
 
 describe("a user", () => {
-  test("is shown whole, with what is computed, in the order of the contract", () => {
+  test("is shown whole, with computed attributes, in a fixed order", () => {
     const text = textOf(
       {
         externalId: "x1",
@@ -230,7 +230,7 @@ describe("a group", () => {
     return before + (member ? members.map(member).join() : "") + after;
   };
 
-  test("is shown whole around its members, in the order of the contract", () => {
+  test("is shown whole around its members, in a fixed order", () => {
     expect(groupText(groupRow(), {}, [GRACE])).toBe(
       JSON.stringify({
         schemas: [CORE_GROUP],

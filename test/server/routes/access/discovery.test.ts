@@ -4,8 +4,8 @@ import { BASE_URL, createTestServer } from "../../../support/server.ts";
 
 const ISSUER = `${BASE_URL}/api/auth`;
 
-describe("the contract's own document", () => {
-  test("has exactly the keys of the contract", async () => {
+describe("the discovery document of workstations", () => {
+  test("has exactly the keys that clients read", async () => {
     await using server = await createTestServer();
     const answer = await server.request("GET", "/.well-known/metaharness");
     expect(answer.status).toBe(200);
