@@ -1,5 +1,5 @@
-// Every action that the audit log knows. The log itself takes any text: the list is for those who must know beforehand, such as
-// counters that start at zero. test/support/audit-watch.ts fails on an action that is missing here.
+// All actions of the audit log. The log accepts any text; counters that start at zero need the list in advance.
+// test/support/audit-watch.ts fails on an action that is missing here.
 export const AUDIT_ACTIONS: readonly string[] = [
   "artifact.mirror",
   "audit.forget",

@@ -1,15 +1,16 @@
-// How entries are chained: each digest covers the entry and the digest before it. Said once, for writing and for verifying.
+// The chain of audit entries: each digest covers the entry and the digest of the entry before it. Writing and verifying share
+// this code.
 import { sha256Hex } from "../../platform/ids.ts";
 import type { auditEntries } from "./tables.ts";
 
 export type AuditRow = typeof auditEntries.$inferSelect;
 
-/** What is different in each of the entries that are appended together. */
+/** The columns that differ between entries that are appended together. */
 export type Link = Pick<AuditRow, "target" | "previousDigest" | "digest">;
-/** What is the same in all of them. */
+/** The columns that are the same in all of them. */
 export type Facts = Omit<AuditRow, "id" | "redactedBy" | keyof Link>;
 
-/** What the first entry is chained to. */
+/** The previous digest of the first entry. */
 export const CHAIN_START = "";
 
 /** @returns the digest of an entry, 64 lower-case hex digits */
@@ -26,12 +27,15 @@ export function digestOf(previousDigest: string, entry: Facts & Pick<Link, "targ
     entry.target,
     entry.before,
     entry.after,
-    ...(entry.credential === null ? [] : [entry.credential]), // entries were chained before there was any
+    ...(entry.credential === null ? [] : [entry.credential]), // older entries have no credential, and their digests stay valid
   ];
   return sha256Hex(`${previousDigest}\n${JSON.stringify(content)}`);
 }
 
-/** @param start digest of the entry before the first */
+/**
+ * @param start digest of the entry before the first
+ * @returns one link for each target, in their order
+ */
 export function chain(facts: Facts, targets: readonly string[], start: string): Link[] {
   let previousDigest = start;
   return targets.map((target) => {

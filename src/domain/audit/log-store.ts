@@ -1,4 +1,4 @@
-// SQL that reads the audit log: pages for people, newest first, and the chain from the beginning. Every filter has its index.
+// SQL that reads the audit log: pages with the newest entry first, and the chain in its order. Every filter has an index.
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
@@ -59,11 +59,11 @@ export interface NamedTarget {
   actions: readonly string[];
   /** in any case */
   name: string;
-  /** fields of `before` that may hold the name; the target's id always may */
+  /** fields of `before` that are compared with the name; the id of the target always is */
   fields: readonly string[];
 }
 
-/** @returns whether there is such an entry */
+/** @returns whether the log has an entry of one of the actions about a target of that name */
 export function hasEntryOf(
   connection: Connection,
   organizationId: string,
@@ -98,11 +98,11 @@ const following = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the entries that follow an id, of every organization: the chain runs through all of them */
+/** @returns the entries after an id, of all organizations: they share one chain */
 export const listFollowing = (connection: Connection, page: { after: number; limit: number }): AuditRow[] =>
   following(connection).all(page);
 
-/** @returns the newest entry that retention removed; undefined while it has removed none */
+/** @returns the newest entry that retention removed; undefined when it has removed none */
 export const findCheckpoint = (connection: Connection): Checkpoint | undefined => {
   const { entryId, digest, removed } = auditCheckpoint;
   return connection
@@ -113,13 +113,13 @@ export const findCheckpoint = (connection: Connection): Checkpoint | undefined =
     .get();
 };
 
-/** @returns the id of the newest entry that was ever made, also if it is gone; 0 for none. SQLite keeps it apart. */
+/** @returns the id of the newest entry ever recorded, even if it was removed since; 0 for none. SQLite stores it separately. */
 export const lastIdEver = (connection: Connection): number =>
   connection.all<{ seq: number }>(
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
 
-/** @returns when the newest entry was made, UTC milliseconds; undefined for none */
+/** @returns the time of the newest entry, UTC milliseconds; undefined for none */
 export const lastTime = (connection: Connection): number | undefined =>
   connection
     .select({ atMs: auditEntries.atMs })
@@ -128,7 +128,7 @@ export const lastTime = (connection: Connection): number | undefined =>
     .limit(1)
     .get()?.atMs;
 
-/** @returns how many entries of each action follow an id */
+/** @returns the number of entries of each action after an id */
 export const countActionsAfter = (
   connection: Connection,
   after: number,
@@ -140,7 +140,7 @@ export const countActionsAfter = (
       lastId: sql<number>`max(${auditEntries.id})`,
     })
     .from(auditEntries)
-    // The plus keeps SQLite from the index on actions, which it would read from end to end.
+    // The plus keeps SQLite from reading the whole index on actions.
     .where(sql`${auditEntries.id} > ${after}`)
     .groupBy(sql`+${auditEntries.action}`)
     .all();

@@ -1,5 +1,5 @@
-// The audit log as operators read it: pages of it, and all of it in order. Never more of it in memory than one page. Whether it
-// is what was recorded is verification.ts's, writing is service.ts's.
+// Reads the audit log for operators: single pages, or all entries in order, with at most one page in memory. verification.ts
+// verifies the log, and service.ts writes it.
 
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
@@ -13,11 +13,11 @@ import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
 import { type Verification, type VerifyOptions, verifyLog, WALK_ROWS } from "./verification.ts";
 
 export interface AuditQuery extends Omit<PageQuery, "q"> {
-  /** id of a user, or else what the log shows: an e-mail address, a login name, a token, a job; in any case */
+  /** id of a user, or the label that the log shows: an e-mail address, a login name, a token, a job; in any letter case */
   actor?: string | undefined;
   /** `noun.verb` */
   action?: string | undefined;
-  /** id of what was changed */
+  /** id of the changed object */
   target?: string | undefined;
   /** UTC milliseconds, included */
   sinceMs?: number | undefined;
@@ -26,13 +26,13 @@ export interface AuditQuery extends Omit<PageQuery, "q"> {
 }
 
 export interface WalkOptions {
-  /** where to go on: the entries after this id; 0, the beginning, when left out */
+  /** id of the entry after which the walk starts; 0 by default */
   after?: number;
   /** stops the walk between two pages */
   signal?: AbortSignal;
 }
 
-/** All that is done with `audit_entries` but adding to them. */
+/** All operations on `audit_entries` except appending. */
 export class AuditLog {
   readonly #db: Db;
 
@@ -65,56 +65,56 @@ export class AuditLog {
     }));
   }
 
-  /** @returns whether one of the actions was recorded of a target, which is named by its id or by a field of what it was before */
+  /** @returns whether one of the actions was recorded for a target, named by its id or by a field of `before` */
   hasRecord(organizationId: string, wanted: store.NamedTarget): boolean {
     return store.hasEntryOf(this.#db.read, organizationId, wanted);
   }
 
-  /** @returns what the newest entry of an action says of the state after it, as JSON */
+  /** @returns `after` of the newest entry of an action, as JSON */
   lastAfter(organizationId: string, action: string): string | undefined {
     return this.list(organizationId, { action, perPage: 1 }).items[0]?.after ?? undefined;
   }
 
-  /** @returns the id of the newest entry, also if it is gone */
+  /** @returns the id of the newest entry ever recorded, even if it was removed since */
   lastId(): number {
     return store.lastIdEver(this.#db.read);
   }
 
-  /** @returns about how many entries follow an id: ids count entries, and retention removes the first ones */
+  /** @returns about how many entries follow an id. Ids are consecutive, and retention removes the first entries. */
   size(after = 0): number {
     const first = Math.max(after, store.findCheckpoint(this.#db.read)?.entryId ?? 0);
     return Math.max(0, this.lastId() - first);
   }
 
-  /** @returns when the newest entry was made, UTC milliseconds; undefined for none */
+  /** @returns the time of the newest entry, UTC milliseconds; undefined for none */
   lastTime(): number | undefined {
     return store.lastTime(this.#db.read);
   }
 
-  /** @returns how many entries of each action were made after an id, by whichever process, and the id of the last one */
+  /** @returns the number of entries of each action after an id, from all processes, and the id of the last one */
   countsAfter(id: number): { counts: ReadonlyMap<string, number>; lastId: number } {
     const rows = store.countActionsAfter(this.#db.read, id);
     const counts = new Map(rows.map(({ action, total }) => [action, total]));
     return { counts, lastId: Math.max(id, ...rows.map(({ lastId }) => lastId)) };
   }
 
-  /** Reads entries in the order they were recorded, page by page; entries made meanwhile are read as well. */
+  /** Reads entries page by page in the order in which they were recorded, including those recorded during the walk. */
   async *walk({ after = 0, signal }: WalkOptions = {}): AsyncGenerator<AuditRow[]> {
     for (let last: number | undefined = after; last !== undefined; ) {
       signal?.throwIfAborted();
       const page = store.listFollowing(this.#db.read, { after: last, limit: WALK_ROWS });
       if (page.length > 0) yield page;
       last = page.length < WALK_ROWS ? undefined : page.at(-1)?.id;
-      await setImmediate(); // signals and other work get their turn
+      await setImmediate(); // lets signals and other work run
     }
   }
 
-  /** Removes the oldest entries: see retention.ts. */
+  /** Removes the oldest entries (retention.ts). */
   forget(actor: Actor, options: { retentionDays: number; signal: AbortSignal }): Promise<number> {
     return forgetEntries(this.own, actor, options);
   }
 
-  /** Compares every entry with its digest and with the entry before it, as far as the first that does not fit. */
+  /** Compares each entry with its digest and with the entry before it, up to the first mismatch. */
   verify(options?: VerifyOptions): Promise<Verification> {
     return verifyLog(this.#db, options);
   }

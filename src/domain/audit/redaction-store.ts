@@ -1,4 +1,4 @@
-// SQL of redactions: who and what is mentioned in entries, and what entries say since personal data in them was replaced.
+// SQL of redactions: finds the entries of and about a user, and stores the new content and digest of redacted entries.
 import { and, asc, between, eq, gt, isNotNull } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { insertAll } from "../../platform/database/drizzle.ts";
@@ -7,10 +7,10 @@ import { auditEntries, auditRedactions } from "./tables.ts";
 
 export type Redaction = typeof auditRedactions.$inferSelect;
 
-/** Addresses under which one user may have acted. */
+/** Labels of one user that are read at most. */
 const LABELS_MAX = 1_000;
 
-/** @returns the names under which a user acted */
+/** @returns the labels under which a user acted */
 export const listLabels = (connection: Connection, actor: { organizationId: string; id: string }): string[] =>
   connection
     .selectDistinct({ label: auditEntries.actorLabel })
@@ -20,7 +20,7 @@ export const listLabels = (connection: Connection, actor: { organizationId: stri
     .all()
     .map(({ label }) => label);
 
-/** @returns entries about a target in the order they were recorded, after an id */
+/** @returns the entries about a target after an id, in the order in which they were recorded */
 export const listAbout = (
   connection: Connection,
   {
@@ -51,7 +51,7 @@ const insertRedaction = statement((connection) =>
   connection.insert(auditRedactions).values(insertAll(auditRedactions)).prepare(),
 );
 
-/** Gives an entry its new content; its place and digest in the chain stay. */
+/** Gives an entry its new content. Its place in the chain and its digest stay the same. */
 export function redact(
   tx: Tx,
   { id, digest: _, previousDigest: __, ...content }: AuditRow,
@@ -64,7 +64,7 @@ export function redact(
     .run();
 }
 
-/** @returns the redactions in force of entries between two ids, both included */
+/** @returns the redactions in force for the entries between two ids, both included */
 export const listInForce = (connection: Connection, first: number, last: number): Redaction[] =>
   connection
     .select({
@@ -85,7 +85,7 @@ export const listInForce = (connection: Connection, first: number, last: number)
     .limit(last - first + 1)
     .all();
 
-/** @returns redactions that one erasure made, by the id of their entry, at most `limit` */
+/** @returns the redactions of one erasure, ordered by the id of their entry, at most `limit` */
 export const listOfErasure = (
   connection: Connection,
   { erasureId, limit }: { erasureId: number; limit: number },

@@ -1,5 +1,5 @@
-// Replaces one person by a pseudonym in the audit log. The chain still holds: an entry keeps the digest of what was recorded, a
-// redaction holds the digest of what it says now, and the entry of the erasure holds a digest over all its redactions.
+// Replaces one person with a pseudonym in the audit log. The chain stays valid: an entry keeps the digest of its original
+// content, a redaction holds the digest of the new content, and the entry of the erasure holds a digest over all its redactions.
 import { setImmediate } from "node:timers/promises";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import { sha256Hex } from "../../platform/ids.ts";
@@ -11,21 +11,21 @@ import * as store from "./redaction-store.ts";
 import { Redactor } from "./redactor.ts";
 import type { Audit, AuditSummary } from "./service.ts";
 
-/** The action of the entry that vouches for redactions. */
+/** The action of the entry that records an erasure and the digest of its redactions. */
 export const ERASE_ACTION = "user.erase";
 
-/** Entries that one transaction redacts at most: others wait for it. */
+/** Entries that one transaction redacts at most, because other writes wait for it. */
 export const REDACTED_MAX = 1_000;
 const PAGE_ROWS = 500;
 
-/** Names under which the log knows a user. */
+/** Names of a user in the log. */
 export interface KnownNames {
   addresses: Set<string>;
   userNames: Set<string>;
 }
 
 export interface Mentions {
-  /** of entries that mention the person, in their order */
+  /** of the entries that mention the person, in ascending order */
   ids: readonly number[];
   /** of the last entry that was read */
   upTo: number;
@@ -33,7 +33,7 @@ export interface Mentions {
 
 export interface Walk {
   signal?: AbortSignal;
-  /** told after each page how many entries it had */
+  /** called after each page with its number of entries */
   advance?: (entries: number) => void;
 }
 
@@ -42,7 +42,7 @@ export class Redactions {
 
   constructor(private readonly own: { db: Db; audit: Audit }) {}
 
-  /** @returns addresses and names of the identity provider that entries of and about a user have */
+  /** @returns the addresses and identity provider names in the entries of and about a user */
   namesOf(organizationId: string, userId: string): KnownNames {
     const { read } = this.own.db;
     const names: KnownNames = { addresses: new Set(), userNames: new Set() };
@@ -56,7 +56,7 @@ export class Redactions {
     return names;
   }
 
-  /** Reads the whole log. */
+  /** Finds the entries that mention the person; reads the whole log. */
   async mentions(person: Person, { signal, advance }: Walk): Promise<Mentions> {
     const redactor = new Redactor(person);
     const ids: number[] = [];
@@ -68,12 +68,12 @@ export class Redactions {
       upTo = page.at(-1)?.id ?? upTo;
       isEnd = page.length < PAGE_ROWS;
       advance?.(page.length);
-      await setImmediate(); // signals and other work get their turn
+      await setImmediate(); // lets signals and other work run
     }
     return { ids, upTo };
   }
 
-  /** @returns the ids of entries that were recorded since, and mention the person */
+  /** @returns the ids of the entries after `upTo` that mention the person */
   since(tx: Tx, person: Person, upTo: number): number[] {
     const redactor = new Redactor(person);
     const ids: number[] = [];
@@ -87,8 +87,8 @@ export class Redactions {
   }
 
   /**
-   * Redacts entries and records who did so. Entries that retention has removed meanwhile are left out.
-   * @returns how many it redacted
+   * Redacts entries and records the erasure. Skips entries that retention has removed in the meantime.
+   * @returns the number of redacted entries
    */
   redact(tx: Tx, { actor, person, ids, summary }: Redacting): number {
     const redactor = new Redactor(person);
@@ -110,7 +110,7 @@ export interface Redacting {
   actor: Actor;
   person: Person;
   ids: readonly number[];
-  /** what else the entry of the erasure says */
+  /** further members of the entry of the erasure */
   summary: AuditSummary;
 }
 
@@ -120,20 +120,20 @@ function addNames(names: KnownNames, text: string | null): void {
   if (typeof said.user_name === "string") names.userNames.add(said.user_name);
 }
 
-/** @returns the digest of what an entry says, in its place in the chain */
+/** @returns the digest of the present content of an entry at its place in the chain */
 export const contentDigest = (entry: AuditRow): string => digestOf(entry.previousDigest, entry);
 
-/** @param redactions by the id of their entry */
+/** @param redactions ordered by the id of their entry */
 export const digestOfAll = (redactions: readonly Omit<store.Redaction, "erasureId">[]): string =>
   sha256Hex(redactions.map(({ entryId, digest }) => `${entryId} ${digest}\n`).join(""));
 
-/** @returns the digest over the redactions of an erasure as they are stored; undefined where they are more than one makes */
+/** @returns the digest over the stored redactions of an erasure; undefined if there are more than one erasure makes */
 export function storedDigest(connection: Connection, erasureId: number): string | undefined {
   const stored = store.listOfErasure(connection, { erasureId, limit: REDACTED_MAX + 1 });
   return stored.length > REDACTED_MAX ? undefined : digestOfAll(stored);
 }
 
-/** @returns what the entry of an erasure says of its redactions */
+/** @returns the digest of its redactions that the entry of an erasure holds */
 export function recordedDigest({ after }: AuditRow): unknown {
   const said: Record<string, unknown> = JSON.parse(after ?? "{}");
   return said.redactions;

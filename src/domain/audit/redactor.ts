@@ -1,9 +1,9 @@
-// Replaces what an audit entry says of one person by a pseudonym. Pure: which entries are looked at, and how the chain goes on
-// holding, is redactions.ts's.
+// Replaces one person with a pseudonym in the content of an audit entry. Pure functions; redactions.ts selects the entries and
+// keeps the chain valid.
 import { type Person, replaceAddresses } from "../shared/personal-data.ts";
 import type { AuditRow } from "./chain.ts";
 
-/** Members of `before` and `after` that are about the person where the entry is. */
+/** Members of `before` and `after` that describe the person if the entry is about the person. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   "alias",
   "email",
@@ -13,11 +13,11 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   "requested_from",
   "user_name",
 ]);
-/** Those that are about whoever acts: the address of the workstation that a login was approved for. */
+/** Members that describe the actor: the address of the workstation whose login was approved. */
 const ACTOR_MEMBERS: ReadonlySet<string> = new Set(["requested_from"]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** What an entry says of its target, as text of a JSON object. */
+/** The columns that describe the target, each the text of a JSON object. */
 type SummaryName = "before" | "after";
 
 export class Redactor {
@@ -27,7 +27,7 @@ export class Redactor {
     this.#withoutAddresses = replaceAddresses(person);
   }
 
-  /** @returns the entry without the person; undefined where it says nothing of them */
+  /** @returns the entry with the pseudonym; undefined if it does not mention the person */
   redact(entry: AuditRow): AuditRow | undefined {
     const isActor = this.#isActor(entry);
     const members = this.#isAbout(entry) ? OWN_MEMBERS : isActor ? ACTOR_MEMBERS : NONE;
@@ -46,7 +46,7 @@ export class Redactor {
     return isChanged ? redacted : undefined;
   }
 
-  /** Whoever accepts an invitation acts under an address, and has no id yet. */
+  /** A user who accepts an invitation has no id yet and is identified by the address. */
   #isActor({ actorKind, actorId, actorLabel }: AuditRow): boolean {
     if (actorKind !== "user") return false;
     return actorId === null
@@ -61,7 +61,7 @@ export class Redactor {
     return target === userId || before?.includes(own) === true || after?.includes(own) === true;
   }
 
-  /** Text that has nothing to replace stays as it is, to the last blank. */
+  /** Text without a replacement is returned unchanged, byte for byte. */
   #summary(entry: AuditRow, name: SummaryName, members: ReadonlySet<string>): string | null {
     const text = entry[name];
     if (text === null) return null;
@@ -76,7 +76,7 @@ export class Redactor {
       const value = JSON.parse(text, replace);
       return isChanged ? JSON.stringify(value) : text;
     } catch {
-      return this.#text(text); // somebody edited it: verifying says so
+      return this.#text(text); // The entry was edited, and verification reports it.
     }
   }
 

@@ -1,4 +1,4 @@
-// SQL that removes the oldest entries of the audit log. How many may go is for retention.ts.
+// SQL that removes the oldest entries of the audit log. retention.ts decides how many.
 import { asc, lte } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
@@ -7,7 +7,7 @@ import { auditCheckpoint, auditEntries, auditRedactions } from "./tables.ts";
 
 export type OldEntry = Pick<AuditRow, "id" | "atMs" | "digest">;
 
-/** @returns the first entries of the chain, of every organization */
+/** @returns the first entries of the chain, of all organizations */
 export const listOldest = (tx: Tx, limit: number): OldEntry[] =>
   tx
     .select({ id: auditEntries.id, atMs: auditEntries.atMs, digest: auditEntries.digest })
@@ -16,10 +16,11 @@ export const listOldest = (tx: Tx, limit: number): OldEntry[] =>
     .limit(limit)
     .all();
 
-/** Removes every entry up to the checkpoint, and remembers it. */
+/** Removes every entry up to the checkpoint, and stores the checkpoint. */
 export function removeUpTo(tx: Tx, checkpoint: Checkpoint): void {
   tx.delete(auditEntries).where(lte(auditEntries.id, checkpoint.entryId)).run();
-  // An erasure vouches for all of its redactions together, so they stay until it goes; what it redacted came before it.
+  // The entry of an erasure holds one digest over all its redactions, so they stay as long as that entry. The redacted entries
+  // are older than it.
   tx.delete(auditRedactions).where(lte(auditRedactions.erasureId, checkpoint.entryId)).run();
   tx.insert(auditCheckpoint)
     .values({ id: CHECKPOINT_ID, ...checkpoint })

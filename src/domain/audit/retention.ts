@@ -1,5 +1,5 @@
-// The job that removes the oldest audit entries, a bounded batch per transaction. What is left stays a chain: it begins at a
-// checkpoint that moves in the same transaction. When the job runs is the scheduler's business.
+// The job that removes the oldest audit entries, one bounded batch per transaction. The remaining entries stay a valid chain that
+// begins at a checkpoint, which moves in the same transaction. The scheduler decides when the job runs.
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../shared/actor.ts";
@@ -18,9 +18,9 @@ export interface AuditRetentionDependencies {
 }
 
 /**
- * Removes entries that were recorded that many days ago; an entry of each batch says how many.
+ * Removes the entries that are older than `retentionDays`. Each batch records an entry with their number.
  * @param signal ends the run between two batches
- * @returns how many
+ * @returns the number of removed entries
  */
 export async function forgetEntries(
   { db, clock, audit }: AuditRetentionDependencies,
@@ -59,15 +59,16 @@ function forgetBatch(tx: Tx, { audit, actor, ...times }: Batch): number {
     removed: old.length,
     ...checkpointSummary(checkpoint),
   };
-  // Recorded first: also where nothing else is left, the new entry is chained to one that was there.
+  // Recorded before the removal: the new entry is chained to an existing one even if all others are removed.
   audit.record(tx, { actor, action: FORGET_ACTION, target: actor.organizationId, after });
   store.removeUpTo(tx, checkpoint);
   return old.length;
 }
 
 /**
- * @returns the entries before the first that is to be kept: a chain loses only its beginning. An entry from the future was made
- *   while the clock was wrong; it goes with an old one behind it, and does not keep the log from becoming shorter.
+ * @returns the entries before the first one to keep, because only the beginning of a chain can be removed. An entry from the
+ *   future was recorded while the clock was wrong. It is removed together with an old entry after it, so that it does not stop
+ *   retention.
  */
 function oldAmong(entries: readonly store.OldEntry[], times: Times): readonly store.OldEntry[] {
   const isOld = ({ atMs }: store.OldEntry) => atMs < times.recordedBeforeMs;

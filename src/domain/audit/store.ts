@@ -1,11 +1,11 @@
-// SQL that appends to the audit log, and the digest to chain to. Reading is in log-store.ts.
+// SQL that appends to the audit log and reads the digest of its last entry. log-store.ts reads the log.
 import { desc, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../platform/database/database.ts";
 import { insertAll, updateAll } from "../../platform/database/drizzle.ts";
 import { CHAIN_START, type Facts, type Link } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 
-/** entries of one statement: their text is held twice while it runs */
+/** entries of one statement, whose text is in memory twice while it runs */
 const LINKS_MAX = 1_000;
 
 const newest = statement((connection) =>
@@ -22,14 +22,14 @@ export const lastDigest = (tx: Tx): string => newest(tx).get()?.digest ?? CHAIN_
 /** SQLite assigns the id. */
 const NEW = { id: null, redactedBy: null };
 
-/** Most changes need one entry. */
+/** For one entry, the usual case. */
 const insertEntry = statement((connection) =>
   connection.insert(auditEntries).values(insertAll(auditEntries)).prepare(),
 );
 
 const ofLink = (place: number): SQL => sql`value ->> ${sql.raw(String(place))}`;
 
-/** Twice as fast for many entries as one statement for each. */
+/** For many entries: twice as fast as one statement for each. */
 const insertEntries = statement((connection) => {
   const links = { target: ofLink(0), previousDigest: ofLink(1), digest: ofLink(2) };
   const values = Object.values({ ...updateAll(getTableColumns(auditEntries)), ...links });

@@ -1,4 +1,4 @@
-// The tables of the audit log; the SQL that made them is in migrations/.
+// The tables of the audit log. migrations/ has the SQL that creates them.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const auditEntries = sqliteTable("audit_entries", {
@@ -16,32 +16,32 @@ export const auditEntries = sqliteTable("audit_entries", {
   after: text("after"),
   previousDigest: text("previous_digest").notNull(),
   digest: text("digest").notNull(),
-  /** public id of what the actor came in with: `grant:<id>`; null where that was none of ours, as at the terminal */
+  /** public id of the credential of the actor, such as `grant:<id>`; null for actors without one, such as operators */
   credential: text("credential"),
-  /** id of the newest erasure that replaced personal data in it; not part of its digest */
+  /** id of the entry of the newest erasure that redacted this one; not part of the digest */
   redactedBy: integer("redacted_by"),
 });
 
-/** What an entry says since an erasure. */
+/** The digest of an entry after its redaction. */
 export const auditRedactions = sqliteTable(
   "audit_redactions",
   {
     entryId: integer("entry_id").notNull(),
-    /** id of the entry that vouches for it */
+    /** id of the entry of the erasure */
     erasureId: integer("erasure_id").notNull(),
-    /** of the entry with its new content */
+    /** digest of the entry with its new content */
     digest: text("digest").notNull(),
   },
   (table) => [primaryKey({ columns: [table.entryId, table.erasureId] })],
 );
 
-/** One row at most, with id 1. */
+/** At most one row, with id 1. */
 export const auditCheckpoint = sqliteTable("audit_checkpoint", {
   id: integer("id").primaryKey(),
   /** of the newest entry that retention removed */
   entryId: integer("entry_id").notNull(),
-  /** of that entry: what the first one that is left is chained to */
+  /** digest of that entry, to which the first remaining entry is chained */
   digest: text("digest").notNull(),
-  /** how many entries retention has removed in all */
+  /** number of entries that retention has removed in total */
   removed: integer("removed").notNull(),
 });

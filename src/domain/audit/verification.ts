@@ -1,5 +1,5 @@
-// Whether the audit log is what was recorded: reads all of it in order, a page at a time, and compares each entry with its digest
-// and with the entry before it, from the checkpoint on at which retention lets the chain begin.
+// Verifies the audit log: reads it page by page in its order, from the checkpoint of retention on, and compares each entry with
+// its digest and with the entry before it.
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
@@ -8,35 +8,35 @@ import * as store from "./log-store.ts";
 import { listInForce } from "./redaction-store.ts";
 import { contentDigest, ERASE_ACTION, recordedDigest, storedDigest } from "./redactions.ts";
 
-/** Entries of one page while the whole log is read. */
+/** Entries that are read at a time. */
 export const WALK_ROWS = 500;
 
 export interface VerifyOptions {
   /** stops between two pages */
   signal?: AbortSignal;
-  /** told after each page how many entries it had */
+  /** called after each page with its number of entries */
   advance?: (entries: number) => void;
 }
 
-/** The first place where the log is not what was recorded. */
+/** The first place at which the log differs from its recorded state. */
 export type Break =
-  /** the entry says something else than when it was recorded */
+  /** the content of the entry was changed */
   | { kind: "altered"; entry: AuditRow }
-  /** what was recorded before this entry is not what stands before it now: removed, inserted or moved */
+  /** the entry before this one was removed, inserted or moved */
   | { kind: "unlinked"; entry: AuditRow }
-  /** more is gone before the first entry than retention has removed, by what the log itself says */
+  /** more entries are missing before the first one than retention has recorded as removed */
   | { kind: "begins_late"; entry: AuditRow }
-  /** the redactions that this erasure vouches for are not those that it made */
+  /** the redactions of this erasure differ from its digest of them */
   | { kind: "redactions_altered"; entry: AuditRow }
-  /** entries were recorded up to this id, and the last ones are gone */
+  /** entries up to this id were recorded, and the last ones are missing */
   | { kind: "cut_off"; recordedUpTo: number };
 
 export interface Verification {
-  /** that fit, up to the break */
+  /** valid ones, up to the break */
   entries: number;
-  /** entries before the first one, which retention has removed */
+  /** entries that retention has removed */
   removed: number;
-  /** the last of those that fit: whoever kept it elsewhere can tell a log that was written anew */
+  /** the last valid entry; a copy of it kept elsewhere reveals a log that was rewritten as a whole */
   last: AuditRow | undefined;
   broken: Break | undefined;
 }
@@ -46,15 +46,15 @@ type EntryBreak = Exclude<Break["kind"], "cut_off">;
 interface Page {
   checkpoint: Checkpoint;
   entries: readonly AuditRow[];
-  /** digests of what redacted entries say now, by their id */
+  /** digests of the present content of redacted entries, by their id */
   redacted: ReadonlyMap<number, string>;
-  /** digests over the redactions that each erasure made, by the id of its entry */
+  /** digests over the stored redactions of each erasure, by the id of its entry */
   erasures: ReadonlyMap<number, string | undefined>;
 }
 
-/** Reads as far as the first entry that does not fit; entries made meanwhile are read as well. */
+/** Stops at the first mismatch. Entries recorded in the meantime are verified as well. */
 export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {}): Promise<Verification> {
-  const recordedUpTo = store.lastIdEver(db.read); // asked first: what is made meanwhile comes after it
+  const recordedUpTo = store.lastIdEver(db.read); // read first: entries recorded in the meantime have higher ids
   const reading = new ChainReading();
   for (let isEnd = false; !isEnd; ) {
     signal?.throwIfAborted();
@@ -63,12 +63,12 @@ export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {})
     if (broken) return reading.verification(broken);
     advance?.(page.entries.length);
     isEnd = page.entries.length < WALK_ROWS;
-    await setImmediate(); // signals and other work get their turn
+    await setImmediate(); // lets signals and other work run
   }
   return reading.verification(reading.breakAtEnd(recordedUpTo));
 }
 
-/** All of one moment: retention may remove what would have been read next, and an erasure redact it. */
+/** Reads one snapshot, because retention may remove the next entries and an erasure may redact them. */
 const readPage = (db: Db, after: number): Page =>
   db.readConsistently(() => {
     const entries = store.listFollowing(db.read, { after, limit: WALK_ROWS });
@@ -84,22 +84,22 @@ const readPage = (db: Db, after: number): Page =>
     };
   });
 
-/** How far the chain has been followed. */
+/** The state of one verification. */
 class ChainReading {
   #checkpoint = NOTHING_REMOVED;
   #first: AuditRow | undefined;
   #last: AuditRow | undefined;
   #entries = 0;
-  /** what the newest entry about removed ones says */
+  /** `after` of the newest entry of FORGET_ACTION */
   #forgotten: string | null = null;
-  /** redacted entries whose erasure was not read yet, by its id */
+  /** redacted entries whose erasure was not read yet, by the id of the erasure */
   readonly #unvouched = new Map<number, AuditRow>();
 
   get lastId(): number {
     return this.#last?.id ?? 0;
   }
 
-  /** @returns the first entry that does not fit */
+  /** @returns the first mismatch of the page */
   read(page: Page): Break | undefined {
     this.#checkpoint = page.checkpoint;
     for (const entry of page.entries) {
@@ -114,7 +114,7 @@ class ChainReading {
     return undefined;
   }
 
-  /** What an erasure redacted came before it. */
+  /** Expects an erasure after each entry that it redacted. */
   #note(entry: AuditRow): void {
     const { id, action, redactedBy } = entry;
     if (redactedBy !== null && !this.#unvouched.has(redactedBy)) this.#unvouched.set(redactedBy, entry);
@@ -129,7 +129,7 @@ class ChainReading {
     return entry.id > entryId && entry.previousDigest === digest ? undefined : "unlinked";
   }
 
-  /** @returns what shows only when all entries were read */
+  /** @returns a mismatch that is visible only after all entries were read */
   breakAtEnd(recordedUpTo: number): Break | undefined {
     if (this.#first === undefined || this.lastId < recordedUpTo) {
       const isEmpty = recordedUpTo === 0 && this.#checkpoint.removed === 0;
@@ -146,7 +146,7 @@ class ChainReading {
   }
 }
 
-/** An entry says what was recorded, or what the erasure that redacted it left of that: one that was recorded later. */
+/** An entry must have its original content, or the content that a later erasure gave it. */
 function contentBreak(entry: AuditRow, { redacted, erasures }: Page): EntryBreak | undefined {
   const { id, redactedBy } = entry;
   if (redactedBy !== null && redactedBy <= id) return "altered";

@@ -1,24 +1,24 @@
-// What erasure needs of the audit log; domain/audit/redactions.ts is it.
+// The interface of the audit log that erasure needs. domain/audit/redactions.ts implements it.
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "../shared/actor.ts";
 import type { Person } from "../shared/personal-data.ts";
 
 export interface RedactLog {
-  /** entries that `redact` takes at most */
+  /** entries that one call of `redact` accepts at most */
   readonly redactedMax: number;
-  /** @returns addresses and names of the identity provider that entries of and about a user have */
+  /** @returns the addresses and identity provider names in the entries of and about a user */
   namesOf(
     organizationId: string,
     userId: string,
   ): { addresses: Iterable<string>; userNames: Iterable<string> };
-  /** @returns ids of the entries that mention the person, and the id of the last that was read */
+  /** @returns the ids of the entries that mention the person, and the id of the last entry that was read */
   mentions(
     person: Person,
     walk: { signal?: AbortSignal; advance?: (entries: number) => void },
   ): Promise<{ ids: readonly number[]; upTo: number }>;
-  /** @returns ids of the entries that were recorded since */
+  /** @returns the ids of the entries after `upTo` that mention the person */
   since(tx: Tx, person: Person, upTo: number): number[];
-  /** Redacts entries, and records who did so. @returns how many */
+  /** Redacts entries and records the erasure. @returns the number of redacted entries */
   redact(
     tx: Tx,
     redacting: {

@@ -1,5 +1,5 @@
-// Erases a person: every row about them goes, and the audit log names a pseudonym instead. Each area erases its own rows
-// (shared/personal-data.ts); here is whose they are, in which order it happens, and what one transaction does at most.
+// Erases a person: removes every row about the person and replaces the person with a pseudonym in the audit log. Each area erases
+// its own rows (shared/personal-data.ts). This file identifies the person, orders the steps and bounds the transactions.
 import type { Clock } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
@@ -20,13 +20,13 @@ export interface ErasureDependencies {
   sealing: Pick<Sealing, "mac">;
   identity: Pick<Identity, "users" | "keysOfOthers">;
   log: RedactLog;
-  /** in the order in which rows may go */
+  /** in the order in which rows can be removed */
   areas: readonly ErasePersonalData[];
 }
 
-/** Who is to be erased. */
+/** The person to erase. */
 export interface Wanted {
-  /** undefined where no user has, or had, the address */
+  /** undefined if no user has or had the address */
   user: User | undefined;
   person: Person;
 }
@@ -34,17 +34,17 @@ export interface Wanted {
 export interface Erased {
   pseudonym: string;
   rows: ErasedRows;
-  /** entries of the audit log that name the pseudonym now */
+  /** number of entries of the audit log that were redacted */
   auditEntries: number;
 }
 
 export interface Walk {
   signal?: AbortSignal;
-  /** told how many entries of the audit log were read */
+  /** called with the number of entries of the audit log that were read */
   advance?: (entries: number) => void;
 }
 
-/** Ends a transaction whose outcome was only to be known. */
+/** Rolls back a transaction that only counts rows. */
 class Rehearsed extends Error {
   constructor(readonly rows: ErasedRows) {
     super("nothing is to be changed");
@@ -55,8 +55,8 @@ export class Erasure {
   constructor(private readonly own: ErasureDependencies) {}
 
   /**
-   * @param reference an id, or an address in any case, which may belong to nobody
-   * @throws DomainError `user.not_found` for an id; those of `Users.remove` for a user who is not removed and may not be
+   * @param reference an id, or an address in any letter case, also an address without a user
+   * @throws DomainError `user.not_found` for an id; the errors of `Users.remove` for a user who must not be removed
    */
   find(actor: Actor, reference: string): Wanted {
     const { users } = this.own.identity;
@@ -68,7 +68,7 @@ export class Erasure {
     return { user, person: this.#personOf(organizationId, user, reference) };
   }
 
-  /** @returns nobody for a well-formed address that nobody has, or had */
+  /** @returns undefined for a well-formed address that no user has or had */
   #holderOf(organizationId: string, address: string): User | undefined {
     const { users } = this.own.identity;
     const problems: Problem[] = [];
@@ -78,7 +78,7 @@ export class Erasure {
       : users.find(organizationId, address);
   }
 
-  /** @returns what `erase` would do; changes nothing. @throws DomainError `erasure.nothing_found` */
+  /** @returns the result that `erase` would have; changes nothing. @throws DomainError `erasure.nothing_found` */
   async plan(actor: Actor, { person }: Wanted, walk: Walk = {}): Promise<Erased> {
     const { ids } = await this.own.log.mentions(person, walk);
     const rows = await this.#rehearse(actor, person);
@@ -87,8 +87,9 @@ export class Erasure {
   }
 
   /**
-   * Removes the user first, so that access ends at once. When it is cut short, the user's row is still there: repeat it.
-   * @throws DomainError `erasure.nothing_found`; those of `Users.remove`
+   * Removes the user first, so that access ends at once. After an interruption the row of the user still exists, and the call can
+   * be repeated.
+   * @throws DomainError `erasure.nothing_found`; the errors of `Users.remove`
    */
   async erase(actor: Actor, { user, person }: Wanted, walk: Walk = {}): Promise<Erased> {
     if (user) await this.own.identity.users.remove(actor, user.id);
@@ -110,7 +111,7 @@ export class Erasure {
     const { log } = this.own;
     const ids = [...rest, ...log.since(tx, person, upTo)];
     let redacted = 0;
-    // What was recorded meanwhile may be more than one entry vouches for.
+    // More entries may have been recorded in the meantime than one erasure can redact.
     while (ids.length > log.redactedMax)
       redacted += log.redact(tx, {
         actor,
@@ -138,7 +139,7 @@ export class Erasure {
     }
   }
 
-  /** Addresses that others have, or had, are not taken for the person's where they stand alone. */
+  /** An address that another user has or had is not taken as a mention of this person. */
   #personOf(organizationId: string, user: User | undefined, reference: string): Person {
     const { sealing, identity, log } = this.own;
     const names = user && log.namesOf(organizationId, user.id);
@@ -158,7 +159,7 @@ export class Erasure {
 interface Last {
   actor: Actor;
   person: Person;
-  /** ids of entries that are not redacted yet */
+  /** ids of the entries that are not redacted yet */
   rest: readonly number[];
   /** id of the last entry that was read */
   upTo: number;

@@ -1,11 +1,11 @@
-// Who does something: every service that changes state takes an actor, and every audit entry names one.
+// The actor of an operation. Every service that changes state takes one, and every audit entry names one.
 
 /** A user through the API, the operator through the CLI, an identity provider, or the service itself. */
 export interface Actor {
   kind: "user" | "operator" | "scim" | "system";
   /** user id, when a user acts */
   id: string | null;
-  /** how the audit log shows the actor: an e-mail address, a login name, a token label, a job name */
+  /** name in the audit log: an e-mail address, a login name, a token label, a job name */
   label: string;
   organizationId: string;
   requestId?: string;

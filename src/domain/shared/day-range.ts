@@ -1,9 +1,9 @@
-// Days as lists filter by them: UTC, the first and the last included.
+// Reads the day ranges by which lists are filtered: UTC, with the first and the last day included.
 
 import { DAY_MS } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";
 
-/** Two ends of a filter, as a face read them. */
+/** The two ends of a filter, as text. */
 export interface DayRangeQuery {
   from?: string | undefined;
   to?: string | undefined;
@@ -20,7 +20,7 @@ const DAY = /^(\d{1,4})-(\d{1,2})-(\d{1,2})$/;
 
 /**
  * Reads two days, each `YYYY-MM-DD` with or without leading zeros.
- * @param check `name` is that of the filter: `last_seen` for `last_seen_from` and `last_seen_to`
+ * @param name of the filter: `last_seen` for `last_seen_from` and `last_seen_to`
  */
 export function readDayRange(
   { from, to }: DayRangeQuery,
@@ -33,7 +33,7 @@ export function readDayRange(
   return { fromMs, beforeMs: toMs === undefined ? undefined : toMs + DAY_MS };
 }
 
-/** `Date` makes 2 March of 30 February, so what it made is compared with what was asked for. */
+/** `Date` turns 30 February into 2 March, so its result is compared with the input. */
 function parseDay(text: string | undefined, name: string, problems: Problem[]): number | undefined {
   if (text === undefined) return undefined;
   const [year = 0, month = 0, day = 0] = (DAY.exec(text) ?? []).slice(1).map(Number);

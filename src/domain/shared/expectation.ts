@@ -1,4 +1,4 @@
-// What a caller expects of a record that is about to change.
+// A condition on a record, checked in the transaction that changes it.
 
-/** Called with the record in the transaction that changes it; throws where the record is not what the caller has read. */
+/** Called with the current record. Throws if it differs from the record that the caller has read. */
 export type Expectation<T> = (current: T) => void;

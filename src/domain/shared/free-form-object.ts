@@ -1,4 +1,4 @@
-// Free-form JSON objects within bounds, such as the settings of a package or of a harness. What they mean is not ours.
+// Reads free-form JSON objects within bounds, such as the settings of a package or harness. The service does not interpret them.
 
 import { pointerOf } from "../../platform/errors.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
@@ -10,11 +10,11 @@ import {
 } from "../../platform/text/object-reader.ts";
 import type { ProblemList } from "../../platform/text/problem-list.ts";
 
-/** of one object written as JSON */
+/** size of one object as JSON */
 export const FREE_FORM_OBJECT_BYTES_MAX = 65_536;
 export const FREE_FORM_OBJECT_DEPTH_MAX = 32;
 
-/** Reports every place that JSON cannot carry; stops at the depth limit, so hostile nesting costs nothing. */
+/** Reports every value that JSON cannot represent. Stops at the depth limit, so that hostile nesting costs little. */
 const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemList): void => {
   if (typeof value === "number" && !Number.isFinite(value))
     problems.add(pointer, "must be a number that JSON can carry, not infinity or NaN");
@@ -30,7 +30,7 @@ const checkValue = ({ value, pointer }: Place, depth: number, problems: ProblemL
   }
 };
 
-/** @returns the member as it is; empty when absent or wrong, which is reported */
+/** @returns the member unchanged; an empty object if it is absent or wrong. Wrong values are reported. */
 export const readFreeFormObject = (members: ObjectReader, name: string): Record<string, unknown> => {
   const value = members.value(name);
   if (value === undefined) return {};

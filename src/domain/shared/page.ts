@@ -1,22 +1,22 @@
-// Paging and searching, the same for every list: numbered pages and a literal search text.
-// How rows are ordered and matched is for each area's store.
+// Paging and searching for all lists: numbered pages and a literal search text. The store of each area orders and matches its
+// rows.
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 
 export const PER_PAGE_MAX = 100;
-/** of a page by which all of a list is read */
+/** rows of a page when a whole list is read */
 export const WALK_PAGE_MAX = 500;
 export const PER_PAGE_DEFAULT = 25;
 export const SEARCH_LENGTH_MAX = 200;
 
-/** What a caller asks for; numbers as the face read them. */
+/** The request of a caller, before any check. */
 export interface PageQuery {
   page?: number | undefined;
   perPage?: number | undefined;
   q?: string | undefined;
-  /** the total that an earlier page came with: counting a long list takes longer than reading a page of it */
+  /** the total of an earlier page; counting a long list takes longer than reading a page of it */
   known?: number | undefined;
-  /** the caller reads all pages, one after the other: they may have up to WALK_PAGE_MAX rows. No request may ask for it. */
+  /** the caller reads all pages one after the other, with up to WALK_PAGE_MAX rows each; never set by an HTTP request */
   isWalk?: boolean | undefined;
 }
 
@@ -24,15 +24,15 @@ export interface PageRequest {
   /** 1-based */
   page: number;
   perPage: number;
-  /** trimmed; absent when nothing is searched for */
+  /** trimmed; undefined without a search */
   q: string | undefined;
 }
 
-/** The part of a list that a page is. */
+/** The rows of a list that one page shows. */
 export interface PageSlice {
   offset: number;
   limit: number;
-  /** the total, where it need not be counted */
+  /** the total, if it need not be counted */
   known?: number | undefined;
 }
 
@@ -45,8 +45,8 @@ export interface Page<T> {
 }
 
 /**
- * Checks page, page size and search text; what is out of range is refused, never clamped.
- * @param problems collects everything that is wrong; the result is only good when it stays empty
+ * Checks page, page size and search text. A value out of range is refused, never clamped.
+ * @param problems collects every problem; use the result only if it stays empty
  */
 export function readPageQuery(query: PageQuery, problems: Problem[]): PageRequest {
   const { page = 1, perPage = PER_PAGE_DEFAULT, isWalk } = query;
@@ -60,7 +60,7 @@ export function readPageQuery(query: PageQuery, problems: Problem[]): PageReques
   return { page, perPage, q: readSearchText(query.q, problems) };
 }
 
-/** @returns the trimmed text, nothing when it is blank */
+/** @returns the trimmed text; undefined if it is blank */
 export function readSearchText(q: string | undefined, problems: Problem[]): string | undefined {
   const text = q?.trim();
   if (!text) return undefined;
@@ -70,7 +70,7 @@ export function readSearchText(q: string | undefined, problems: Problem[]): stri
   return text;
 }
 
-/** @returns a pattern for `LIKE … ESCAPE '\'` that finds the text as it is, anywhere */
+/** @returns a pattern for `LIKE … ESCAPE '\'` that finds the literal text anywhere */
 export const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 
 export const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage;

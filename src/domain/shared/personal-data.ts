@@ -1,44 +1,43 @@
-// Whose personal data is erased, and how the areas take part: each one knows its own rows. What belongs to an erasure as a whole
-// is domain/erasure's.
+// Types and helpers for erasing a person. Each area erases its own rows; domain/erasure coordinates them.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "./actor.ts";
 
-/** A person as the rows know it. */
+/** The identifiers of a person in the rows of all areas. */
 export interface Person {
   organizationId: string;
-  /** undefined where only an address is known, such as that of somebody who was invited and never came */
+  /** undefined if only an address is known, such as that of an invitation that was never accepted */
   userId: string | undefined;
-  /** folded; those that belong to nobody else, former ones too */
+  /** folded; present and former ones, without those of other users */
   addresses: readonly string[];
-  /** how an identity provider named the person; another person may have the same name by now */
+  /** names that an identity provider gave the person; another person may have the same name now */
   userNames: readonly string[];
-  /** stands for the person from now on */
+  /** replaces the person in the audit log */
   pseudonym: string;
 }
 
-/** How many rows of each kind were removed or changed, by a name in the plural: `login_sessions`. */
+/** Number of rows of each kind that were removed or changed, by a plural name: `login_sessions`. */
 export type ErasedRows = Readonly<Record<string, number>>;
 
 export interface Erasing {
-  /** who erases */
+  /** the actor of the erasure */
   actor: Actor;
   person: Person;
   nowMs: number;
 }
 
-/** Erases what one area knows of a person, in the transaction that erases all of it. */
+/** Erases the rows of one area about a person, in the transaction of the whole erasure. */
 export type ErasePersonalData = (tx: Tx, erasing: Erasing) => ErasedRows;
 
 const PURPOSE = "pseudonym";
 const PSEUDONYM_DIGITS = 16;
 
-/** Begins every pseudonym. */
+/** Prefix of every pseudonym. */
 export const PSEUDONYM_MARK = "erased-";
 
 /**
  * @param subject id of a user, or a folded address
- * @returns the same text for the same subject under one sealing key; nobody without that key can tell whose it is
+ * @returns the same text for the same subject under one sealing key; without that key nobody can tell the subject
  */
 export function pseudonymOf(sealing: Pick<Sealing, "mac">, subject: string): string {
   const mac = Buffer.from(sealing.mac(subject, PURPOSE), "base64url").toString("hex");
@@ -46,9 +45,9 @@ export function pseudonymOf(sealing: Pick<Sealing, "mac">, subject: string): str
 }
 
 /**
- * Finds addresses in any case. One within a longer one is another person's; what follows may be a number, as in the names of
- * gateway keys.
- * @returns a function that puts the pseudonym in the place of each address in a text
+ * Finds addresses in any letter case. An address within a longer one belongs to another person. A number may follow an address,
+ * as in the names of gateway keys.
+ * @returns a function that replaces each address in a text with the pseudonym
  */
 export function replaceAddresses({
   addresses,

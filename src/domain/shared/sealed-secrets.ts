@@ -1,5 +1,5 @@
-// What an area keeps sealed, as whoever replaces the sealing key sees it (system/sealing-keys.ts): how much lies under which
-// key, and the way to seal it anew. Each area knows its own rows; the private keys of signing key rings are alike in all.
+// The sealed secrets of an area, for the replacement of the sealing key (system/sealing-keys.ts): counts them by key, and seals
+// them again. Each area handles its own rows. The code for private keys of signing key rings is shared.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Connection, Topic, Tx } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -7,36 +7,36 @@ import type { SigningKeyStore } from "./signing-key-store.ts";
 import type { SigningKeyRow } from "./signing-key-tables.ts";
 
 export interface SealedSecrets {
-  /** names them in lists and in the audit log: `gateway_keys` */
+  /** their name in lists and in the audit log: `gateway_keys` */
   readonly noun: string;
-  /** of writes to them */
+  /** topic of writes to them */
   readonly topic: Topic;
-  /** @returns how many there are under each key, by its id */
+  /** @returns the number of secrets under each sealing key, by the id of the key */
   count(connection: Connection): ReadonlyMap<string, number>;
-  /** Seals some of those under one key anew, under the key that is active; the rest is left for the next step. */
+  /** Seals up to `limit` secrets of one sealing key again, under the active one. */
   rewrap(tx: Tx, part: RewrapPart): RewrapStep;
 }
 
 export interface RewrapPart {
-  /** id of the key they are sealed under */
+  /** id of the sealing key that sealed them */
   from: string;
-  /** where the step before ended */
+  /** `next` of the previous step; undefined for the first */
   after: string | undefined;
-  /** secrets looked at in one step */
+  /** secrets that one step reads */
   limit: number;
 }
 
 export interface RewrapStep {
   rewrapped: number;
-  /** left as they are, since they do not open */
+  /** secrets left unchanged because they cannot be opened */
   unreadable: number;
-  /** undefined when the end was reached */
+  /** undefined at the end */
   next: string | undefined;
 }
 
 /**
- * @param context what the secret belongs to
- * @returns the same secret under the key that is active; undefined where it does not open
+ * @param context identifies the row that the secret belongs to
+ * @returns the secret, sealed under the active key; undefined if it cannot be opened
  */
 export function resealSecret(sealing: Sealing, sealed: string, context: string): string | undefined {
   try {
@@ -52,10 +52,10 @@ export interface SealedSigningKeys extends Pick<SealedSecrets, "noun" | "topic">
   store: Pick<SigningKeyStore, "list" | "reseal">;
 }
 
-/** What a private key of a ring is sealed for. */
+/** @returns the sealing context of a private key of a ring */
 export const signingKeyContext = ({ kid }: Pick<SigningKeyRow, "kid">): string => `signing-key:${kid}`;
 
-/** @returns the private keys of a ring; one step deals with all, for few of them sign */
+/** @returns the private keys of a ring. There are few of them, so that one step handles all. */
 export function sealedSigningKeys({ noun, topic, sealing, store }: SealedSigningKeys): SealedSecrets {
   const sealedIn = (connection: Connection) =>
     store.list(connection).filter(({ sealedPrivateKey }) => sealedPrivateKey !== "");

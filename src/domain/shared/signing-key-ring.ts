@@ -1,6 +1,6 @@
-// Keys that sign one sort of token: one is active, retired ones verify until the last token they can have signed is dead.
-// Another process (the command line) may rotate them at any time, so the set is re-read when its revision moves.
-// The cryptography is platform/crypto/signing.ts; whose keys they are, and what the tokens say, is for the area that has the ring.
+// The keys that sign one kind of token. One key is active; a retired key verifies until the last token that it can have signed
+// has expired. The command line may rotate keys at any time, so the set is read again when its revision changes.
+// platform/crypto/signing.ts has the cryptography. The area that owns the ring decides what the tokens contain.
 import { type Clock, DAY_MS, SECOND_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import {
@@ -28,14 +28,14 @@ export interface SigningKeyRingOptions {
   audit: Audit;
   sealing: Sealing;
   store: SigningKeyStore;
-  /** of writes to the store */
+  /** topic of writes to the store */
   topic: Topic;
   algorithm: MadeAlgorithm;
-  /** header `typ` of what is signed */
+  /** header `typ` of the tokens */
   typ: string;
-  /** begins the actions in the audit log */
+  /** first part of the actions in the audit log */
   noun: string;
-  /** life of the longest token */
+  /** lifetime of the longest-lived token */
   tokenTtlSeconds: number;
   rotationDays: number;
 }
@@ -46,7 +46,7 @@ export interface ActiveSigner {
   sign: Signer;
 }
 
-/** A key as operators see it. */
+/** A key as shown to operators. */
 export interface SigningKeyView {
   kid: string;
   algorithm: string;
@@ -57,7 +57,7 @@ export interface SigningKeyView {
   verifiesUntilMs: number | null;
 }
 
-/** What the rows say at one revision. */
+/** The keys at one revision. */
 interface KeySet {
   revision: number;
   active: SigningKeyRow | undefined;
@@ -71,7 +71,7 @@ export class SigningKeyRing {
   constructor(private readonly own: SigningKeyRingOptions) {}
 
   /**
-   * Makes the first key, and proves that the active one can be opened. Run at every start.
+   * Makes the first key, and checks that the active one can be opened. Called at every start.
    * @throws DomainError `signing_key.sealed` when the sealing key of the active key is missing
    */
   async ensure(actor: Actor): Promise<void> {
@@ -79,19 +79,19 @@ export class SigningKeyRing {
     this.signer();
   }
 
-  /** @returns every key that still verifies or whose row is not swept yet, newest first */
+  /** @returns all keys that still verify, and expired ones until their rows are removed; newest first */
   list(): SigningKeyView[] {
     return this.#rows().map(viewOf);
   }
 
-  /** Makes a new active key. It works without the old private key, so it is also the way back when that is lost. */
+  /** Makes a new active key. It does not need the old private key, so it also recovers from its loss. */
   async rotate(actor: Actor): Promise<SigningKeyView> {
     const key = await this.#replace(actor, () => true);
     invariant(key, "a rotation that nothing speaks against makes a key");
     return key;
   }
 
-  /** @returns the new key when the active one had reached the age of rotation, else undefined */
+  /** @returns the new key if the active one was due for rotation, else undefined */
   async rotateIfDue(actor: Actor): Promise<SigningKeyView | undefined> {
     const maxAgeMs = this.own.rotationDays * DAY_MS;
     const isDue = (active: SigningKeyRow | undefined): boolean =>
@@ -99,7 +99,7 @@ export class SigningKeyRing {
     return isDue(activeOf(this.#rows())) ? await this.#replace(actor, isDue) : undefined;
   }
 
-  /** Removes retired keys that no living token needs. @returns how many */
+  /** Removes retired keys that no valid token needs. @returns the number of removed keys */
   async dropDead(): Promise<number> {
     const nowMs = this.own.clock.nowMs();
     const hasDead = this.#rows().some((row) => !verifies(row, nowMs));
@@ -114,14 +114,14 @@ export class SigningKeyRing {
     return { keys: keys.map(({ publicJwk }) => publicJwk) };
   }
 
-  /** @returns the public key of that id while it verifies; a miss costs one look-up in memory and never a query */
+  /** @returns the public key of that id while it verifies. An unknown id costs a look-up in memory and no query. */
   find(kid: string): PublicJwk | undefined {
     const key = this.#current().keys.get(kid);
     return key && verifies(key.row, this.own.clock.nowMs()) ? key.publicJwk : undefined;
   }
 
   /**
-   * @returns the function that signs with the key that is active now
+   * @returns the function that signs with the active key
    * @throws DomainError `signing_key.sealed`, `signing_key.missing`
    */
   signer(): ActiveSigner {
@@ -154,7 +154,7 @@ export class SigningKeyRing {
     return this.#set;
   }
 
-  /** Decides again inside the transaction: another process may have made a key while ours was generated. */
+  /** Decides again inside the transaction, because another process may have made a key in the meantime. */
   async #replace(
     actor: Actor,
     isWanted: (active: SigningKeyRow | undefined) => boolean,

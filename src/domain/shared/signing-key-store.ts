@@ -1,27 +1,27 @@
-// SQL of signing keys, for the table of any sort of token. Which key signs, and until when an old one verifies, is for
-// signing-key-ring.ts.
+// SQL of signing keys, for the table of any kind of token. signing-key-ring.ts decides which key signs and how long an old one
+// verifies.
 import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { type Connection, statement, type Topic, type Tx } from "../../platform/database/database.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import type { SigningKeyRow, SigningKeyTable } from "./signing-key-tables.ts";
 
-/** More keys than this never verify at once: each rotation waits a day at least, and tokens live minutes or hours. */
+/** Fewer keys than this verify at a time: rotations are at least a day apart, and tokens live for minutes or hours. */
 const KEYS_MAX = 100;
 
 export interface SigningKeyStore {
   /** @returns every key, newest first */
   list(connection: Connection): SigningKeyRow[];
-  /** Inserts a new active key; retire the active one before. */
+  /** Inserts a new active key. Retire the active one first. */
   add(tx: Tx, row: SigningKeyRow): void;
-  /** Retires the keys that sign; their private halves are erased, for they never sign again. */
+  /** Retires the active keys and erases their private keys, which never sign again. */
   retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void;
-  /** Replaces the wrapping of a private key. */
+  /** Stores a private key that was sealed again. */
   reseal(tx: Tx, key: Pick<SigningKeyRow, "kid" | "sealedPrivateKey">): void;
-  /** @returns the ids of the keys removed */
+  /** @returns the ids of the removed keys */
   removeDead(tx: Tx, nowMs: number): string[];
 }
 
-/** @param topic of the caches that hold keys of the table */
+/** @param topic topic of the caches that hold keys of the table */
 export function signingKeyStore(table: SigningKeyTable, topic: Topic): SigningKeyStore {
   const selectAll = statement((connection) =>
     connection.select().from(table).orderBy(desc(table.createdAtMs)).limit(KEYS_MAX).prepare(),

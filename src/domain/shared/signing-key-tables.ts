@@ -1,14 +1,14 @@
-// The columns of a table of signing keys, the same for every sort of token; the SQL that made the tables is in migrations/.
+// The columns of a table of signing keys, the same for every kind of token. migrations/ has the SQL that creates the tables.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** @param name as the migration calls the table */
+/** @param name of the table in the migrations */
 export const signingKeyTable = (name: string) =>
   sqliteTable(name, {
     kid: text("kid").primaryKey(),
     algorithm: text("algorithm").notNull(),
     /** JSON */
     publicJwk: text("public_jwk").notNull(),
-    /** erased when the key retires, for it never signs again */
+    /** empty after the key is retired, because it never signs again */
     sealedPrivateKey: text("sealed_private_key").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
     /** null while the key is active */
