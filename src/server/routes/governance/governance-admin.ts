@@ -51,7 +51,7 @@ const published = {
 const harnessSettings = { 200: { description: "Settings", schema: HarnessManagedConfig } };
 
 const described = {
-  read: reading("getAdminGovernanceConfig", "Current policy, unpersonalised", {
+  read: reading("getAdminGovernanceConfig", "Current policy, not personalized", {
     200: { description: "Current revision", schema: AdminConfig },
     ...absent,
     ...waiting,
