@@ -19,6 +19,9 @@ export const systemIds: Ids = {
 export const randomToken = (ids: Ids, byteLength = 32): string =>
   Buffer.from(ids.bytes(byteLength)).toString("base64url");
 
+/** @returns a random number from 0 up to, but not including, 1 */
+export const randomFraction = (ids: Ids): number => Buffer.from(ids.bytes(4)).readUInt32BE() / 2 ** 32;
+
 /** @returns the lower-case hexadecimal SHA-256 under which a high-entropy credential is stored */
 export const sha256Hex = (text: string | Uint8Array): string => hash("sha256", text, "hex");
 

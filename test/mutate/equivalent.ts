@@ -12,18 +12,6 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
-    file: "src/domain/gateway/keys/attempt-steps.ts",
-    kind: "changed number",
-    contains: "ids.bytes(4)",
-    because: "readUInt32BE reads the first four bytes of any longer text",
-  },
-  {
-    file: "src/domain/gateway/keys/reconciler.ts",
-    kind: "changed number",
-    contains: "ids.bytes(4)",
-    because: "readUInt32BE reads the first four bytes of any longer text",
-  },
-  {
     file: "src/domain/catalog/archive/header.ts",
     kind: "changed number",
     contains: "? 0 : octalOf(field)",
@@ -67,12 +55,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "changed number",
     contains: "untilMs ?? 0",
     because: "a row with an owner has an end of its lease",
-  },
-  {
-    file: "src/platform/scheduler/scheduler.ts",
-    kind: "changed number",
-    contains: "ids.bytes(4)",
-    because: "readUInt32BE reads the first four bytes of any longer text",
   },
   {
     file: "src/domain/clients/store.ts",

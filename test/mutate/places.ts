@@ -40,12 +40,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   attempts: {
     files: [
       "src/domain/gateway/keys/attempts.ts",
-      "src/domain/gateway/keys/attempt-steps.ts",
       "src/domain/gateway/keys/key-changes.ts",
       "src/domain/gateway/keys/keys.ts",
+      "src/domain/gateway/keys/key-status.ts",
       "src/domain/gateway/model.ts",
       "src/domain/gateway/keys/reconciler.ts",
       "src/domain/gateway/keys/retire.ts",
+      "src/domain/gateway/provisioners/provisioner-calls.ts",
       "src/domain/gateway/keys/store.ts",
     ],
     tests: [
@@ -53,7 +54,6 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/gateway/keys/keys.test.ts",
       "test/domain/gateway/keys/ended-access.test.ts",
       "test/domain/gateway/administration/administration.test.ts",
-      "test/domain/gateway/keys/key-rows.test.ts",
       "test/domain/gateway/keys/times.test.ts",
       "test/properties/gateway-keys.test.ts",
       "test/domain/gateway/**/*.test.ts",

@@ -9,7 +9,7 @@ import { KEY_STATES, type KeyState, TRANSITIONS } from "../../src/domain/gateway
 import { openCredential } from "../../src/domain/gateway/sealing/sealed-credential.ts";
 import type { User } from "../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
-import { createGatewayWorld, type GatewayWorld, retire } from "../domain/gateway/gateway-world.ts";
+import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../domain/gateway/gateway-world.ts";
 import { actorOf, reasonOf } from "../support/identity-world.ts";
 
 const SEQUENCES = 15;
@@ -147,7 +147,7 @@ class Run {
       else if (step.op === "resume") await this.world.setUser(one.id, { status: "active" });
       else if (step.op === "block") for (const key of upstream.keysOf(one.id)) key.blocked = true;
       else if (step.op === "report") await this.report(one);
-      else if (step.op === "unseal") await db.write((tx) => this.unseal(tx, one), "gateway");
+      else if (step.op === "unseal") await this.unseal(one);
       else if (step.op === "stranger") this.toggleStranger(one);
       else if (step.op === "change") {
         await db.write((tx) => store.makeDue(tx, { userIds: [one.id], nowMs: clock.nowMs() }), "gateway");
@@ -175,8 +175,9 @@ class Run {
     await keys.attempts?.drain();
   }
 
-  unseal(tx: Parameters<typeof store.updateKey>[0], { id }: User): void {
-    if (store.findKey(tx, id)?.state === "ready") store.updateKey(tx, id, { sealedCredential: "gone.AAAA" });
+  async unseal(user: User): Promise<void> {
+    const row = store.findKey(this.world.db.read, user.id);
+    if (row?.state === "ready") await changeRow(this.world, user, { sealedCredential: "gone.AAAA" });
   }
 
   toggleStranger({ id }: User): void {

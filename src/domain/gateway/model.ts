@@ -1,9 +1,13 @@
-// The life cycle of a gateway key: the table of state transitions, retry delays, due times, and the status on the wire.
+// The life cycle of a gateway key: the table of state transitions, retry delays and due times. keys/key-status.ts has the wire form.
 // Pure functions; keys.ts and attempts.ts call them inside their transactions.
-import { type Static, Type } from "@sinclair/typebox";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import { invariant } from "../../platform/errors.ts";
-import type { ProvisionerCode, ProvisionReason } from "./provisioners/provisioner.ts";
+import type {
+  PreviousKey,
+  ProvisionedKey,
+  ProvisionerCode,
+  ProvisionReason,
+} from "./provisioners/provisioner.ts";
 import type { gatewayKeys } from "./tables.ts";
 
 /**
@@ -92,6 +96,9 @@ export function reconcileAtMs(
   return Math.min(routineMs, expiresAtMs - Math.min(EXPIRY_AHEAD_MS, halfLifeMs));
 }
 
+/** The problem of an expired key, for its user. */
+export const EXPIRED_PROBLEM = "your key has expired and is being replaced";
+
 export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs;
 
@@ -166,53 +173,78 @@ export const windowOf = ({ replacementsSinceMs }: KeyRow, nowMs: number): number
     ? replacementsSinceMs
     : undefined;
 
-const Time = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
-const Text = Type.Union([Type.String(), Type.Null()]);
+/** Columns of a row without a key. */
+export const NO_KEY = {
+  externalId: null,
+  alias: null,
+  metadata: null,
+  sealedCredential: null,
+  sealingKeyId: null,
+  expiresAtMs: null,
+  reconciledAtMs: null,
+  validatedAtMs: null,
+} as const;
 
-/** Response body of every operation on the caller's key. All members are always present. */
-export const GatewayKeyStatus = Type.Object({
-  enabled: Type.Boolean({ description: "whether gateway mode is on" }),
-  email: Type.String({ format: "email" }),
-  status: Type.Union(KEY_STATES.map((state) => Type.Literal(state))),
-  alias: Text,
-  external_id: Type.Union([Type.String(), Type.Null()], {
-    description: "identifier at the gateway, never the credential",
-  }),
-  expires_at: Time,
-  last_reconciled_at: Time,
-  error: Type.Union([Type.String(), Type.Null()], {
-    description: "what went wrong last; beside a ready key it stops nobody",
-  }),
-  invalidated_at: Time,
-  invalidation_reason: Text,
-  next_retry_at: Time,
+/** @returns a row that is not stored yet, of a user whose first attempt begins */
+export const newKeyRow = (
+  owner: Pick<KeyRow, "userId" | "organizationId" | "email" | "credentialVersion">,
+  nowMs: number,
+): KeyRow => ({
+  ...owner,
+  ...NO_KEY,
+  state: nextState("missing", "begun"),
+  configurationDigest: null,
+  invalidatedAtMs: null,
+  invalidationReason: null,
+  problemCode: null,
+  problem: null,
+  failures: 0,
+  replacements: 0,
+  replacementsSinceMs: null,
+  nextAttemptAtMs: null,
+  recoveringUntilMs: null,
+  recoveringBy: null,
+  leftovers: false,
+  createdAtMs: nowMs,
+  updatedAtMs: nowMs,
 });
-export type GatewayKeyStatus = Static<typeof GatewayKeyStatus>;
 
-const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : toRfc3339(ms));
-
-export const EXPIRED_PROBLEM = "your key has expired and is being replaced";
-
-/** @returns the status as the API and the commands show it, without the secret and its wrapping */
-export function toKeyStatus(
-  row: KeyRow | undefined,
-  { email, enabled, nowMs }: { email: string; enabled: boolean; nowMs: number },
-): GatewayKeyStatus {
-  const shown = enabled ? row : undefined;
-  const hasExpired = shown !== undefined && isExpired(shown, nowMs);
-  const hasKey = shown?.state === "ready" && !hasExpired;
+/** @returns the changes that lease a row to an attempt; an automatic replacement uses up some of its budget */
+export function leaseChanges(
+  row: KeyRow,
+  { nowMs, manual }: Pick<Occasion, "nowMs" | "manual">,
+): Partial<KeyRow> {
+  const untilMs = nowMs + ATTEMPT_LEASE_MS;
+  const windowMs = windowOf(row, nowMs);
   return {
-    enabled,
-    email,
-    status: hasExpired ? "error" : stateOf(shown),
-    alias: hasKey ? shown.alias : null,
-    external_id: hasKey ? shown.externalId : null,
-    expires_at: hasKey ? timeOf(shown.expiresAtMs) : null,
-    last_reconciled_at: hasKey ? timeOf(shown.reconciledAtMs) : null,
-    error: hasExpired ? EXPIRED_PROBLEM : (shown?.problem ?? null),
-    invalidated_at: timeOf(shown?.invalidatedAtMs),
-    invalidation_reason: shown?.invalidationReason ?? null,
-    next_retry_at:
-      shown?.problem == null && shown?.state !== "invalid" ? null : timeOf(shown.nextAttemptAtMs),
+    state: row.state === "ready" ? "ready" : nextState(row.state, "begun"),
+    recoveringUntilMs: untilMs,
+    nextAttemptAtMs: untilMs,
+    ...(row.invalidatedAtMs !== null &&
+      !manual && {
+        replacements: windowMs === undefined ? 1 : row.replacements + 1,
+        replacementsSinceMs: windowMs ?? nowMs,
+      }),
   };
+}
+
+/** @returns the usable key of a row, without its secret; null for none */
+export const previousKey = (row: KeyRow | undefined): PreviousKey | null =>
+  row?.state === "ready" && row.externalId !== null && row.alias !== null
+    ? {
+        externalId: row.externalId,
+        alias: row.alias,
+        metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+      }
+    : null;
+
+/** @returns what is missing in a successful answer; undefined if it is complete */
+export function missingFields(row: KeyRow, key: ProvisionedKey, nowMs: number): string | undefined {
+  if (key.externalId.trim() === "") return "the provisioner gave no external id";
+  if (key.alias.trim() === "") return "the provisioner gave no alias";
+  if (key.credential?.reveal().trim() === "") return "the provisioner gave a blank credential";
+  if (!key.credential && row.sealedCredential === null) return "the provisioner gave no credential";
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs)
+    return "the provisioner gave a key that has expired";
+  return undefined;
 }

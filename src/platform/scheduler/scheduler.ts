@@ -5,7 +5,7 @@
 import { type Clock, DAY_MS, SECOND_MS } from "../clock.ts";
 import type { Db } from "../database/database.ts";
 import { invariant } from "../errors.ts";
-import type { Ids } from "../ids.ts";
+import { type Ids, randomFraction } from "../ids.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { createJobMetrics, type JobMetrics } from "./figures.ts";
@@ -245,8 +245,7 @@ class LeaseScheduler implements Scheduler {
   }
 
   #jitterMs(job: Job): number {
-    const fraction = Buffer.from(this.own.ids.bytes(4)).readUInt32BE() / 2 ** 32;
-    return Math.floor(fraction * job.jitterMs);
+    return Math.floor(randomFraction(this.own.ids) * job.jitterMs);
   }
 }
 

@@ -1,5 +1,7 @@
 // A world with identity and gateway keys joined to it, over a gateway in this process.
 import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
+import { findKey, putKey } from "../../../src/domain/gateway/keys/store.ts";
+import type { KeyRow } from "../../../src/domain/gateway/model.ts";
 import {
   type AttemptOwner,
   createGateway,
@@ -105,3 +107,10 @@ export const retire = (world: GatewayWorld, user: User): Promise<void> =>
       }),
     "gateway",
   );
+
+/** Changes the stored row of a user's key, if there is one. */
+export const changeRow = (world: GatewayWorld, { id }: User, changes: Partial<KeyRow>): Promise<void> =>
+  world.db.write((tx) => {
+    const row = findKey(tx, id);
+    if (row) putKey(tx, { ...row, ...changes });
+  }, "gateway");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { GatewayKeyStatus } from "../../../src/domain/gateway/model.ts";
+import type { GatewayKeyStatus } from "../../../src/domain/gateway/keys/key-status.ts";
 import {
   type AccountSettingsProps,
   accountSettingsPage,

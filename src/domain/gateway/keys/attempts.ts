@@ -1,41 +1,99 @@
 // One attempt to give a user a working key: begin, call the provisioner, settle. The attempt does not end with the request that
-// started it, and concurrent requests for the same user share it. attempt-steps.ts updates the row at the start and the end.
+// started it, and concurrent requests for the same user share it. Each transaction reads the row again, so that it never
+// overwrites newer data. A key that was created upstream but is not stored is queued for revocation.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Sync, Tx } from "../../../platform/database/database.ts";
-import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../dependencies.ts";
-import { ProvisionerError, type RevokeRequest } from "../provisioners/provisioner.ts";
-import { type AttemptOptions, AttemptSteps, type Outcome } from "./attempt-steps.ts";
+import { randomFraction } from "../../../platform/ids.ts";
+import type { User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { GatewayDependencies, GatewayMode } from "../dependencies.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  dueKeys,
+  isPermanent,
+  type KeyRow,
+  leaseChanges,
+  missingFields,
+  newKeyRow,
+  nextState,
+  previousKey,
+  RETRY_MAX_MS,
+  ROTATION_OVERLAP_MS,
+  reasonToCall,
+  reconcileAtMs,
+  retryDelayMs,
+} from "../model.ts";
+import {
+  type ProvisionedKey,
+  ProvisionerError,
+  type ProvisionReason,
+  type ProvisionRequest,
+} from "../provisioners/provisioner.ts";
+import { ProvisionerCalls } from "../provisioners/provisioner-calls.ts";
+import { sealCredential } from "../sealing/sealed-credential.ts";
+import { KeyChanges } from "./key-changes.ts";
+import * as store from "./store.ts";
 
 /** Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take as long. */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 
+/** What the caller of an attempt asks for. */
+export interface AttemptOptions {
+  actor: Actor;
+  /** a person asked: ignore the retry delay */
+  manual: boolean;
+  /** call the gateway even if nothing is due */
+  force: boolean;
+  /** replace a key at once if the gateway disowns it */
+  replace: boolean;
+  /** no caller waits for the result */
+  patient?: true;
+  /** replace a healthy key; the old one stays until the new one is stored */
+  rotate?: true;
+}
+
+export interface Outcome {
+  row: KeyRow | undefined;
+  /** why there is no key, or why the stored key could not be reconciled */
+  failure?: ProvisionerError;
+}
+
+/** A running attempt, with the values that identify its row when it settles. */
+interface Begun {
+  actor: Actor;
+  request: ProvisionRequest;
+  credentialVersion: string;
+  leaseUntilMs: number;
+  /** whether unknown keys may remain upstream even after success */
+  leavesLeftovers: boolean;
+}
+
 export class Attempts {
+  readonly calls: ProvisionerCalls;
   readonly #running = new Map<string, Promise<Outcome>>();
-  readonly #calls;
-  readonly #hands;
-  readonly #steps;
+  readonly #limit;
+  readonly #changes: KeyChanges;
 
   constructor(
     private readonly dependencies: GatewayDependencies,
     private readonly mode: GatewayMode,
   ) {
-    const { maxConcurrency } = mode.settings.provisioner;
-    this.#calls = pLimit(maxConcurrency);
-    this.#hands = pLimit(maxConcurrency * ATTEMPTS_PER_PROVISIONER_CALL);
-    this.#steps = new AttemptSteps(dependencies, mode);
+    this.calls = new ProvisionerCalls(mode, dependencies.observe);
+    this.#limit = pLimit(mode.settings.provisioner.maxConcurrency * ATTEMPTS_PER_PROVISIONER_CALL);
+    this.#changes = new KeyChanges(dependencies);
   }
 
   /** Maximum number of concurrent attempts; further attempts wait. */
   get width(): number {
-    return this.#hands.concurrency;
+    return this.#limit.concurrency;
   }
 
   /** Joins a running attempt. A provisioner's failure is in the outcome, not a rejection. @throws DomainError `storage.*` */
   run(userId: string, wish: AttemptOptions): Promise<Outcome> {
     const running = this.#running.get(userId);
     if (running) return running;
-    const attempt = this.#hands(() => this.#perform(userId, wish)).finally(() =>
+    const attempt = this.#limit(() => this.#perform(userId, wish)).finally(() =>
       this.#running.delete(userId),
     );
     this.#running.set(userId, attempt);
@@ -47,15 +105,16 @@ export class Attempts {
     return this.#running.has(userId);
   }
 
-  /** Revokes a key upstream. @throws ProvisionerError */
-  async revoke(request: RevokeRequest): Promise<void> {
-    const { id: userId } = request.identity;
-    await this.#call("revoke", { userId }, (signal) => this.mode.provisioner.revoke(request, signal));
-  }
-
   /** Waits for the attempts that are running now, including those that fail. */
   async drain(): Promise<void> {
     await Promise.allSettled(this.#running.values());
+  }
+
+  /** @returns why the provisioner must be called; undefined if the row is the answer */
+  reasonFor(row: KeyRow | undefined, wish: AttemptOptions & { nowMs: number }): ProvisionReason | undefined {
+    const { configurationDigest, settings } = this.mode;
+    const due = dueKeys(wish.nowMs, settings.provisioner.reconcileTtlSeconds);
+    return reasonToCall(row, { ...wish, due, configurationDigest });
   }
 
   async #perform(userId: string, wish: AttemptOptions): Promise<Outcome> {
@@ -69,47 +128,162 @@ export class Attempts {
     const { db } = this.dependencies;
     const write = <T>(fn: (tx: Tx) => Sync<T>) =>
       wish.patient ? db.writeInBackground(fn, "gateway") : db.write(fn, "gateway");
-    const begun = await write((tx) => this.#steps.begin(tx, userId, wish));
+    const begun = await write((tx) => this.#begin(tx, userId, wish));
     if (!("request" in begun)) return begun;
-    const { request } = begun;
-    const { requestId } = wish.actor;
     try {
-      const key = await this.#call("provision", { userId, requestId }, (signal) =>
-        this.mode.provisioner.provision(request, signal),
-      );
-      return await write((tx) => this.#steps.succeed(tx, begun, { key, actor: wish.actor }));
+      const key = await this.calls.provision(begun.request, wish.actor.requestId);
+      return await write((tx) => this.#succeed(tx, begun, key));
     } catch (error) {
       if (!(error instanceof ProvisionerError)) throw error;
-      return await write((tx) => this.#steps.fail(tx, begun, { error, actor: wish.actor }));
+      return await write((tx) => this.#fail(tx, begun, error));
     }
   }
 
-  /** Makes one call with its deadline once the concurrency limit allows it, and reports the call to the observer. */
-  async #call<T>(
-    operation: ProvisionerCall["operation"],
-    whose: Pick<ProvisionerCall, "userId" | "requestId">,
-    call: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    return await this.#calls(async () => {
-      const startedMs = performance.now();
-      const told = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
-      try {
-        const answer = await call(
-          AbortSignal.timeout(this.mode.settings.provisioner.timeoutSeconds * SECOND_MS),
-        );
-        this.dependencies.observe({ ...told(), outcome: "succeeded" });
-        return answer;
-      } catch (thrown) {
-        const error = asProvisionerError(thrown);
-        this.dependencies.observe({ ...told(), outcome: error.code, diagnosis: error.diagnosis });
-        throw error;
-      }
+  /** @returns the attempt, or the stored state if there is nothing to do */
+  #begin(tx: Tx, userId: string, wish: AttemptOptions): Begun | Outcome {
+    const { attemptsBy, clock, groupsOf, ids } = this.dependencies;
+    const nowMs = clock.nowMs();
+    const user = this.#activeUser(tx, userId);
+    if (!user) return { row: undefined };
+    const found = this.#changes.usable(tx, store.findKey(tx, userId), nowMs);
+    const reason = this.reasonFor(found, { ...wish, nowMs });
+    if (!reason) return { row: found };
+    const { id, email, organizationId } = user;
+    const previous = wish.rotate ? null : previousKey(found);
+    const supersedes = previous === null && (reason === "missing" || reason === "credential_invalidated");
+    const row = found ?? newKeyRow({ userId, email, organizationId, credentialVersion: ids.uuid() }, nowMs);
+    this.#changes.update(tx, row, {
+      ...leaseChanges(row, { nowMs, manual: wish.manual }),
+      recoveringBy: attemptsBy,
+      leftovers: row.leftovers || previous === null,
     });
+    return {
+      actor: wish.actor,
+      request: { identity: { id, email, organizationId, groups: groupsOf(tx, id) }, reason, previous },
+      credentialVersion: row.credentialVersion,
+      leaseUntilMs: nowMs + ATTEMPT_LEASE_MS,
+      leavesLeftovers: found?.leftovers === true && !supersedes,
+    };
+  }
+
+  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed meanwhile. */
+  #succeed(tx: Tx, begun: Begun, key: ProvisionedKey): Outcome {
+    const nowMs = this.dependencies.clock.nowMs();
+    const row = this.#ownRow(tx, begun);
+    if (!row) return this.#discard(tx, begun, key.externalId);
+    const { externalId } = key;
+    const incomplete = missingFields(row, key, nowMs);
+    if (incomplete) {
+      this.#changes.revokeUpstream(tx, row, { externalId, reason: "unsettled", nowMs });
+      return this.#fail(tx, begun, new ProvisionerError("rejected", incomplete));
+    }
+    this.#supersede(tx, row, { externalId, nowMs });
+    const { configurationDigest, settings } = this.mode;
+    const expiresAtMs = key.credential ? key.expiresAtMs : (key.expiresAtMs ?? row.expiresAtMs);
+    const ttlMs = settings.provisioner.reconcileTtlSeconds * SECOND_MS;
+    const dueAtMs = reconcileAtMs(
+      { nowMs, expiresAtMs },
+      { ttlMs, fraction: randomFraction(this.dependencies.ids) },
+    );
+    const after = this.#changes.update(tx, row, {
+      ...(key.credential && this.#newCredential(row, key.credential)),
+      state: nextState(row.state, "succeeded"),
+      email: begun.request.identity.email,
+      externalId,
+      alias: key.alias,
+      metadata: key.metadata === null ? null : JSON.stringify(key.metadata),
+      configurationDigest,
+      expiresAtMs,
+      invalidatedAtMs: null,
+      invalidationReason: null,
+      problemCode: null,
+      problem: null,
+      failures: 0,
+      // If the key was marked as due during the attempt, it stays due.
+      nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? dueAtMs : nowMs,
+      recoveringUntilMs: null,
+      leftovers: begun.leavesLeftovers,
+      reconciledAtMs: nowMs,
+      validatedAtMs: nowMs,
+    });
+    if (key.credential) {
+      this.#changes.record(tx, { actor: begun.actor, action: "gateway_key.provision", row: after });
+    }
+    return { row: after };
+  }
+
+  /** Keeps a usable key whatever the failure, unless the gateway disowned the key. */
+  #fail(tx: Tx, { actor, request, ...begun }: Begun, failure: ProvisionerError): Outcome {
+    const nowMs = this.dependencies.clock.nowMs();
+    const row = this.#ownRow(tx, { request, ...begun });
+    if (!row) return { row: store.findKey(tx, request.identity.id), failure };
+    const { code, message } = failure;
+    if (code === "credential_invalid" && row.state === "ready") {
+      const reason = { actor, reason: message, queueAs: "disowned", nowMs } as const;
+      return { row: this.#changes.disown(tx, row, reason), failure };
+    }
+    const permanent = isPermanent(code);
+    const waitMs = permanent
+      ? RETRY_MAX_MS
+      : retryDelayMs(row.failures, randomFraction(this.dependencies.ids));
+    const retryAtMs = Math.min(nowMs + waitMs, row.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    const isReplacement = row.state === "recovering" && row.invalidatedAtMs !== null;
+    const after = this.#changes.update(tx, row, {
+      state: nextState(row.state, isReplacement ? "replacement_failed" : "failed"),
+      problemCode: code,
+      problem: message,
+      // A usable key keeps its old digest, because it still has to be brought in line with the new configuration.
+      ...(row.state !== "ready" && { configurationDigest: this.mode.configurationDigest }),
+      failures: permanent ? row.failures : row.failures + 1,
+      nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? retryAtMs : nowMs,
+      recoveringUntilMs: null,
+    });
+    return { row: after, failure };
+  }
+
+  /** @returns the row if it still belongs to this attempt and its user may have a key */
+  #ownRow(
+    tx: Tx,
+    {
+      request,
+      credentialVersion,
+      leaseUntilMs,
+    }: Pick<Begun, "request" | "credentialVersion" | "leaseUntilMs">,
+  ): KeyRow | undefined {
+    const row = store.findKey(tx, request.identity.id);
+    const isOwn = row?.credentialVersion === credentialVersion && row.recoveringUntilMs === leaseUntilMs;
+    const user = this.#activeUser(tx, request.identity.id);
+    return isOwn && user?.email === request.identity.email ? row : undefined;
+  }
+
+  #discard(tx: Tx, { request }: Begun, externalId: string): Outcome {
+    const { id: userId, email, organizationId } = request.identity;
+    const nowMs = this.dependencies.clock.nowMs();
+    const row = store.findKey(tx, userId);
+    if (externalId !== row?.externalId) {
+      const owner = { userId, email, organizationId };
+      this.#changes.revokeUpstream(tx, owner, { externalId, reason: "unsettled", nowMs });
+    }
+    return { row };
+  }
+
+  #supersede(tx: Tx, row: KeyRow, { externalId, nowMs }: { externalId: string; nowMs: number }): void {
+    store.forgetRevocation(tx, externalId);
+    if (row.externalId === null || row.externalId === externalId) return;
+    const atMs = row.state === "ready" ? nowMs + ROTATION_OVERLAP_MS : nowMs;
+    this.#changes.revokeUpstream(tx, row, { externalId: row.externalId, reason: "superseded", nowMs, atMs });
+  }
+
+  #newCredential({ userId }: KeyRow, credential: NonNullable<ProvisionedKey["credential"]>) {
+    const credentialVersion = this.dependencies.ids.uuid();
+    return {
+      credentialVersion,
+      ...sealCredential(this.dependencies.sealing, credential, { userId, credentialVersion }),
+    };
+  }
+
+  #activeUser(tx: Tx, userId: string): User | undefined {
+    const user = this.dependencies.identity.findUserById(tx, userId);
+    return user?.status === "active" ? user : undefined;
   }
 }
-
-/** Turns an unexpected exception of a provisioner into an outage for the user; the log shows it as a bug. */
-export const asProvisionerError = (thrown: unknown): ProvisionerError =>
-  thrown instanceof ProvisionerError
-    ? thrown
-    : new ProvisionerError("unavailable", `the provisioner broke: ${String(thrown)}`, { cause: thrown });

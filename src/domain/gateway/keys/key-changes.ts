@@ -1,12 +1,11 @@
 // Changes to a key's row that several operations share: remove an unusable key, queue its revocation upstream, and write the
 // audit entry. All run in the caller's transaction.
 import type { Tx } from "../../../platform/database/database.ts";
-import { invariant } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
-import { EXPIRED_PROBLEM, isExpired, type KeyRow, nextReplacementMs, nextState } from "../model.ts";
+import { EXPIRED_PROBLEM, isExpired, type KeyRow, NO_KEY, nextReplacementMs, nextState } from "../model.ts";
 import { openCredential } from "../sealing/sealed-credential.ts";
-import type { RevocationReason } from "./retire.ts";
+import { type KeyOwner, type QueuedRevocation, queueRevocation, type RevocationReason } from "./retire.ts";
 import * as store from "./store.ts";
 
 interface Disowning {
@@ -17,18 +16,6 @@ interface Disowning {
   queueAs: RevocationReason;
   nowMs: number;
 }
-
-/** Columns of a row without a key. */
-const NO_KEY = {
-  externalId: null,
-  alias: null,
-  metadata: null,
-  sealedCredential: null,
-  sealingKeyId: null,
-  expiresAtMs: null,
-  reconciledAtMs: null,
-  validatedAtMs: null,
-} as const;
 
 export class KeyChanges {
   constructor(private readonly dependencies: GatewayDependencies) {}
@@ -78,36 +65,17 @@ export class KeyChanges {
   /** Queues an external id for revocation at `atMs`. Ignores a blank id. */
   revokeUpstream(
     tx: Tx,
-    { userId, email, organizationId }: Pick<KeyRow, "userId" | "email" | "organizationId">,
-    {
-      externalId,
-      reason,
-      nowMs,
-      atMs = nowMs,
-    }: { externalId: string; reason: RevocationReason; nowMs: number; atMs?: number },
+    owner: KeyOwner,
+    revocation: Omit<QueuedRevocation, "ids" | "externalId"> & { externalId: string },
   ): void {
-    if (externalId.trim() === "") return;
-    store.queueRevocation(tx, {
-      id: this.dependencies.ids.uuid(),
-      organizationId,
-      userId,
-      email,
-      externalId,
-      reason,
-      attempts: 0,
-      nextAttemptAtMs: atMs,
-      problem: null,
-      createdAtMs: nowMs,
-    });
+    if (revocation.externalId.trim() === "") return;
+    queueRevocation(tx, owner, { ...revocation, ids: this.dependencies.ids });
   }
 
-  /** @returns the row after the change */
-  update(tx: Tx, row: KeyRow, changes: store.KeyChanges): KeyRow {
-    const after = store.updateKey(tx, row.userId, {
-      ...changes,
-      updatedAtMs: this.dependencies.clock.nowMs(),
-    });
-    invariant(after, "a key found in this transaction is still there");
+  /** Stores the row with the changes. `row` is new, or was read in this transaction. @returns the row after the change */
+  update(tx: Tx, row: KeyRow, changes: Partial<KeyRow>): KeyRow {
+    const after = { ...row, ...changes, updatedAtMs: this.dependencies.clock.nowMs() };
+    store.putKey(tx, after);
     return after;
   }
 

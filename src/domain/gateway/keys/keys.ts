@@ -5,19 +5,11 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
-import {
-  dueKeys,
-  type GatewayKeyStatus,
-  type KeyRow,
-  reasonToCall,
-  toKeyStatus,
-  VALIDATE_EVERY_MS,
-} from "../model.ts";
+import { type KeyRow, VALIDATE_EVERY_MS } from "../model.ts";
 import { ProvisionerError } from "../provisioners/provisioner.ts";
-import type { AttemptOptions, Outcome } from "./attempt-steps.ts";
-import { Attempts } from "./attempts.ts";
+import { type AttemptOptions, Attempts, type Outcome } from "./attempts.ts";
 import { KeyChanges } from "./key-changes.ts";
-import { KeyRows } from "./key-rows.ts";
+import { type GatewayKeyStatus, toKeyStatus } from "./key-status.ts";
 import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
 
@@ -58,26 +50,20 @@ export interface KeyRequest {
 }
 
 export class GatewayKeys {
-  readonly #attempts: Attempts | undefined;
+  /** The attempts of this process; undefined when gateway mode is off. */
+  readonly attempts: Attempts | undefined;
   readonly #changes: KeyChanges;
   readonly #retire: RetireGatewayKey;
-  readonly #rows: KeyRows;
 
   constructor(private readonly dependencies: GatewayDependencies) {
-    this.#attempts = dependencies.mode && new Attempts(dependencies, dependencies.mode);
+    this.attempts = dependencies.mode && new Attempts(dependencies, dependencies.mode);
     this.#changes = new KeyChanges(dependencies);
     this.#retire = createKeyRetirement(dependencies);
-    this.#rows = new KeyRows(dependencies.db);
-  }
-
-  /** The attempts of this process, for the reconciler; undefined when gateway mode is off. */
-  get attempts(): Attempts | undefined {
-    return this.#attempts;
   }
 
   /** @returns the status of the user's key, without network calls */
   status(user: KeyHolder): GatewayKeyStatus {
-    return this.#view(user, this.#rows.find(user.id));
+    return this.#view(user, this.#find(user));
   }
 
   /**
@@ -94,7 +80,7 @@ export class GatewayKeys {
    * @throws as `ensure`
    */
   async validate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
-    const row = this.#rows.find(user.id);
+    const row = this.#find(user);
     const nowMs = this.dependencies.clock.nowMs();
     const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
     if (row?.state !== "ready" || isRecent) return { status: this.#view(user, row) };
@@ -140,25 +126,27 @@ export class GatewayKeys {
       return true;
     }, "gateway");
     if (disowned)
-      void this.#attempts?.run(userId, { actor, manual: false, force: false, replace: true }).catch(() => {});
+      void this.attempts?.run(userId, { actor, manual: false, force: false, replace: true }).catch(() => {});
     return disowned;
   }
 
   async #fulfill(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {
-    const { clock, mode } = this.dependencies;
-    const row = this.#rows.find(user.id);
-    if (!mode || !this.#attempts) return { status: this.#view(user, undefined) };
-    const nowMs = clock.nowMs();
-    const due = dueKeys(nowMs, mode.settings.provisioner.reconcileTtlSeconds);
-    const occasion = { ...wish, nowMs, due, configurationDigest: mode.configurationDigest };
-    const isRunning = this.#attempts.isRunning(user.id) && row?.state !== "ready";
-    if (!isRunning && reasonToCall(row, occasion) === undefined) return this.#answer(user, row);
-    const outcome = await within(ENSURE_WAIT_MS, this.#attempts.run(user.id, wish));
+    const { attempts } = this;
+    if (!attempts) return { status: this.#view(user, undefined) };
+    const row = this.#find(user);
+    const nowMs = this.dependencies.clock.nowMs();
+    const isAwaited = attempts.isRunning(user.id) && row?.state !== "ready";
+    if (!isAwaited && !attempts.reasonFor(row, { ...wish, nowMs })) return this.#answer(user, row);
+    const outcome = await within(ENSURE_WAIT_MS, attempts.run(user.id, wish));
     if (!outcome) {
       return { status: this.status(user), retryAfterSeconds: ASK_AGAIN_SECONDS };
     }
     if (outcome.failure && outcome.row?.state !== "ready") throw this.#refusal(outcome.failure, outcome.row);
     return this.#answer(user, outcome.row);
+  }
+
+  #find({ id }: KeyHolder): KeyRow | undefined {
+    return store.findKey(this.dependencies.db.read, id);
   }
 
   #refusal({ code, diagnosis }: ProvisionerError, row: KeyRow | undefined): ProvisionerError {

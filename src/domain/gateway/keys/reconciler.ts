@@ -3,12 +3,13 @@
 
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { randomFraction } from "../../../platform/ids.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { pseudonymOf } from "../../shared/personal-data.ts";
 import type { GatewayDependencies, GatewayMode } from "../dependencies.ts";
 import { dueKeys, dueRevocations, retryDelayMs } from "../model.ts";
-import type { ProvisionerError } from "../provisioners/provisioner.ts";
-import { type Attempts, asProvisionerError } from "./attempts.ts";
+import { ProvisionerError } from "../provisioners/provisioner.ts";
+import type { Attempts } from "./attempts.ts";
 import { systemActor } from "./key-changes.ts";
 import * as store from "./store.ts";
 
@@ -115,9 +116,9 @@ export class Reconciler {
     if (entry.externalId === null && this.#hasSuccessor(entry.userId)) return await this.#finish(entry);
     const { userId: id, email, organizationId, externalId } = entry;
     try {
-      await this.attempts.revoke({ identity: { id, email, organizationId, groups: [] }, externalId });
-    } catch (thrown) {
-      const error = asProvisionerError(thrown);
+      await this.attempts.calls.revoke({ identity: { id, email, organizationId, groups: [] }, externalId });
+    } catch (error) {
+      if (!(error instanceof ProvisionerError)) throw error;
       return error.code === "credential_invalid"
         ? await this.#finish(entry)
         : await this.#postpone(entry, error);
@@ -150,8 +151,7 @@ export class Reconciler {
 
   async #postpone({ id, attempts }: store.Revocation, { message }: ProvisionerError): Promise<boolean> {
     const { db, clock, ids } = this.dependencies;
-    const fraction = Buffer.from(ids.bytes(4)).readUInt32BE() / 2 ** 32;
-    const nextAttemptAtMs = clock.nowMs() + retryDelayMs(attempts, fraction);
+    const nextAttemptAtMs = clock.nowMs() + retryDelayMs(attempts, randomFraction(ids));
     const later = { id, attempts: attempts + 1, nextAttemptAtMs, problem: message };
     await db.write((tx) => store.postponeRevocation(tx, later), "gateway");
     return false;

@@ -33,23 +33,40 @@ export const createKeyRetirement =
   (tx, { userId, reason, nowMs }) => {
     store.endOverlaps(tx, { userId, nowMs });
     const row = store.deleteKey(tx, userId);
-    if (row) queueUpstream(tx, row, { ids, reason, nowMs });
+    if (!row) return;
+    const { externalId, leftovers, recoveringUntilMs } = row;
+    if (externalId !== null) queueRevocation(tx, row, { ids, externalId, reason, nowMs });
+    // A running attempt queues its own key when it settles, so the revocation of leftovers waits for its lease to end.
+    const atMs = Math.max(nowMs, recoveringUntilMs ?? nowMs);
+    if (leftovers) queueRevocation(tx, row, { ids, externalId: null, reason, nowMs, atMs });
   };
 
-/** Queues the row's key for revocation, and any key that an unfinished attempt may have created. */
-export function queueUpstream(
+export interface QueuedRevocation extends Omit<Retirement, "userId"> {
+  ids: Ids;
+  /** null: any key that an unfinished attempt may have created for the user */
+  externalId: string | null;
+  /** when the gateway is called; now by default */
+  atMs?: number;
+}
+
+export type KeyOwner = Pick<KeyRow, "userId" | "email" | "organizationId">;
+
+/** Queues a key for revocation at the gateway. */
+export function queueRevocation(
   tx: Tx,
-  row: KeyRow,
-  { ids, reason, nowMs }: { ids: Ids; reason: RevocationReason; nowMs: number },
+  { userId, email, organizationId }: KeyOwner,
+  { ids, externalId, reason, nowMs, atMs = nowMs }: QueuedRevocation,
 ): void {
-  const { organizationId, userId, email, externalId, recoveringUntilMs } = row;
-  const shared = { organizationId, userId, email, reason, attempts: 0, problem: null, createdAtMs: nowMs };
-  if (externalId !== null) {
-    store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId, nextAttemptAtMs: nowMs });
-  }
-  // A running attempt queues its own key when it settles, so the revocation of leftovers waits for its lease to end.
-  if (row.leftovers) {
-    const nextAttemptAtMs = Math.max(nowMs, recoveringUntilMs ?? nowMs);
-    store.queueRevocation(tx, { ...shared, id: ids.uuid(), externalId: null, nextAttemptAtMs });
-  }
+  store.queueRevocation(tx, {
+    id: ids.uuid(),
+    organizationId,
+    userId,
+    email,
+    externalId,
+    reason,
+    attempts: 0,
+    nextAttemptAtMs: atMs,
+    problem: null,
+    createdAtMs: nowMs,
+  });
 }

@@ -15,12 +15,10 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
 import type { DueTimes, KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
-export type NewKeyRow = typeof gatewayKeys.$inferInsert;
-export type KeyChanges = Partial<Omit<KeyRow, "userId" | "organizationId" | "createdAtMs">>;
 export type Revocation = typeof gatewayRevocations.$inferSelect;
 
 /** Upper bound on the problem codes counted; fewer exist. */
@@ -41,9 +39,6 @@ const keyOfUser = statement((connection) =>
 export const findKey = (connection: Connection, userId: string): KeyRow | undefined =>
   keyOfUser(connection).get({ userId });
 
-export const insertKey = (tx: Tx, row: NewKeyRow): KeyRow =>
-  tx.insert(gatewayKeys).values(row).returning().get();
-
 const {
   userId: _user,
   organizationId: _organization,
@@ -51,22 +46,16 @@ const {
   ...changeable
 } = getTableColumns(gatewayKeys);
 
-const rewrite = statement((connection) =>
+const upsert = statement((connection) =>
   connection
-    .update(gatewayKeys)
-    .set(Object.fromEntries(Object.keys(changeable).map((name) => [name, sql`${named(name)}`])))
-    .where(eq(gatewayKeys.userId, named("userId")))
+    .insert(gatewayKeys)
+    .values(insertAll(gatewayKeys))
+    .onConflictDoUpdate({ target: gatewayKeys.userId, set: overwriteAll(changeable) })
     .prepare(),
 );
 
-/** Rewrites the whole row, so that one prepared statement serves all changes. @returns the row after the change */
-export function updateKey(tx: Tx, userId: string, changes: KeyChanges): KeyRow | undefined {
-  const row = findKey(tx, userId);
-  if (!row) return undefined;
-  const after = { ...row, ...changes };
-  rewrite(tx).run(after);
-  return after;
-}
+/** Inserts the row, or replaces the stored row of the same user. */
+export const putKey = (tx: Tx, row: KeyRow): void => void upsert(tx).run(row);
 
 /** @returns the deleted row; undefined for none */
 export const deleteKey = (tx: Tx, userId: string): KeyRow | undefined =>

@@ -1,6 +1,6 @@
 // The gateway key section of the account page: the key's state and the available actions. It never shows the key itself.
 /** @jsxImportSource preact */
-import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
+import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import { Hidden } from "../forms.tsx";
 import { asSentence } from "../words.ts";
 import { Fact, Time } from "./account-logins.tsx";

@@ -1,7 +1,7 @@
 // The account settings page: password, browsers, workstations, gateway key, signing out everywhere, and links for
 // administrators. Routes and domain decide what is shown and allowed.
 /** @jsxImportSource preact */
-import type { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
+import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
 import { type Branding, renderPage } from "../layout.tsx";
 import { countText, roleText } from "../words.ts";

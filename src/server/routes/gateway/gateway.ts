@@ -2,8 +2,8 @@
 // status that clients know. inference.ts has the tokens for the inference proxy.
 import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
+import { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import type { KeyAnswer, KeyHolder } from "../../../domain/gateway/keys/keys.ts";
-import { GatewayKeyStatus } from "../../../domain/gateway/model.ts";
 import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { json } from "../../http/answers.ts";

@@ -4,18 +4,13 @@ import { asc, eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { KeyView } from "../../../../src/domain/gateway/administration/key-directory.ts";
 import { REVOCATION_BATCH, type Reconciled } from "../../../../src/domain/gateway/keys/reconciler.ts";
-import {
-  countRevocations,
-  findKey,
-  queueRevocation,
-  updateKey,
-} from "../../../../src/domain/gateway/keys/store.ts";
+import { countRevocations, findKey, queueRevocation } from "../../../../src/domain/gateway/keys/store.ts";
 import { ATTEMPT_LEASE_MS, RETRY_MAX_MS } from "../../../../src/domain/gateway/model.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
 import { MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { reasonOf } from "../../../support/identity-world.ts";
-import { createGatewayWorld, type GatewayWorld } from "../gateway-world.ts";
+import { changeRow, createGatewayWorld, type GatewayWorld } from "../gateway-world.ts";
 
 const adminOf = (world: GatewayWorld) => world.gateway.administration;
 const ensure = (world: GatewayWorld, user: User, manual = false) =>
@@ -191,7 +186,7 @@ test("a key that does not open is replaced by the very look that finds it, while
     clock.advance(1);
     return nowMs();
   };
-  await world.db.write((tx) => void updateKey(tx, user.id, { sealedCredential: "lost.AAAA" }));
+  await changeRow(world, user, { sealedCredential: "lost.AAAA" });
   expect((await reconcile(world)).done.keys).toBe(1);
   expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
 });

@@ -15,7 +15,7 @@ import type { User } from "../../../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { actorOf, reasonOf } from "../../../support/identity-world.ts";
-import { createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
+import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
 
 const ensure = (world: GatewayWorld, user: User, manual = false) =>
   world.gateway.keys.ensure({ actor: actorOf(user), user, manual });
@@ -338,14 +338,15 @@ test("a change that could not be carried out is told as a change until it is, af
   world.upstream.failure = "unavailable";
   await reconcile(world);
   await ensure(world, user);
-  expect(world.upstream.reasons).toEqual(["missing", "configuration_changed"]);
+  const reasons = () => world.upstream.requests.map(({ reason }) => reason);
+  expect(reasons()).toEqual(["missing", "configuration_changed"]);
   world.upstream.failure = undefined;
   world.clock.advance(RETRY_MAX_MS);
   await reconcile(world);
-  expect(world.upstream.reasons.slice(2)).toEqual(["configuration_changed"]);
+  expect(reasons().slice(2)).toEqual(["configuration_changed"]);
   world.clock.advance(DAY_MS);
   await reconcile(world);
-  expect(world.upstream.reasons.slice(3)).toEqual(["reconciliation_due"]);
+  expect(reasons().slice(3)).toEqual(["reconciliation_due"]);
 });
 
 test("a process that dies in an attempt leaves `recovering`; after the lease another one makes the key", async () => {
@@ -500,11 +501,28 @@ test("only a report about the stored version takes a key away, and a new one is 
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });
 
+test("the provisioner gets the metadata of its last answer back, and null after an answer without metadata", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const asked = () => world.upstream.requests.map(({ previous }) => previous);
+  await ensure(world, user);
+  expect(asked()).toEqual([null]);
+  for (let round = 0; round < 2; round += 1) {
+    world.clock.advance(VALIDATE_EVERY_MS);
+    await validate(world, user);
+  }
+  const key = { externalId: "key-1", alias: "ana@example.org" };
+  expect(asked().slice(1)).toEqual([
+    { ...key, metadata: { n: 1 } },
+    { ...key, metadata: null },
+  ]);
+});
+
 test("a stored key that does not open is replaced, and its twin upstream revoked", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
-  await world.db.write((tx) => void store.updateKey(tx, user.id, { sealedCredential: "gone.AAAA" }));
+  await changeRow(world, user, { sealedCredential: "gone.AAAA" });
   world.clock.advance(DAY_MS);
   const { status } = await ensure(world, user);
   expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
@@ -520,7 +538,7 @@ test("an envelope moved to another user's row does not open", async () => {
   await ensure(world, ana);
   await ensure(world, bo);
   const { sealedCredential = null } = store.findKey(world.db.read, ana.id) ?? {};
-  await world.db.write((tx) => void store.updateKey(tx, bo.id, { sealedCredential }));
+  await changeRow(world, bo, { sealedCredential });
   expect(secretOf(world, bo)).toBeUndefined();
 });
 

@@ -5,7 +5,6 @@ import {
   type Provisioner,
   type ProvisionerCode,
   ProvisionerError,
-  type ProvisionReason,
   type ProvisionRequest,
   type RevokeRequest,
 } from "../../../../../src/domain/gateway/provisioners/provisioner.ts";
@@ -34,8 +33,8 @@ export class Upstream {
   /** life of new keys; null when they do not expire */
   lifeMs: number | null = null;
   calls = 0;
-  /** why keys were asked for, the latest last */
-  readonly reasons: ProvisionReason[] = [];
+  /** what was asked for, the latest last */
+  readonly requests: ProvisionRequest[] = [];
   #made = 0;
 
   constructor(readonly nowMs: () => number) {}
@@ -76,8 +75,9 @@ export class Upstream {
     return held ? new Promise((resolve) => held.push(resolve)) : Promise.resolve();
   }
 
-  #provision({ identity, previous, reason }: ProvisionRequest): ProvisionedKey {
-    this.reasons.push(reason);
+  #provision(request: ProvisionRequest): ProvisionedKey {
+    const { identity, previous, reason } = request;
+    this.requests.push(request);
     this.#admit(identity.id);
     const known = previous && this.keys.get(previous.externalId);
     if (previous && (!known || known.blocked))

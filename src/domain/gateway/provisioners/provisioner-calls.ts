@@ -1,0 +1,63 @@
+// Calls of the provisioner by this process: at most as many at once as configured, each with its deadline, and each reported to
+// the observer.
+import pLimit from "p-limit";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../dependencies.ts";
+import {
+  type ProvisionedKey,
+  type Provisioner,
+  ProvisionerError,
+  type ProvisionRequest,
+  type RevokeRequest,
+} from "./provisioner.ts";
+
+export class ProvisionerCalls {
+  readonly #limit;
+
+  constructor(
+    private readonly mode: GatewayMode,
+    private readonly observe: GatewayDependencies["observe"],
+  ) {
+    this.#limit = pLimit(mode.settings.provisioner.maxConcurrency);
+  }
+
+  /** @param requestId of the request that caused the call @throws ProvisionerError */
+  provision(request: ProvisionRequest, requestId: string | undefined): Promise<ProvisionedKey> {
+    const whose = { userId: request.identity.id, requestId };
+    return this.#call("provision", whose, (provisioner, signal) => provisioner.provision(request, signal));
+  }
+
+  /** @throws ProvisionerError */
+  revoke(request: RevokeRequest): Promise<void> {
+    const whose = { userId: request.identity.id };
+    return this.#call("revoke", whose, (provisioner, signal) => provisioner.revoke(request, signal));
+  }
+
+  #call<T>(
+    operation: ProvisionerCall["operation"],
+    whose: Pick<ProvisionerCall, "userId" | "requestId">,
+    call: (provisioner: Provisioner, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.#limit(async () => {
+      const { provisioner, settings } = this.mode;
+      const startedMs = performance.now();
+      const told = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
+      try {
+        const timeoutMs = settings.provisioner.timeoutSeconds * SECOND_MS;
+        const answer = await call(provisioner, AbortSignal.timeout(timeoutMs));
+        this.observe({ ...told(), outcome: "succeeded" });
+        return answer;
+      } catch (thrown) {
+        const error = asProvisionerError(thrown);
+        this.observe({ ...told(), outcome: error.code, diagnosis: error.diagnosis });
+        throw error;
+      }
+    });
+  }
+}
+
+/** An unexpected exception of a provisioner is an outage for the user; the log shows it as a bug. */
+const asProvisionerError = (thrown: unknown): ProvisionerError =>
+  thrown instanceof ProvisionerError
+    ? thrown
+    : new ProvisionerError("unavailable", `the provisioner broke: ${String(thrown)}`, { cause: thrown });
