@@ -1,16 +1,16 @@
-// Ed25519 signatures over files that travel between machines: catalog bundles and releases. `openssl pkeyutl -rawin` makes
-// and checks the same ones. Keys are PEM; which signer is to be trusted, the operator says by naming a file.
+// Ed25519 signatures of files that are carried between machines: catalog bundles and releases. `openssl pkeyutl -rawin` makes and
+// checks the same signatures. Keys are PEM. The operator names a file with the keys to trust.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { DomainError } from "../errors.ts";
 import type { Secret } from "../secret.ts";
 
 export const SIGNATURE_BYTES = 64;
-/** of one file; old keys of a signer stand beside the new one */
+/** keys of one file, which may have the old keys of a signer beside the new one */
 export const TRUSTED_KEYS_MAX = 16;
 const KIND = "ed25519";
 const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g;
 
-/** A public key by which signatures are checked. */
+/** A public key that checks signatures. */
 export interface TrustedKey {
   /** SHA-256 of its DER (SubjectPublicKeyInfo), in hexadecimal */
   keyId: string;
@@ -19,14 +19,14 @@ export interface TrustedKey {
 
 export interface FileSigner {
   keyId: string;
-  /** PEM, with a line break at its end */
+  /** PEM, with a line break at the end */
   publicKey: string;
   sign(bytes: Uint8Array): Uint8Array;
 }
 
 /**
  * @param privateKey PKCS #8 in PEM
- * @param source names it in an error
+ * @param source name of the file for errors
  * @throws DomainError `signing.not_ed25519`
  */
 export function fileSigner(privateKey: Secret, source: string): FileSigner {
@@ -44,8 +44,8 @@ export function fileSigner(privateKey: Secret, source: string): FileSigner {
 
 /**
  * @param text one or more public keys in PEM
- * @param source names it in an error
- * @throws DomainError `signing.not_ed25519` for none, for too many, or for one of another kind
+ * @param source name of the file for errors
+ * @throws DomainError `signing.not_ed25519` for no key, too many keys, or a key of another kind
  */
 export function readTrustedKeys(text: string, source: string): TrustedKey[] {
   const blocks = text.match(PUBLIC_KEY) ?? [];
@@ -64,7 +64,7 @@ const keyIdOf = (key: KeyObject): string =>
     .update(key.export({ type: "spki", format: "der" }))
     .digest("hex");
 
-/** The library's own message may quote what it could not read: it is dropped. */
+/** Drops the message of the library, which may quote the input. */
 function ed25519(read: () => KeyObject, wrong: string): KeyObject {
   let key: KeyObject;
   try {

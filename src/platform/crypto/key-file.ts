@@ -1,5 +1,5 @@
-// The file in which keys leave the machine: encrypted under a passphrase, apart from any backup. A key is made of the
-// passphrase by scrypt (RFC 7914), the content is AES-256-GCM. What the keys open is for sealing.ts.
+// The file that exports keys, encrypted under a passphrase and separate from any backup. scrypt (RFC 7914) derives the key
+// from the passphrase, and AES-256-GCM encrypts the content. sealing.ts uses the keys.
 import { createCipheriv, createDecipheriv, scryptSync } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -7,7 +7,7 @@ import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 
-/** The parameters of scrypt; the file names them. */
+/** The parameters of scrypt, which the file contains. */
 export interface PassphraseCost {
   n: number;
   r: number;
@@ -16,25 +16,25 @@ export interface PassphraseCost {
 
 export const PASSPHRASE_LENGTH_MIN = 12;
 export const KEY_FILE_BYTES_MAX = 4 * 1024 * 1024;
-/** Takes 128 MB and about half a second: what OWASP asks for at least. */
+/** Takes 128 MB and about half a second: the minimum that OWASP recommends. */
 export const PASSPHRASE_COST: PassphraseCost = { n: 131_072, r: 8, p: 1 };
-/** What a file may ask of whoever opens it. */
+/** Upper bounds of the parameters in a file that is read. */
 const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** One sealing key as the file holds it. */
+/** One sealing key in the file. */
 export interface KeptKey {
-  /** of its file in the directory of keys */
+  /** name of its file in the directory of keys */
   name: string;
-  /** first digits of its digest, which stand in front of everything sealed under it */
+  /** first digits of its digest; prefix of every secret that it sealed */
   id: string;
   /** 32 bytes in base64 */
   key: string;
 }
 
-/** All that the file holds. */
+/** The content of the file. */
 export interface KeptKeys {
   sealing: readonly KeptKey[];
   /** PEM of the key that signs bundles; null without one */
@@ -75,7 +75,7 @@ export interface Encrypting {
 }
 
 /**
- * @returns the text of a file that only the passphrase opens
+ * @returns the text of a file that only the passphrase decrypts
  * @throws DomainError `passphrase.too_short`
  */
 export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE_COST }: Encrypting): string {
@@ -93,8 +93,8 @@ export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE
 }
 
 /**
- * @param file what `encryptKeys` has made
- * @throws DomainError `keys.unreadable` for another file, `keys.wrong_passphrase` also where the file was changed
+ * @param file text made by `encryptKeys`
+ * @throws DomainError `keys.unreadable` for another file, `keys.wrong_passphrase` also for a file that was changed
  */
 export function decryptKeys(file: string, passphrase: Secret): KeptKeys {
   const { salt, nonce, sealed, ...cost } = readFile(file);
@@ -120,7 +120,7 @@ function readFile(file: string): Static<typeof FileSchema> {
     const json: unknown = JSON.parse(file);
     if (Value.Check(FileSchema, json)) return json;
   } catch {
-    // not even JSON
+    // not JSON
   }
   throw unreadable();
 }

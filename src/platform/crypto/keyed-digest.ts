@@ -1,19 +1,19 @@
-// Digests under a key that only this process has: whoever sees one, or knows what was digested, can neither make one nor
-// look for two texts with the same. What is digested is for the caller.
+// Digests under a key that only this process has. Somebody who knows digests and their texts can neither make a digest nor search
+// for two texts with the same one.
 import { randomBytes } from "node:crypto";
 
 const KEY_BYTES = 32;
-/** The runtime wants room for its longest digest, whatever it writes. */
+/** The runtime requires space for its longest digest. */
 const ROOM_BYTES = 64;
-/** Of 32-bit words: 128 bits. */
+/** 32-bit words of a digest: 128 bits. */
 export const DIGEST_WORDS = 4;
 
 /** Writes the digest of a text into the words. */
 export type KeyedDigest = (text: string, into: Uint32Array) => void;
 
 /**
- * HMAC-SHA-256 cut to 128 bits (RFC 2104 sections 2 and 5), which the hardware of a server helps with. Without the key a
- * collision can only be met by chance: among a million digests each further text has a chance of 2^-108.
+ * HMAC-SHA-256 truncated to 128 bits (RFC 2104 sections 2 and 5), which servers compute in hardware. Without the key a collision
+ * happens only by chance: with a million digests, each further text has a chance of 2^-108.
  * @returns a function with a new key
  */
 export function createKeyedDigest(): KeyedDigest {

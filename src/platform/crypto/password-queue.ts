@@ -1,30 +1,30 @@
-// The queue in front of password hashing. A hash holds a core and much memory, so few run at once. A browser that has signed in
-// to its account before goes first. Of the others, one account and one address get one place at a time, and what waited for
-// neither goes before what did: a flood of guesses delays its own accounts and addresses and hardly anybody else.
+// The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that has
+// signed in to the account before goes first. Of the others, each account and each address has one check running or ready at a
+// time, so that a flood of guesses delays its own accounts and addresses and hardly anybody else.
 import { DomainError } from "../errors.ts";
 
-/** On whose behalf a password is checked. Accounts that do not exist are treated as those that do. */
+/** The requester of a password check. Accounts that do not exist are treated like existing ones. */
 export interface HashRequester {
   account: string;
-  /** null where there is none: then only the account counts */
+  /** null without an address: then only the account counts */
   address: string | null;
-  /** whether the browser has signed in to the account before: guesses from elsewhere neither delay it nor take its place */
+  /** whether the browser has signed in to the account before; guesses from elsewhere do not delay it */
   isKnown: boolean;
 }
 
-/** Work that waits for its turn, unless there is a place at once. Without an asker it is taken for that of a known browser. */
+/** Runs work when it is its turn, or at once if there is a free place. Without an asker it counts as work of a known browser. */
 export type Queued = <T>(work: () => Promise<T>, asker?: HashRequester) => Promise<T>;
 
 export const PASSWORD_HASHES_MAX = 2;
-/** Waiting checks: of known browsers altogether and as many of others, of one account, and of one address. */
+/** Waiting checks at most: of known browsers, and the same number of others; then of one account, and of one address. */
 export const PASSWORD_QUEUE_MAX = 64;
 export const PASSWORD_QUEUE_PER_ACCOUNT_MAX = 4;
 export const PASSWORD_QUEUE_PER_ADDRESS_MAX = 16;
-/** Checks of known browsers that go before one that waits: whoever owns such browsers cannot keep all others out. */
+/** Checks of known browsers that may overtake a waiting check, so that known browsers cannot block all others. */
 export const PASSWORD_KNOWN_IN_A_ROW_MAX = 4;
 const BUSY_RETRY_SECONDS = 5;
 
-/** A name that only one running piece of work may have, and how many may wait for it. */
+/** A name that only one running or ready check may have, and the number of checks that may wait for it. */
 interface Claim {
   name: string;
   waitingMax: number;
@@ -37,9 +37,9 @@ interface Job {
 }
 
 /**
- * @returns a queue of its own; one per process
- * @throws (from the queue) DomainError when too many wait already: `passwords.crowded` of the account or address,
- *   `passwords.busy` altogether
+ * @returns a new queue; use one per process
+ * @throws (from the queue) DomainError if too many checks wait: `passwords.crowded` for the account or address,
+ *   `passwords.busy` in total
  */
 export function createPasswordQueue(): Queued {
   const queue = new PasswordQueue();
@@ -54,7 +54,7 @@ export function createPasswordQueue(): Queued {
   };
 }
 
-/** Known browsers of one account share a place. Their address does not count: a whole office may have the same one. */
+/** Known browsers of one account share a place. Their address does not count, because a whole office may share one. */
 function claimsOf(asker: HashRequester | undefined): Claim[] {
   if (asker === undefined) return [];
   const { account, address, isKnown } = asker;
@@ -67,16 +67,16 @@ function claimsOf(asker: HashRequester | undefined): Claim[] {
 
 class PasswordQueue {
   #running = 0;
-  /** names of what runs and of what is ready */
+  /** names of the running and the ready checks */
   readonly #claimed = new Set<string>();
-  /** waits for nothing but a place, in the order in which it came to that */
+  /** checks that wait only for a place, in the order in which they became ready */
   readonly #ready: Job[] = [];
-  /** waits for other work with the same account or address, in order of arrival */
+  /** checks that wait for another one of the same account or address, in order of arrival */
   readonly #blocked: Job[] = [];
-  /** checks of known browsers that went before one that waited */
+  /** checks of known browsers that have overtaken a waiting check */
   #inARow = 0;
 
-  /** Resolves when the work may run. A place is handed on, so a newcomer cannot slip in before those who wait. */
+  /** Resolves when the work may run. `finish` passes a place on, so that a new check cannot overtake the waiting ones. */
   turn(claims: readonly Claim[], isKnown: boolean): Promise<void> {
     if (this.#running < PASSWORD_HASHES_MAX && this.#claim(claims)) {
       this.#running += 1;
@@ -101,7 +101,7 @@ class PasswordQueue {
     }
   }
 
-  /** @returns whether nothing that runs or is ready has one of the names; then they are taken */
+  /** Takes the names, unless a running or ready check has one of them. @returns whether they were taken */
   #claim(claims: readonly Claim[]): boolean {
     if (claims.some(({ name }) => this.#claimed.has(name))) return false;
     for (const { name } of claims) this.#claimed.add(name);
@@ -134,7 +134,7 @@ class PasswordQueue {
   }
 }
 
-/** The caller's own account or address is the reason, so it is no failure of the service. */
+/** The cause is the account or address of the caller and not the service. */
 const queueFull = (): DomainError =>
   new DomainError(
     "too_many",

@@ -1,5 +1,5 @@
-// Password hashing: argon2id with fixed cost, in turn (password-queue.ts), and the same work for an account that does not exist
-// as for one that does. How long a password must be is for identity.
+// Hashes passwords with argon2id at a fixed cost, in a queue (password-queue.ts). An account that does not exist takes the
+// same work as an existing one. The identity area checks the length of passwords.
 import type { Secret } from "../secret.ts";
 import { createPasswordQueue, type HashRequester } from "./password-queue.ts";
 
@@ -9,8 +9,8 @@ export interface Passwords {
   /** @returns the argon2id hash in PHC form */
   hash(password: Secret): Promise<string>;
   /**
-   * @param hash of the account; without one the same time is spent and the answer is false
-   * @param asker who takes turns with others; without one the check waits for nobody but the queue
+   * @param hash hash of the account; without one the check takes the same time and returns false
+   * @param asker requester, which the queue uses for fairness; without one only the queue itself delays the check
    */
   verify(password: Secret, hash: string | null | undefined, asker?: HashRequester): Promise<boolean>;
 }
@@ -24,12 +24,12 @@ export interface PasswordOptions {
   cost?: PasswordCost | undefined;
 }
 
-/** Above the OWASP minimum for argon2id; about 0.1 s of one core. */
+/** Above the OWASP minimum for argon2id; takes about 0.1 s of one core. */
 export const PASSWORD_COST: PasswordCost = { memoryKib: 65_536, passes: 2 };
 
 /**
- * @returns hashing with its own queue; one per process
- * @throws (from its methods) DomainError `passwords.busy` when the queue is full
+ * @returns password hashing with its own queue; use one per process
+ * @throws (from its methods) DomainError `passwords.busy`, `passwords.crowded` if the queue is full
  */
 export function createPasswords({ cost = PASSWORD_COST }: PasswordOptions = {}): Passwords {
   const queued = createPasswordQueue();
@@ -42,10 +42,10 @@ export function createPasswords({ cost = PASSWORD_COST }: PasswordOptions = {}):
   };
 }
 
-/** The same characters typed on two systems may arrive as different code points (NIST SP 800-63B section 5.1.1.2). */
+/** Two systems may send the same typed characters as different code points (NIST SP 800-63B section 5.1.1.2). */
 const normalized = (password: Secret): string => password.reveal().normalize("NFKC");
 
-/** A well-formed hash of zero bytes: verifying against it costs what a real one costs. */
+/** @returns a well-formed hash of zero bytes, which takes as long to verify as a real one */
 function unmatchableHash({ memoryKib, passes }: PasswordCost): string {
   const zeros = Buffer.alloc(32).toString("base64").replace("=", "");
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${zeros}$${zeros}`;

@@ -1,5 +1,5 @@
-// The files that hold sealing keys: reading them, making the first, adding the next. Another process may add one at any time,
-// so the directory is looked at again before each use. What is done with a key is sealing.ts's.
+// Reads and creates the files of sealing keys. Another process may add a file at any time, so the directory is listed again
+// before each use. sealing.ts uses the keys.
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,29 +7,32 @@ import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import { flushToDisk, permissionsText, readOwnFile } from "../own-files.ts";
 
-/** A key that is at hand. */
+/** A loaded key. */
 export interface SealingKey {
-  /** first digits of its digest; stands in front of everything sealed under it */
+  /** first digits of its digest; prefix of every secret that it sealed */
   id: string;
   bytes: Buffer;
-  /** undefined for the key of the configuration */
+  /** path of its file; undefined for the key of the configuration */
   path: string | undefined;
 }
 
 const KEY_BYTES = 32;
 const SUFFIX = ".sealing-key";
 const NUMBER_DIGITS = 4;
-/** Names that the program gives; files sort by name, and the last one seals. */
+/** File names that the program gives. Files are sorted by name, and the last key seals. */
 const NUMBERED = new RegExp(`^\\d{${NUMBER_DIGITS}}$`);
 const NONE = "0".repeat(NUMBER_DIGITS);
-/** Keys that follow each other in one directory. */
+/** Number of the last key that a directory can have. */
 const KEY_NUMBER_MAX = 10 ** NUMBER_DIGITS - 1;
 
 export class SealingKeyFiles {
   #names = "";
   #keys: readonly SealingKey[];
 
-  /** @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read, `sealing.key_unreadable` */
+  /**
+   * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users,
+   * `sealing.key_unreadable`
+   */
   constructor(
     private readonly directory: string,
     private readonly ids: Ids,
@@ -37,29 +40,29 @@ export class SealingKeyFiles {
     this.#keys = this.#read(this.#list());
   }
 
-  /** @returns the keys that lay in the directory at the last look, oldest first */
+  /** @returns the keys that were in the directory when it was last listed, oldest first */
   known(): readonly SealingKey[] {
     return this.#keys;
   }
 
-  /** @returns the keys that lie in the directory now, oldest first */
+  /** @returns the keys that are in the directory now, oldest first */
   look(): readonly SealingKey[] {
     const names = this.#list();
     if (names.join() === this.#names) return this.#keys;
     try {
       return this.#read(names);
     } catch {
-      return this.#keys; // somebody is in the midst of adding or removing a file; the next look reads it again
+      return this.#keys; // a file is just being added or removed; the next call reads the directory again
     }
   }
 
-  /** @returns the key of that id; the directory is looked at only for one that is not known */
+  /** @returns the key of that id. Lists the directory only for an unknown id. */
   find(id: string): SealingKey | undefined {
     const isWanted = (key: SealingKey): boolean => key.id === id;
     return this.#keys.find(isWanted) ?? this.look().find(isWanted);
   }
 
-  /** Makes the first key, unless another process was faster: both use what the file holds. */
+  /** Makes the first key. If another process has just made it, both use that key. */
   first(): SealingKey {
     const path = this.#pathOf(1);
     try {
@@ -71,7 +74,10 @@ export class SealingKeyFiles {
     return keyIn(path);
   }
 
-  /** @throws DomainError `sealing.names_foreign` where no name of ours follows the newest */
+  /**
+   * @returns the path of the next key
+   * @throws DomainError `sealing.names_foreign` if the newest file name has no successor
+   */
   nextPath(): string {
     const newest = this.#list().at(-1)?.slice(0, -SUFFIX.length) ?? NONE;
     const number = Number(newest) + 1;
@@ -79,19 +85,19 @@ export class SealingKeyFiles {
     return this.#pathOf(number);
   }
 
-  /** Makes a key of that path. */
+  /** Makes a key at that path. */
   add(path: string): SealingKey {
     this.#make(path);
     this.#flush();
     return keyIn(path);
   }
 
-  /** Adds a key that was kept elsewhere, under its former name where that is free; one that is there stays. */
+  /** Adds an exported key, under its former name if that is free. A key that is already present stays. */
   adopt(name: string, bytes: Uint8Array): void {
     const { id } = decodeKey(Buffer.from(bytes).toString("base64"), name);
     if (this.look().some((key) => key.id === id)) return;
     const path = join(this.directory, name);
-    // Sorts before the name that is taken, so that the key with that name goes on sealing.
+    // This name sorts before the taken name, so that the key with the taken name continues to seal.
     const other = join(this.directory, `${name.slice(0, -SUFFIX.length)}-${id}${SUFFIX}`);
     this.#make(existsSync(path) ? other : path, bytes);
     this.#flush();
@@ -114,7 +120,7 @@ export class SealingKeyFiles {
     return join(this.directory, `${String(number).padStart(NUMBER_DIGITS, "0")}${SUFFIX}`);
   }
 
-  /** A name is given to one key once, and to a whole one. */
+  /** Creates a key file. It gets its name after it is complete, and never replaces another file. */
   #make(path: string, bytes = this.ids.bytes(KEY_BYTES)): void {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     const draft = join(this.directory, `${this.ids.uuid()}.draft`);
@@ -127,7 +133,7 @@ export class SealingKeyFiles {
     }
   }
 
-  /** The name of a key must not be lost after something was sealed under it. */
+  /** Flushes the file name to the disk: it must not be lost after the key has sealed a secret. */
   #flush(): void {
     for (const place of [this.directory, dirname(this.directory)]) flushToDisk(place);
   }
@@ -135,7 +141,7 @@ export class SealingKeyFiles {
 
 /**
  * @param text 32 bytes in base64
- * @param source for the error: where it was found
+ * @param source origin of the text, for the error
  * @throws DomainError `sealing.key_invalid`
  */
 export function decodeKey(text: string, source: string): Omit<SealingKey, "path"> {
@@ -146,7 +152,7 @@ export function decodeKey(text: string, source: string): Omit<SealingKey, "path"
   throw new DomainError("invalid", "sealing.key_invalid", message, { hint: RESTORE_KEY });
 }
 
-/** Never advise a new key in place of a lost one: what the lost key sealed would not open any more. */
+/** Never recommends a new key in place of a lost one, because it could not open what the lost key sealed. */
 export const RESTORE_KEY =
   "put the same key back: from the .qmk file of `backup create --with-keys` (quartermaster backup restore FILE --keys KEYFILE), from a copy of the keys directory, or from the credential that holds it (keys.sealing_key); a new key does not open what this one sealed";
 
@@ -158,7 +164,7 @@ function keyIn(path: string): SealingKey {
   });
 }
 
-/** @throws DomainError `sealing.key_unreadable` where this user, who owns the data directory, may not read the file or its folder */
+/** @throws DomainError `sealing.key_unreadable` if this user may not read the file or its folder */
 function asKeyFile<T>(path: string, read: () => T): T {
   try {
     return read();

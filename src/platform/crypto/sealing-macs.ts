@@ -1,13 +1,13 @@
-// Marks that only a holder of a sealing key can make: for texts that go out and come back unchanged, such as links that
-// expire. Each purpose has keys of its own, derived from the sealing keys, so a mark is good for nothing else.
+// MACs under keys that are derived from the sealing keys, for texts that clients return unchanged, such as expiring links. Each
+// purpose has its own derived keys, so that a MAC is valid for one purpose only.
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 const KEY_BYTES = 32;
 
-/** Derived keys by sealing key and purpose; deriving takes as long as marking. Purposes are words of the source, so few. */
+/** Derived keys by sealing key and purpose, because deriving takes as long as a MAC. Purposes are constants, so there are few. */
 const derived = new WeakMap<Buffer, Map<string, Buffer>>();
 
-/** @returns HMAC-SHA256 in base64url under the key that is derived for the purpose (RFC 5869) */
+/** @returns the HMAC-SHA256 in base64url under the key derived for the purpose (RFC 5869) */
 export function macOf(sealingKey: Buffer, { text, purpose }: { text: string; purpose: string }): string {
   return createHmac("sha256", keyFor(sealingKey, purpose)).update(text).digest("base64url");
 }
@@ -21,7 +21,7 @@ function keyFor(sealingKey: Buffer, purpose: string): Buffer {
   return key;
 }
 
-/** Takes as long for a wrong mark as for a right one. */
+/** Compares in constant time. */
 export function isSameMac(one: string, other: string): boolean {
   const [mine, theirs] = [Buffer.from(one), Buffer.from(other)];
   return mine.length === theirs.length && timingSafeEqual(mine, theirs);

@@ -1,5 +1,5 @@
-// Seals short secrets that must be read back: AES-256-GCM under a key that is not in the
-// database, with the key's id in front and the caller's context as associated data. Where keys lie is sealing-keys.ts's.
+// Seals short secrets that must be read back: AES-256-GCM under a key that is not in the database. The id of the key is the
+// prefix, and the context of the caller is the associated data. sealing-keys.ts stores the keys.
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
@@ -8,32 +8,32 @@ import { decodeKey, RESTORE_KEY, type SealingKey, SealingKeyFiles } from "./seal
 import { isSameMac, macOf } from "./sealing-macs.ts";
 
 export interface Sealing {
-  /** @param context what the secret belongs to; the same text is needed to open it */
+  /** @param context identifies the owner of the secret; opening it needs the same text */
   seal(secret: string, context: string): string;
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
   /**
-   * Does not look at the directory, which would take longer than the mark: a key that was added meanwhile may not be used yet.
-   * @returns a mark of the text for a purpose, which nobody else can make; base64url
+   * Does not list the directory, which would take longer than the MAC, so a key that was just added may not be used yet.
+   * @returns a MAC of the text for a purpose; base64url
    */
   mac(text: string, purpose: string): string;
-  /** @returns the marks of the text for a purpose under every key that is at hand */
+  /** @returns the MACs of the text for a purpose under all keys */
   macs(text: string, purpose: string): readonly string[];
-  /** @returns whether the mark was made for this text and purpose, under any key that is at hand */
+  /** @returns whether the MAC was made for this text and purpose under any of the keys */
   isMac(mac: string, text: string, purpose: string): boolean;
-  /** @returns the id of the key that a secret was sealed under */
+  /** @returns the id of the key that sealed a secret */
   keyIdOf(sealed: string): string;
-  /** @returns the key that seals now: that of the configuration, or else the newest file */
+  /** @returns the key that seals: the key of the configuration, or else the newest file */
   activeKey(): SealingKeyView;
-  /** @returns every key that opens, oldest first */
+  /** @returns all keys that open secrets, oldest first */
   keys(): readonly SealingKeyView[];
   /**
-   * @returns the file that `addKey` would make
-   * @throws DomainError what `addKey` would throw
+   * @returns the path of the file that `addKey` would make
+   * @throws DomainError the errors of `addKey`
    */
   nextPath(): string;
   /**
-   * Makes a key file that seals from now on, in every process.
+   * Makes a key file, which all processes use for sealing from now on.
    * @throws DomainError `sealing.key_provided`, `sealing.names_foreign`
    */
   addKey(): SealingKeyView;
@@ -43,12 +43,12 @@ export interface Sealing {
 export type SealingKeyView = Omit<SealingKey, "bytes">;
 
 export interface SealingOptions {
-  /** directory of the key files, made when missing */
+  /** directory of the key files; created if it is missing */
   directory: string;
   ids: Ids;
-  /** key given by the operator, 32 bytes in base64; replaces the key file for new secrets */
+  /** key of the operator, 32 bytes in base64; seals new secrets instead of the newest file */
   provided?: Secret | undefined;
-  /** false where there is data already: keys that are missing there were lost, and looking puts no other in their place */
+  /** false if there is data already: then missing keys were lost, and opening makes no new one */
   isNew?: boolean;
 }
 
@@ -56,9 +56,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Loads every sealing key, and makes one on the first start. A key that is added later, by whichever process, is noticed
- * before the next use.
- * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or that others can read
+ * Loads all sealing keys, and makes one on the first start. A key that any process adds later is loaded before the next use.
+ * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users
  */
 export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {
   const files = new SealingKeyFiles(directory, ids);

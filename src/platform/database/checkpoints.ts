@@ -1,29 +1,29 @@
-// When the pages of a long write go from the write-ahead log into the database file. SQLite's own way is the next commit: that
-// would keep the service from answering for as long as the write itself, so another thread does it where there is one.
+// Decides when the pages of a long write are copied from the write-ahead log into the database file (a checkpoint). By default
+// SQLite does so at a commit, which would block the service for as long as the write itself. Here another thread does it.
 import type { Database } from "bun:sqlite";
 import { open } from "node:fs/promises";
 
-/** Puts the log into the file, as far as nobody needs older pages; resolves when that was tried. */
+/** Copies the log into the file, as far as no reader needs older pages; resolves after the attempt. */
 export type Checkpoint = () => Promise<unknown>;
 
 /**
- * Has what the log holds written to the disk by a thread of the runtime. A commit waits for the disk with the whole process,
- * and long for many pages.
+ * Flushes the log to the disk in a thread of the runtime. A commit would block the whole process while it flushes, and for long
+ * if there are many pages.
  */
 export async function flushLog({ filename }: Database): Promise<void> {
   try {
     await using log = await open(`${filename}-wal`);
     await log.datasync();
   } catch {
-    // The commit does the same again, and tells what is wrong with the disk.
+    // The commit flushes again, and reports what is wrong with the disk.
   }
 }
 
 export class Checkpoints {
-  /** under way, with commits that leave the log alone */
+  /** the checkpoint under way; meanwhile commits do not start one */
   #running: Promise<void> | undefined;
   #isWantedAgain = false;
-  /** pages from which a commit puts the log into the file; 0 where other software does that */
+  /** size of the log in pages at which a commit starts a checkpoint; 0 if other software runs checkpoints */
   #pagesMax = 0;
 
   constructor(
@@ -31,7 +31,7 @@ export class Checkpoints {
     private readonly checkpoint: Checkpoint | undefined,
   ) {}
 
-  /** Commits into the log only; the file follows in another thread, or else with the next commit. */
+  /** Commits to the log only. Another thread then updates the file; without one, the next commit does. */
   after(commit: () => void): void {
     if (!this.#running) this.#pagesMax = this.#pagesMaxNow();
     this.#setPagesMax(0);
@@ -43,7 +43,7 @@ export class Checkpoints {
     }
   }
 
-  /** Resolves when no checkpoint is under way. */
+  /** Resolves when no checkpoint is running. */
   async ended(): Promise<void> {
     await this.#running;
   }
@@ -56,7 +56,7 @@ export class Checkpoints {
   async #perform(checkpoint: Checkpoint): Promise<void> {
     do {
       this.#isWantedAgain = false;
-      await checkpoint().catch(() => {}); // then a commit does it, and tells what is wrong with the disk
+      await checkpoint().catch(() => {}); // the next commit tries again, and reports what is wrong with the disk
     } while (this.#isWantedAgain);
     this.#running = undefined;
     this.#setPagesMax(this.#pagesMax);

@@ -1,19 +1,19 @@
-// Whether a write that comes often should wait a moment for others of its kind, so that they share a commit: each commit
-// stops all requests until the disk has answered. How writes are put together is write-queue.ts's.
+// Decides whether a frequent write waits for a moment, so that it shares a commit with others of its kind. Each commit blocks all
+// requests until the disk has answered. write-queue.ts groups the writes.
 
-/** How long such a write waits at most. */
+/** The longest wait of such a write. */
 export const COMPANY_MS = 2;
-/** A second; with fewer there is nobody to wait for. */
+/** Writes per second; with fewer of them, waiting is useless. */
 export const COMPANY_RATE_MIN = 200;
 /**
- * A write that comes so soon after a commit comes from a caller who waited for that commit. All who will come with it are
- * here within the same turn, and to wait would only make callers slower who send one after the other.
+ * A write that arrives this soon after a commit is from a caller who waited for that commit. The writes to group it with
+ * arrive in the same turn, and waiting would only delay callers who send one write after the other.
  */
 export const ANSWERED_MS = 0.5;
 
-/** Weight of the newest gap in the mean. */
+/** Weight of the newest gap in the moving mean. */
 const NEWEST = 1 / 16;
-/** Of a gap, so that a rush after a long rest is soon seen as one. */
+/** Upper bound of a gap, so that a burst after a long pause is detected soon. */
 const GAP_MS_MAX = 200;
 const SECOND_MS = 1_000;
 
@@ -22,7 +22,10 @@ export class Company {
   #lastMs = Number.NEGATIVE_INFINITY;
   #committedMs = Number.NEGATIVE_INFINITY;
 
-  /** @returns how long the write that comes now waits; times are of a clock that nobody sets */
+  /**
+   * @param nowMs time of a monotonic clock
+   * @returns how long the present write waits, in milliseconds
+   */
   waitFor(nowMs: number): number {
     const gapMs = Math.min(GAP_MS_MAX, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
@@ -31,7 +34,7 @@ export class Company {
     return comesOften && nowMs - this.#committedMs >= ANSWERED_MS ? COMPANY_MS : 0;
   }
 
-  /** Callers are answered now. */
+  /** Notes a commit, after which callers are answered. */
   committed(nowMs: number): void {
     this.#committedMs = nowMs;
   }

@@ -1,5 +1,5 @@
-// One connection to the database file, with the pragmas that every connection of ours has. Who writes over which is for
-// database.ts.
+// Opens one connection to the database file, with the pragmas that all connections share. database.ts decides which connection
+// writes.
 import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -7,36 +7,36 @@ import { withoutFolderLinks } from "../own-files.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
-/** Pages each connection may keep in memory: random look-ups in a large table must not ask the system for each page. */
+/** Page cache of one connection, so that random look-ups in a large table need no system call for each page. */
 export const PAGE_CACHE_KIB = 16_384;
-/** How long a write waits for another process's transaction; waiting stops the whole process. */
+/** How long a write waits for the transaction of another process. Waiting blocks the whole process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 const MODE_RETRY_MS = 5;
-/** 32 MB of write-ahead log: SQLite's own thousand pages would copy those that change often again and again. */
+/** 32 MB of write-ahead log. With the default of 1,000 pages, SQLite would copy frequently changed pages again and again. */
 const CHECKPOINT_PAGES = 8_000;
 
 export interface ConnectionOptions {
-  /** makes a missing file, readable by its owner only */
+  /** creates a missing file, readable by its owner only */
   create?: true;
   readonly?: true;
-  /** with `readonly`: makes no -wal and no -shm where nobody has the database open */
+  /** with `readonly`: creates no -wal and no -shm file if no process has the database open */
   untouched?: true;
   /** instead of BUSY_TIMEOUT_MS */
   busyTimeoutMs?: number;
   /** instead of PAGE_CACHE_KIB */
   pageCacheKib?: number;
   /**
-   * keeps temporary tables and what undoes a savepoint in memory, and not in files of the system's temporary folder: there
-   * the writes of one commit wrote ten times what they committed
+   * keeps temporary tables and savepoint journals in memory instead of files in the temporary folder of the system, where they
+   * took ten times the bytes of the commit
    */
   tempInMemory?: true;
-  /** other software copies the write-ahead log and decides when it is put into the file */
+  /** other software replicates the write-ahead log and runs the checkpoints */
   replicated?: boolean;
 }
 
 /**
- * @returns a connection with the pragmas every connection of ours has
+ * @returns a connection with the shared pragmas
  * @throws DomainError `storage.*` when the file cannot be opened or is not a database
  */
 export function openConnection(file: string, options: ConnectionOptions): Database {
@@ -73,8 +73,8 @@ const flagsOf = ({ create, readonly }: Pick<ConnectionOptions, "create" | "reado
 };
 
 /**
- * A reader in write-ahead mode makes -wal and -shm where they are missing. Without a log nobody has the database open and the file
- * alone is the database, so SQLite may take it as one that nobody changes.
+ * A reader in write-ahead mode creates missing -wal and -shm files. Without a log no process has the database open and the file
+ * holds everything, so SQLite can open it as immutable.
  */
 function openUntouched(file: string): Database {
   if (existsSync(`${file}-wal`)) return openSqliteFile(file, constants.SQLITE_OPEN_READONLY);
@@ -82,7 +82,7 @@ function openUntouched(file: string): Database {
   return new Database(`${pathToFileURL(withoutFolderLinks(file)).href}?mode=ro&immutable=1`, flags);
 }
 
-/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file would collide. */
+/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file need retries. */
 function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -97,8 +97,8 @@ function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
 }
 
 /**
- * A process that was killed while it made the file leaves a rollback journal, which only a writing connection may play back; a
- * reading one would fail.
+ * A process that was killed while it created the file leaves a rollback journal. Only a writing connection can roll it back; a
+ * read-only one fails.
  */
 function rollBackInterrupted(file: string): void {
   if (!existsSync(`${file}-journal`)) return;
@@ -106,16 +106,16 @@ function rollBackInterrupted(file: string): void {
     using writing = openSqliteFile(file, constants.SQLITE_OPEN_READWRITE);
     writing.query("SELECT 1 FROM sqlite_schema").get();
   } catch {
-    // the reading connection meets the same and says what is wrong
+    // The read-only connection meets the same error and reports it.
   }
 }
 
-/** SQLite would make it readable by everybody; its sidecar files get the mode of the database. */
+/** SQLite would create the file readable by all users. Its sidecar files get the mode of the database. */
 function makeOwnerOnly(file: string): void {
   if (existsSync(file)) return;
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // SQLite opens it next and says what is wrong
+    // SQLite opens the file next and reports what is wrong.
   }
 }

@@ -1,5 +1,5 @@
-// One SQLite file: a single writing connection, and a read-only one beside it. Knows no tables: callers build statements
-// with drizzle. Rows are changed by `write` and its neighbors only, whose order and commits are in write-queue.ts.
+// Access to one SQLite file through one writing and one read-only connection. Knows no tables: callers build statements with
+// drizzle. Rows are changed only by `write` and its variants; write-queue.ts orders and commits them.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
@@ -10,65 +10,68 @@ import { drizzleOver } from "./drizzle.ts";
 import type { Topic } from "./moved-topics.ts";
 import { type Work, WriteQueue } from "./write-queue.ts";
 
-/** drizzle over one connection, inside `write` the writing one */
+/** drizzle over one connection; inside `write`, the writing one */
 export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
 export type { Topic } from "./moved-topics.ts";
 
-/** A promise where a plain value is wanted does not compile: bun:sqlite would commit before it settles. */
+/** Rejects promises at compile time, because bun:sqlite would commit before they settle. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
 
 export interface Db {
-  /** Read-only. Sees every commit of ours, and those of other processes that are LOOK_AGAIN_MS old. */
+  /** Read-only. Sees every commit of this process, and those of other processes after FOREIGN_COMMIT_CHECK_MS. */
   readonly read: Connection;
-  /** @returns what `ask` returns; all its statements on `read`, even on one that was taken earlier, see the same moment */
+  /** @returns the result of `ask`. All its statements on `read` see one snapshot, even on a `read` obtained earlier. */
   readConsistently<T>(ask: () => Sync<T>): T;
   /**
-   * Until it is disposed, all statements on `read` see the same moment, in however many turns. Nobody in this process hears of what
-   * others commit meanwhile, and the write-ahead log cannot be cleared: for a command that reads, and never for a service.
+   * Until it is disposed, all statements on `read` see one snapshot, over any number of turns. This process does not see
+   * commits of other processes meanwhile, and the write-ahead log cannot be reset. Only for commands that read, never for a
+   * service.
    */
   hold(): Disposable;
   /**
-   * Runs a synchronous function in a durable transaction, grouped with the writes that wait beside it; each has a
-   * savepoint of its own, so a failing one leaves its neighbors alone. Resolves after COMMIT reached the disk.
-   * @param topic names the only caches the write can make stale, beside those that its statements name by `moveRevision`;
-   *   without it every cache is dropped
-   * @throws what `fn` throws; DomainError `storage.*`
+   * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. Each write has its own
+   * savepoint, so that a failure does not affect the others. Resolves after COMMIT has reached the disk.
+   * @param topic topic of the only caches that the write can make stale, besides those that its statements name with
+   *   `moveRevision`; without it every cache is dropped
+   * @throws the errors of `fn`; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * `write` for work that takes long: wherever `fn` yields, the event loop turns, so that others read and are answered.
-   * It promises what `write` does. Its transaction is its own, and other writes wait behind it until it has ended.
+   * `write` for long work, with the same guarantees: whenever `fn` yields, the event loop runs and requests that read are
+   * answered. The transaction is not shared, and other writes wait until it has ended.
    */
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
-   * `write` for work that many callers have, each its own: while it comes often it may wait COMPANY_MS for others, so that they
-   * share a commit.
+   * `write` for a frequent kind of write from many callers. While such writes are frequent, each may wait up to COMPANY_MS for
+   * others to share a commit with.
    */
   writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
-  /** `write` for work that nobody waits for: it waits BACKGROUND_BATCH_MS for company, as a commit stops all requests for a moment. */
+  /**
+   * `write` for work that no caller waits for. It waits up to BACKGROUND_BATCH_MS to share a commit, which blocks all requests.
+   */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * Grows whenever rows of the topic may have changed, by us or (PRAGMA data_version) by another process. What is read
-   * after it was asked for is never older, so whoever keeps rows asks first.
+   * Grows whenever rows of the topic may have changed, by this process or (PRAGMA data_version) by another one. Rows that are
+   * read after this call are never older than the revision, so a cache asks for the revision before it reads.
    */
   revision(topic: Topic): number;
   /** Waits for queued writes, then closes both connections. Safe to repeat. */
   close(): Promise<void>;
 }
 
-/** How long background writes wait for company: 20 commits in a second at most. */
+/** How long background writes wait to share a commit: at most 20 commits per second. */
 export const BACKGROUND_BATCH_MS = 50;
 
 /**
- * What another process committed is seen by requests that come this much later, or in a later turn of the event loop. A turn
- * may be long, and what comes in at its end must not be answered with what was true at its beginning.
+ * A commit of another process is visible after this time, or in the next turn of the event loop. A turn may be long, and a
+ * request that arrives at its end must not be answered with the state at its beginning.
  */
 export const FOREIGN_COMMIT_CHECK_MS = 1;
 const CHECK_NOW = 0;
 
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> {
-  /** puts the log of a long write into the file; the next commit does that where it is left out */
+  /** runs the checkpoint after a long write; without it the next commit does */
   checkpoint?: Checkpoint | undefined;
 }
 
@@ -97,8 +100,8 @@ export function openReadOnlyDatabase(file: string): Db {
 }
 
 /**
- * Compiles a statement once for each connection: drizzle's builder costs ten times the query.
- * @returns a function that gives the compiled statement of a connection
+ * Compiles a statement once for each connection, because drizzle's builder costs ten times the query.
+ * @returns a function that returns the compiled statement of a connection
  */
 export function statement<S>(build: (connection: Connection) => S): (connection: Connection) => S {
   const compiled = new WeakMap<Connection, S>();
@@ -117,14 +120,14 @@ class GroupedDatabase implements Db {
   readonly #rollback;
   readonly #look;
   readonly #dataVersion;
-  /** a transaction is open on the reader: locks cost more than a small query, so they are taken once in a turn */
+  /** a transaction is open on the reader; locks cost more than a small query, so they are taken once per turn */
   #isReading = false;
   readonly #ownRevision = new Map<Topic, number>();
   #everyTopic = 0;
   #seenVersion = -1;
-  /** a turn that has looked for others' commits looks again at this time */
+  /** time at which the present turn checks again for commits of other processes */
   #lookAgainMs = CHECK_NOW;
-  /** how many want what is read to stay of one moment, however long it takes */
+  /** number of callers that hold the present snapshot */
   #holds = 0;
   readonly #queue: WriteQueue;
   readonly #company = new Company();
@@ -161,7 +164,7 @@ class GroupedDatabase implements Db {
   hold(): Disposable {
     this.#readOn();
     this.#holds += 1;
-    this.#look.get(); // a transaction has no moment before it reads
+    this.#look.get(); // a transaction has no snapshot before its first read
     return {
       [Symbol.dispose]: () => {
         this.#holds -= 1;
@@ -210,7 +213,7 @@ class GroupedDatabase implements Db {
     this.writer.close();
   }
 
-  /** Two system calls, so once for all requests that the runtime found waiting together, which were sent before. */
+  /** Costs two system calls, so it runs once for all requests that the runtime reads in one turn. */
   #lookForOthers(): void {
     if (this.#holds > 0 || performance.now() < this.#lookAgainMs) return;
     this.#endReading();
@@ -227,7 +230,7 @@ class GroupedDatabase implements Db {
     if (this.#holds === 0) this.#endReading();
   };
 
-  /** A revision that was told must never be newer than what is read after it, so reading begins after the look. */
+  /** A revision must never be newer than the rows that are read after it, so the transaction begins after the check. */
   #readOn(): void {
     this.#lookForOthers();
     if (this.#isReading) return;
@@ -235,9 +238,9 @@ class GroupedDatabase implements Db {
     this.#isReading = true;
   }
 
-  /** By ROLLBACK, which statements that are not at their end cannot keep from giving the locks back. */
+  /** Uses ROLLBACK, which releases the locks even while statements are unfinished. */
   #endReading(): void {
-    if (this.#isReading && this.reader.inTransaction) this.#rollback.run(); // SQLite may have done it after a failure
+    if (this.#isReading && this.reader.inTransaction) this.#rollback.run(); // SQLite may have ended it after a failure
     this.#isReading = false;
   }
 

@@ -1,5 +1,5 @@
-// drizzle over one connection, the placeholders of its compiled statements, and the number of rows that one changed. database.ts
-// decides which connection is used, and compiles statements.
+// drizzle over one connection, the placeholders of compiled statements, and the number of rows that a statement changed.
+// database.ts chooses the connection and compiles statements.
 import type { Database } from "bun:sqlite";
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { BunSQLiteDatabase, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
@@ -22,7 +22,10 @@ export function drizzleOver(connection: Database): BunSQLiteDatabase {
  * then compiles the statement again for each value bound: 3 to 9 µs for a look-up of 1 µs.
  */
 class OpaqueParameters extends SQLiteSyncDialect {
-  /** A constant text stays readable: SQLite uses a partial index (`WHERE status = 'pending'`) only for a value that it can read. */
+  /**
+   * Keeps constant text as a bare `?`: SQLite uses a partial index (`WHERE status = 'pending'`) only for a value that it can
+   * read.
+   */
   override escapeParam(_position: number, value?: unknown): string {
     return typeof value === "string" ? "?" : "+?";
   }
@@ -42,7 +45,7 @@ export function insertAll(table: SQLiteTable): Record<string, SQL> {
 export const updateAll = (columns: Columns): Record<string, SQL> =>
   forEach(columns, (column, name) => sql`${sql.param(sql.placeholder(name), column)}`);
 
-/** @returns the changes of an upsert: each of the columns gets the value that could not be inserted */
+/** @returns the changes of an upsert: each of the columns gets the value of the conflicting row */
 export const overwriteAll = (columns: Columns): Record<string, SQL> =>
   forEach(columns, ({ name }) => sql.raw(`excluded.${name}`));
 

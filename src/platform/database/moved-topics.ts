@@ -1,8 +1,8 @@
-// Topics whose revision moves because of a statement, whatever topic its write names. A statement that a cache must never
-// miss says so itself: then no caller can forget it. The revisions are database.ts's, which moves them after COMMIT.
+// Topics whose revision changes because of a statement, in addition to the topic of its write. A statement that a cache must
+// never miss marks its topic itself, so that no caller can forget it. database.ts changes the revisions after COMMIT.
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 
-/** What a cache is about; a write that names its topic leaves other caches alone, and `unobserved` rows are in none. */
+/** The subject of a cache. A write that names its topic does not affect other caches; no cache holds `unobserved` rows. */
 export type Topic =
   | "access"
   | "branding"
@@ -16,14 +16,14 @@ export type Topic =
 
 const moved = new WeakMap<BunSQLiteDatabase, Set<Topic>>();
 
-/** Marks the topic: its revision moves when the write that this statement is part of is committed. */
+/** Marks a topic, whose revision changes when the present write is committed. */
 export function moveRevision(tx: BunSQLiteDatabase, topic: Topic): void {
   const topics = moved.get(tx);
   if (topics) topics.add(topic);
   else moved.set(tx, new Set([topic]));
 }
 
-/** @returns the topics that were marked since the last time, and forgets them */
+/** @returns the topics marked since the last call, and clears them */
 export function takeMovedTopics(tx: BunSQLiteDatabase): readonly Topic[] {
   const topics = moved.get(tx);
   if (!topics || topics.size === 0) return [];

@@ -1,22 +1,22 @@
-// One moment of the database, kept for reading over several turns of the event loop. It holds back the clearing of the
-// write-ahead log while it is open, so whoever opens one closes it soon.
+// A snapshot of the database for reading over several turns of the event loop. While it is open the write-ahead log cannot be
+// reset, so close it soon.
 import { openConnection } from "./connection.ts";
 import type { Connection } from "./database.ts";
 import { drizzleOver } from "./drizzle.ts";
 
 export interface Snapshot {
-  /** sees what was committed before its first statement, and nothing later */
+  /** sees the commits before its first statement, and none after it */
   readonly connection: Connection;
   close(): void;
 }
 
-/** It is read from one end to the other: pages that were read are not wanted again. */
+/** Small, because a snapshot is read sequentially and each page only once. */
 const PAGE_CACHE_KIB = 2_048;
 
 export type OpenSnapshot = () => Snapshot;
 
 /**
- * Opens a read-only connection of its own with a transaction on it.
+ * Opens a separate read-only connection and begins a transaction on it.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
 export function openSnapshot(file: string): Snapshot {
@@ -25,7 +25,7 @@ export function openSnapshot(file: string): Snapshot {
   return {
     connection: drizzleOver(own),
     close() {
-      own.run("COMMIT"); // compiled statements keep a closed connection until they are collected, its moment too
+      own.run("COMMIT"); // until they are collected, compiled statements keep a closed connection and its snapshot
       own.run("PRAGMA shrink_memory");
       own.close();
     },

@@ -1,10 +1,10 @@
-// The one place that opens a SQLite file: never through a symbolic link. SQLite itself refuses links in the places of -wal and
-// -shm. What connections are used for is connection.ts's.
+// The only place that opens a SQLite file, and never through a symbolic link. SQLite itself refuses links in place of its -wal
+// and -shm files. connection.ts configures the connections.
 import { constants, Database } from "bun:sqlite";
 import { withoutFolderLinks } from "../own-files.ts";
 
 /**
- * @param flags of SQLite's open, without SQLITE_OPEN_NOFOLLOW
+ * @param flags of `sqlite3_open_v2`, without SQLITE_OPEN_NOFOLLOW
  * @throws SQLiteError SQLITE_CANTOPEN_SYMLINK for a link
  */
 export const openSqliteFile = (file: string, flags: number): Database =>

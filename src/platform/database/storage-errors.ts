@@ -1,16 +1,16 @@
-// What SQLite reports, in the terms of the product: a violated constraint by its columns, the machine's failures as
-// DomainErrors with a next step.
+// Translates errors of SQLite: a violated constraint into the names of its columns, and failures of the machine into DomainErrors
+// with a next step.
 import { SQLiteError } from "bun:sqlite";
 import { DomainError } from "../errors.ts";
 
-/** @returns the name of the violated constraint's columns (`users.email_key`), or undefined for any other error */
+/** @returns the columns of the violated constraint (`users.email_key`); undefined for any other error */
 export function uniqueViolation(error: unknown): string | undefined {
   const failure = sqliteErrorIn(error);
   if (failure?.code !== "SQLITE_CONSTRAINT_UNIQUE") return undefined;
   return failure.message.replace("UNIQUE constraint failed: ", "");
 }
 
-/** @returns the error of SQLite; drizzle wraps what its raw `sql` statements throw, and hands on what its builders throw */
+/** @returns the error of SQLite; drizzle wraps the errors of raw `sql` statements, and passes on those of its builders */
 export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
   if (error instanceof SQLiteError) return error;
   return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
@@ -22,7 +22,7 @@ const DISK_FULL = {
   hint: "make room on the file system of the data directory: df -h",
 };
 
-/** What helps where the file is damaged. */
+/** The next step for a damaged file. */
 export const RESTORE =
   "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
 const REACHABLE =
@@ -30,7 +30,7 @@ const REACHABLE =
 
 const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: string }> = {
   SQLITE_FULL: DISK_FULL,
-  SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first to open a database needs room beside it
+  SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first process to open a database needs space for its -shm file
   SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
   SQLITE_READONLY: {
     reason: "storage.not_permitted",
@@ -56,7 +56,7 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
   },
 };
 
-/** @returns a DomainError for what the machine did wrong, any other error as it is */
+/** @returns a DomainError for a failure of the machine; any other error unchanged */
 export function asStorageError(error: unknown): unknown {
   const code = sqliteErrorIn(error)?.code;
   const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));

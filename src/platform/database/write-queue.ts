@@ -1,5 +1,5 @@
-// Writes in the order in which they were asked for: short ones share a transaction and its commit, a long one has its own
-// and stops for others wherever it yields. What the rows mean, and which caches a write makes stale, is for others.
+// Runs writes in the order of their requests. Short writes share a transaction and its commit. A long write has its own
+// transaction, and other work runs whenever it yields. database.ts updates the revisions of caches.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectGarbage } from "../memory/garbage.ts";
@@ -9,25 +9,26 @@ import { drizzleOver } from "./drizzle.ts";
 import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
 
-/** Writes that share one COMMIT at most; more wait for the next one. */
+/** Writes that share one COMMIT at most. Further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
 
-/** Steps of a long write that leave their rows and texts behind before these are collected. */
+/** Steps of a long write between two garbage collections. */
 const STEPS_PER_COLLECTION = 16;
 
 /**
- * Pages that a long write may keep in memory. What is beyond goes into the log with each step, so that the last one has no more
- * to write than this.
+ * Page cache of a long write. Pages beyond it go to the log with each step, so that the commit has no more than this to write.
  */
 const LONG_WRITE_CACHE_KIB = 2_048;
 
-/** Steps of a long write whose pages go to the disk together, while others are served; a commit waits for all that did not. */
+/**
+ * Steps of a long write between two flushes of the log, during which requests are answered. A commit waits for unflushed pages.
+ */
 const STEPS_PER_FLUSH = 4;
 
-/** What to do in a transaction, in one step or in many. */
+/** The work of a transaction, in one step or in many. */
 export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLiteDatabase): Steps<T> };
 
-/** Tells the caller how it ended. */
+/** Reports the outcome to the caller. */
 type Answer = () => void;
 
 interface ShortJob {
@@ -43,17 +44,17 @@ interface LongJob {
 export class WriteQueue {
   readonly #tx: BunSQLiteDatabase;
   #jobs: (ShortJob | LongJob)[] = [];
-  /** a flush is on its way, or goes on over several turns */
+  /** a flush is scheduled or running */
   #isDue = false;
   #patience: { timer: Timer; endsMs: number } | undefined;
   #idle: (() => void)[] = [];
-  /** of a long write, whose steps have all been taken */
+  /** the present long write has taken all its steps */
   #isAtCommit = false;
   readonly #checkpoints: Checkpoints;
 
   /**
-   * @param beforeCommit ends what reads: SQLite clears its log only while nobody needs an older page of it
-   * @param checkpoint puts the log into the file in another thread
+   * @param beforeCommit ends the read transaction: SQLite resets its log only while no reader needs an older page of it
+   * @param checkpoint copies the log into the file in another thread
    */
   constructor(
     private readonly writer: Database,
@@ -65,9 +66,9 @@ export class WriteQueue {
   }
 
   /**
-   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `patienceMs`
-   *   is how long the work may wait for company
-   * @throws what the work throws; DomainError `storage.*`
+   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `patienceMs` is how
+   *   long the work may wait to share a commit
+   * @throws the errors of the work; DomainError `storage.*`
    */
   add<T>(
     work: Work<T>,
@@ -93,7 +94,7 @@ export class WriteQueue {
     await this.#checkpoints.ended();
   }
 
-  /** The first job that waits for nobody takes the patient ones along. */
+  /** A job without patience starts the flush for all waiting jobs. */
   #schedule(patienceMs: number): void {
     if (this.#isDue || this.#jobs.length === 0) return;
     if (patienceMs > 0 && this.#jobs.length < WRITE_BATCH_MAX) {
@@ -106,7 +107,7 @@ export class WriteQueue {
     setImmediate(() => this.#flush());
   }
 
-  /** Whoever has the least patience decides for all. */
+  /** The shortest patience of all waiting jobs counts. */
   #wait(patienceMs: number): void {
     const endsMs = performance.now() + patienceMs;
     if (this.#patience && this.#patience.endsMs <= endsMs) return;
@@ -137,7 +138,7 @@ export class WriteQueue {
     else void flushLog(this.writer).then(() => setImmediate(next));
   }
 
-  /** @param answers one for each of the first jobs, which have ended */
+  /** @param answers one for each of the first jobs in the queue, which have ended */
   #end(answers: readonly Answer[]): void {
     this.#isDue = false;
     this.#jobs.splice(0, answers.length);
@@ -146,7 +147,7 @@ export class WriteQueue {
     if (this.#jobs.length === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** @returns what to tell each caller; nobody hears "done" before COMMIT returned */
+  /** @returns an answer for each caller, to be given after COMMIT has returned */
   #commit(batch: readonly ShortJob[]): Answer[] {
     try {
       this.#run("BEGIN IMMEDIATE");
@@ -160,16 +161,16 @@ export class WriteQueue {
     }
   }
 
-  /** A lone job needs no savepoint: its failure may roll the whole transaction back. */
+  /** A single job needs no savepoint, because its failure may roll back the whole transaction. */
   #runJob(job: ShortJob, isolated: boolean): Answer {
-    takeMovedTopics(this.#tx); // of a job that failed
+    takeMovedTopics(this.#tx); // clears the marks of a failed job
     if (isolated) this.#run("SAVEPOINT job");
     try {
       const answer = job.run(this.#tx);
       if (isolated) this.#run("RELEASE job");
       return answer;
     } catch (error) {
-      // SQLite ends the transaction by itself after some failures (full disk): then every job of the batch failed.
+      // After some failures, such as a full disk, SQLite ends the transaction itself. Then every job of the batch has failed.
       if (!this.writer.inTransaction) throw error;
       this.#run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
       this.#run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
@@ -178,7 +179,7 @@ export class WriteQueue {
     }
   }
 
-  /** @returns what to tell the caller, as `#commit` */
+  /** @returns the answer for the caller, as `#commit` */
   *#commitInSteps(job: LongJob): Steps<Answer> {
     const cache = this.writer.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
     try {
@@ -204,7 +205,7 @@ export class WriteQueue {
     return asStorageError(error);
   }
 
-  /** Compiled once: around a small write these statements would cost more to compile than it takes to run. */
+  /** Uses cached statements, which would take longer to compile than a small write takes to run. */
   #run(control: string): void {
     this.writer.query(control).run();
   }
@@ -225,7 +226,7 @@ function jobOf<T>(
 
 function refusePromise(value: unknown): void {
   if (typeof value !== "object" || value === null || !("then" in value)) return;
-  if (value instanceof Promise) value.catch(() => {}); // nobody awaits it; the error below reports the mistake
+  if (value instanceof Promise) value.catch(() => {}); // not awaited; the error below reports the mistake
   throw new TypeError(
     "a write must not return a promise, or a statement that was not run: it would commit too early",
   );

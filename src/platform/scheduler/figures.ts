@@ -1,18 +1,17 @@
-// What the scheduler counts. The figures themselves are kept by metrics.ts,
-// the moments to count are chosen by scheduler.ts.
+// The metrics of the scheduler. scheduler.ts decides when they change, and metrics.ts stores them.
 import { SECOND_MS } from "../clock.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./tables.ts";
 
 export interface JobMetrics {
-  /** Starts the job's figures at zero, and tells how often it is to run. */
+  /** Sets the counters of the job to zero, and its period. */
   add(job: { name: string; everyMs: number }): void;
-  /** Takes over what an earlier process recorded, so that a restart does not look like a job overdue. */
+  /** Restores the last success that an earlier process recorded, so that the job does not look overdue after a restart. */
   recall(row: JobRow): void;
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
 }
 
-/** @returns counters that do nothing where nobody asked for metrics */
+/** @returns counters that do nothing without metrics */
 export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
   const runs = metrics?.counter("job_runs_total", "Runs of scheduled jobs by how they ended.", {
     labels: { job: [], outcome: JOB_OUTCOMES },

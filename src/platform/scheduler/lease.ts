@@ -1,29 +1,29 @@
-// When a job's lease is good, and when it may be taken from its owner. Leases are compared by the wall clock because
-// processes share nothing else; a clock that jumps is dealt with by patience, see TAKEOVER_TURNS.
+// Decides whether the lease of a job is valid, and when another process may take it over. Leases are compared with the wall
+// clock, because processes share no other clock. TAKEOVER_TURNS handles jumps of the clock.
 import { SECOND_MS } from "../clock.ts";
 import type { JobRow } from "./tables.ts";
 
-/** How long a lease outlives the run's time limit, for a run that winds down slowly. */
+/** How long a lease lasts beyond the time limit of the run, for a run that ends slowly. */
 export const LEASE_GRACE_MS = 30 * SECOND_MS;
 /**
- * Turns for which a lease must look dead before it is taken over. A jump of the clock makes a good lease look dead,
- * too, but then its owner renews it within one turn.
+ * Turns for which a lease must look expired before it is taken over. After a jump of the clock a valid lease also looks
+ * expired, but its owner renews it within one turn.
  */
 export const TAKEOVER_TURNS = 5;
 
-/** @returns until when a lease taken or renewed at `nowMs` holds, for a run of at most `timeLimitMs` */
+/** @returns the end of a lease that is taken or renewed at `nowMs`, for a run of at most `timeLimitMs` */
 export const leaseUntilMs = (timeLimitMs: number, nowMs: number): number =>
   nowMs + timeLimitMs + LEASE_GRACE_MS;
 
-/** @returns whether the lease can belong to a run that began lately by the present clock */
+/** @returns whether the lease can belong to a running job by the present clock */
 export const isLeaseValid = (
   untilMs: number,
   { timeLimitMs, nowMs }: { timeLimitMs: number; nowMs: number },
 ): boolean => untilMs > nowMs && untilMs <= leaseUntilMs(timeLimitMs, nowMs);
 
 /**
- * @returns a function to be asked once a turn whether a job can be taken: it has no lease, or one that looked dead
- *   and did not change for TAKEOVER_TURNS turns
+ * @returns a function to call once a turn. It returns whether a job can be taken: it has no lease, or its lease has looked
+ *   expired and has not changed for TAKEOVER_TURNS turns.
  */
 export function createTakeover(): (row: JobRow, present: { timeLimitMs: number; nowMs: number }) => boolean {
   const suspects = new Map<string, { lease: string; turns: number }>();

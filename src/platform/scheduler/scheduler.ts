@@ -1,6 +1,6 @@
-// Runs named jobs when they are due, each in one process at a time.
-// Due times and leases are rows, so a restart or a second process goes on where another left off; what a job does
-// belongs to its area. The wall clock may jump: nothing here waits for a far time, every turn compares afresh.
+// Runs named jobs when they are due, each in one process at a time. Due times and leases are rows, so that a restart or a
+// second process continues the schedule. The areas implement the jobs. The wall clock may jump, so every turn compares the
+// times again and nothing waits for a distant time.
 
 import { type Clock, DAY_MS, SECOND_MS } from "../clock.ts";
 import type { Db } from "../database/database.ts";
@@ -15,7 +15,7 @@ import type { JobOutcome, JobRow } from "./tables.ts";
 
 export const TURN_MS = SECOND_MS;
 export const TIME_LIMIT_MAX_MS = DAY_MS;
-/** How long `stop` waits for runs that were told to end. */
+/** How long `stop` waits for aborted runs. */
 export const STOP_WAIT_MS = 10 * SECOND_MS;
 export const JOB_ERROR_LENGTH_MAX = 500;
 
@@ -25,26 +25,29 @@ export interface Job {
   everyMs: number;
   /** up to this much is added at random, so that jobs and installations spread out */
   jitterMs: number;
-  /** then the signal aborts; 1 to TIME_LIMIT_MAX_MS */
+  /** after this time the signal aborts; 1 to TIME_LIMIT_MAX_MS */
   timeLimitMs: number;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface Scheduler {
-  /** Adds a job; a turn plans its first run within `jitterMs`, a later turn begins it. A name used twice or a bad time limit is a bug and throws. */
+  /**
+   * Adds a job. The next turn plans its first run within `jitterMs`, and a later turn starts it.
+   * @throws for a duplicate name or an invalid time limit, which are bugs
+   */
   register(job: Job): void;
   /**
-   * Ends the leases that earlier processes left behind, so that their jobs run at once. Call it before `start`, and only in the
-   * process that holds the directory's lock: that lock proves that no other process runs jobs.
+   * Ends the leases of earlier processes, so that their jobs can run at once. Call it before `start`, and only in the process
+   * that holds the lock of the data directory: the lock proves that no other process runs jobs.
    */
   takeOverLeases(): Promise<void>;
   /** Takes a turn now and every second. */
   start(): void;
-  /** Aborts the runs, waits for them at most STOP_WAIT_MS, and gives their leases back. */
+  /** Aborts the runs, waits for them up to STOP_WAIT_MS, and releases their leases. */
   stop(): Promise<void>;
   /** Takes one turn and waits for the runs it started. */
   runDue(): Promise<void>;
-  /** @returns UTC milliseconds of the last turn that read the jobs and looked at each; 0 before the first */
+  /** @returns the time of the last complete turn, UTC milliseconds; 0 before the first */
   lastBeatMs(): number;
 }
 
@@ -62,7 +65,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => new Lea
 interface Run {
   lease: store.Lease;
   readonly abort: AbortController;
-  /** why it was told to end, if it was */
+  /** the reason for which the run was aborted */
   endedBy?: JobOutcome;
   done: Promise<void>;
 }
@@ -72,7 +75,7 @@ class LeaseScheduler implements Scheduler {
   readonly #running = new Map<string, Run>();
   readonly #metrics: JobMetrics;
   readonly #canTake = createTakeover();
-  /** jobs that the last turn could not attend to */
+  /** jobs for which the last turn failed */
   readonly #unattended = new Set<string>();
   #beatMs = 0;
   #timer: Timer | undefined;
@@ -144,7 +147,7 @@ class LeaseScheduler implements Scheduler {
     return started;
   }
 
-  /** A full disk must not make the scheduler look stuck: a restart would not find more room. It is logged once. */
+  /** Logs a failure once and continues. A full disk must not stop the turns: a restart would not make more space. */
   async #tryToAttend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
     try {
       const run = await this.#attend(job, row);
@@ -158,7 +161,7 @@ class LeaseScheduler implements Scheduler {
     }
   }
 
-  /** @returns the run, if it was time for one */
+  /** @returns the run, if one was due and started */
   async #attend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
     const { clock, db } = this.own;
     const nowMs = clock.nowMs();
@@ -166,7 +169,7 @@ class LeaseScheduler implements Scheduler {
     if (running) await this.#keepLease(job, running);
     else if (!row) await db.write((tx) => store.addJob(tx, job.name, nowMs + this.#jitterMs(job)), "jobs");
     else if (row.nextRunAtMs > nowMs + job.everyMs + job.jitterMs) {
-      // Planned before the clock went back: waiting for that time could take years.
+      // Planned before the clock was set back; waiting for that time could take years.
       await db.write((tx) => store.moveDueTime(tx, row, this.#nextRunAtMs(job)), "jobs");
     } else if (
       this.#canTake(row, { ...job, nowMs }) &&
@@ -186,7 +189,7 @@ class LeaseScheduler implements Scheduler {
     return taken ? this.#begin(job, lease) : undefined;
   }
 
-  /** A jump of the clock makes our lease look dead to others; renew it unless the run should be over anyway. */
+  /** Renews a lease that looks expired to others after a jump of the clock, unless the run was aborted. */
   async #keepLease(job: Job, run: Run): Promise<void> {
     const nowMs = this.own.clock.nowMs();
     if (run.endedBy || isLeaseValid(run.lease.untilMs, { ...job, nowMs })) return;
@@ -203,7 +206,7 @@ class LeaseScheduler implements Scheduler {
     return run;
   }
 
-  /** Never rejects: what a job throws is recorded, what the database throws is logged and the lease runs out. */
+  /** Never rejects. An error of the job is recorded. An error of the database is logged, and the lease expires. */
   async #perform(job: Job, run: Run): Promise<void> {
     const log = this.own.log.child({ job: job.name });
     const limit = setTimeout(() => end(run, "timed_out"), job.timeLimitMs);

@@ -1,13 +1,13 @@
-// Statements on the table of jobs. Each change is one conditional statement, so that two processes cannot both
-// succeed; when to make which change is scheduler.ts's to decide.
+// Statements on the table of jobs. Each change is one conditional statement, so that of two processes only one succeeds.
+// scheduler.ts decides which change to make.
 import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../database/database.ts";
 import { type JobOutcome, type JobRow, jobs } from "./tables.ts";
 
-/** Jobs that can be registered. */
+/** Maximum number of registered jobs. */
 export const JOBS_MAX = 64;
 
-/** One run's right to a job. `owner` is new for each run: an old run cannot pass for a newer one. */
+/** The right of one run to a job. `owner` is new for each run, so that an old run cannot be taken for a newer one. */
 export interface Lease {
   owner: string;
   untilMs: number;
@@ -25,7 +25,7 @@ export const listJobs = (connection: Connection, names: readonly string[]): Map<
       .map((row) => [row.name, row]),
   );
 
-/** @returns every job there is a row of, by name; also of those that no process registers any more */
+/** @returns all jobs that have a row, by name, also jobs that no process registers any more */
 export const listAllJobs = (connection: Connection): JobRow[] =>
   connection.select().from(jobs).orderBy(asc(jobs.name)).limit(JOBS_MAX).all();
 
@@ -33,7 +33,7 @@ export const listAllJobs = (connection: Connection): JobRow[] =>
 export const findJob = (connection: Connection, name: string): JobRow | undefined =>
   connection.select().from(jobs).where(eq(jobs.name, name)).get();
 
-/** Changes what an operator may say about a job. */
+/** Changes the members of a job that operators may set. */
 export function changeJob(
   tx: Tx,
   name: string,
@@ -42,18 +42,18 @@ export function changeJob(
   tx.update(jobs).set(changes).where(eq(jobs.name, name)).run();
 }
 
-/** Gives a job that has no row its first due time. */
+/** Adds the row of a new job with its first due time. */
 export function addJob(tx: Tx, name: string, nextRunAtMs: number): void {
   tx.insert(jobs).values({ name, nextRunAtMs }).onConflictDoNothing().run();
 }
 
-/** Moves the due time, unless it moved since `seen` was read. */
+/** Changes the due time, unless it has changed since `seen` was read. */
 export function moveDueTime(tx: Tx, seen: JobRow, nextRunAtMs: number): void {
   const unmoved = and(eq(jobs.name, seen.name), eq(jobs.nextRunAtMs, seen.nextRunAtMs));
   tx.update(jobs).set({ nextRunAtMs }).where(unmoved).run();
 }
 
-/** @returns whether the lease is ours now; it is not if anything about the job changed since `seen` was read */
+/** @returns whether the lease was taken; false if the job has changed since `seen` was read */
 export const takeLease = (tx: Tx, seen: JobRow, { lease, nowMs }: { lease: Lease; nowMs: number }): boolean =>
   tx
     .update(jobs)
@@ -70,7 +70,7 @@ export const takeLease = (tx: Tx, seen: JobRow, { lease, nowMs }: { lease: Lease
     .returning({ name: jobs.name })
     .all().length === 1;
 
-/** Ends every lease, whoever holds it. @returns the names of the jobs */
+/** Ends the leases of all owners. @returns the names of the jobs */
 export const endLeases = (tx: Tx): string[] =>
   tx
     .update(jobs)
@@ -80,7 +80,7 @@ export const endLeases = (tx: Tx): string[] =>
     .all()
     .map(({ name }) => name);
 
-/** @returns false if another run holds the job by now */
+/** @returns false if another run has taken the job */
 export const renewLease = (tx: Tx, name: string, lease: Lease): boolean =>
   tx
     .update(jobs)
@@ -89,7 +89,7 @@ export const renewLease = (tx: Tx, name: string, lease: Lease): boolean =>
     .returning({ name: jobs.name })
     .all().length === 1;
 
-/** What a run leaves behind; without `nextRunAtMs` the job stays due. */
+/** The result of a run. Without `nextRunAtMs` the job stays due. */
 export interface RunResult {
   finishedAtMs: number;
   outcome: JobOutcome;
@@ -97,7 +97,7 @@ export interface RunResult {
   nextRunAtMs?: number;
 }
 
-/** Records a result and gives the lease back. @returns false, changing nothing, if another run holds the job by now */
+/** Records a result and releases the lease. @returns false, without a change, if another run has taken the job */
 export const finishRun = (
   tx: Tx,
   name: string,

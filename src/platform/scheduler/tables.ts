@@ -1,8 +1,8 @@
-// One row for each scheduled job: when it is due, who runs it, how its last run ended.
-// The statements on it are in scheduler/store.ts, their meaning in scheduler.ts.
+// The table of scheduled jobs, one row each: its due time, the lease of its runner, and the result of its last run. store.ts has
+// the statements, and scheduler.ts uses them.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** How a run ended. `stopped`: the process was asked to end; the run is repeated after the next start. */
+/** The outcome of a run. `stopped`: the process had to end, and the job runs again after the next start. */
 export const JOB_OUTCOMES = ["succeeded", "failed", "timed_out", "stopped"] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 

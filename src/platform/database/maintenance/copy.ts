@@ -1,5 +1,5 @@
-// Copies of a database that are whole, and what is in one: SQLite itself makes the copy and checks it, since the bytes of a
-// file that is in use mean nothing. All of it is synchronous and takes seconds for a large file: it is done in a worker.
+// Copies and inspects databases. SQLite makes and checks the copies, because a file that is in use cannot be copied byte by byte.
+// All functions are synchronous and take seconds for a large file, so a worker calls them.
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,33 +12,33 @@ import { foreignKeyViolations, integrityProblems } from "./integrity.ts";
 
 export interface Inspected {
   sizeBytes: number;
-  /** what SQLite finds wrong in its pages, or else in its references; none for a sound file */
+  /** damage in the pages, or else in the references, found by SQLite; empty for a sound file */
   problems: readonly string[];
   /** number of the last migration; 0 without any */
   schema: number;
-  /** how many rows each table has */
+  /** number of rows by table */
   rows: Readonly<Record<string, number>>;
-  /** whose database it is; undefined for one that was never set up, or that is damaged */
+  /** id of the organization; undefined if the database was never set up or is damaged */
   organizationId: string | undefined;
-  /** how its tables and triggers differ from what the migrations make: see schema-differences.ts */
+  /** differences from the schema of the migrations (schema-differences.ts) */
   differences: readonly string[];
 }
 
 /**
- * Copies a database as it is at this moment, without what was deleted, while others go on writing.
- * @param target a file that is not there; readable by its owner only, not flushed
+ * Copies a snapshot of a database without its free pages. Other connections may write meanwhile.
+ * @param target path of a new file; it is readable by its owner only, and not flushed
  * @throws DomainError `storage.*`
  */
 export function copyDatabase(connection: Database, target: string): void {
   try {
-    closeSync(openSync(target, "wx", 0o600)); // SQLite would let everybody read it
+    closeSync(openSync(target, "wx", 0o600)); // SQLite would create it readable by all users
     connection.query("VACUUM INTO ?").run(target);
   } catch (error) {
     throw asStorageError(error);
   }
 }
 
-/** @returns how large a copy will be at most, in bytes */
+/** @returns the maximum size of a copy, in bytes */
 export function copyBytesOf(connection: Database): number {
   const [pages, free, bytes] = ["page_count", "freelist_count", "page_size"].map((name) =>
     Number(connection.query(`PRAGMA ${name}`).values()[0]?.[0] ?? 0),
@@ -47,8 +47,8 @@ export function copyBytesOf(connection: Database): number {
 }
 
 /**
- * Reads a whole database file: SQLite's full check, its references, and the rows of every table, whoever made it.
- * @throws DomainError `storage.damaged` for a file that is no database at all
+ * Reads a whole database file: runs the integrity check, checks the references, and counts the rows of every table.
+ * @throws DomainError `storage.damaged` for a file that is not a database
  */
 export function inspectDatabase(file: string): Inspected {
   const connection = openConnection(file, { readonly: true });
@@ -71,7 +71,7 @@ export function inspectDatabase(file: string): Inspected {
   }
 }
 
-/** References are looked up only where every page can be read. */
+/** Checks references only if all pages are sound. */
 function problemsIn(connection: Database): string[] {
   const damages = integrityProblems(connection);
   if (damages.length > 0) return damages;
@@ -99,7 +99,7 @@ function schemaIn(connection: Database): number {
   return numberIn(connection, "SELECT max(id) FROM schema_migrations");
 }
 
-/** @returns 0 also where a table of another program has the name of one of ours */
+/** @returns 0 also if another program made a table of that name */
 function numberIn(connection: Database, sql: string): number {
   try {
     return Number(connection.query(sql).values()[0]?.[0] ?? 0);
@@ -112,8 +112,8 @@ function numberIn(connection: Database, sql: string): number {
 const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
 
 /**
- * Removes copies that were never finished from a folder: what a killed process left is of no use to anybody, and this process
- * makes one at a time.
+ * Removes unfinished copies from a folder: those of processes that have ended, and those of this process, which makes one copy at
+ * a time.
  */
 export function removePartialCopies(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
@@ -132,7 +132,7 @@ function isRunning(pid: number): boolean {
 
 const MAGIC = "SQLite format 3\0";
 
-/** @returns whether the file begins as a database does; false for one that cannot be read */
+/** @returns whether the file has the header of a database; false if it cannot be read */
 export function isDatabaseFile(path: string): boolean {
   const bytes = Buffer.alloc(MAGIC.length);
   try {
@@ -143,7 +143,7 @@ export function isDatabaseFile(path: string): boolean {
       closeSync(file);
     }
   } catch {
-    return false; // whoever reads it next says what is wrong
+    return false; // the next reader reports what is wrong
   }
   return bytes.toString("latin1") === MAGIC;
 }

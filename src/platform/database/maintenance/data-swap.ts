@@ -1,6 +1,6 @@
-// Puts another database in the place of the one in a data directory, in a way that a power cut at any moment leaves either the
-// old one or the new one in force: what is about to be renamed is written down first, and whoever opens the directory next
-// finishes it. Where the new database is from is src/app/backup/restore.ts's.
+// Replaces the database of a data directory so that a power cut at any moment leaves either the old or the new one in force. A
+// plan of the renames is written first, and the next process that opens the directory completes it. src/app/backup/restore.ts
+// provides the new database.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -13,20 +13,20 @@ import { openConnection } from "../connection.ts";
 import { sqliteErrorIn } from "../storage-errors.ts";
 import { litestreamFolder } from "./replication.ts";
 
-/** Folders in the data directory: where a database is made ready, and where the one before it is kept. */
+/** Folders in the data directory: one prepares the new database, the other keeps the old one. */
 const STAGING = /^restoring-[0-9a-f-]{36}$/;
 const ASIDE = /^replaced-(\d{8}T\d{6}Z)(?:-\d{1,4})?$/;
-/** @returns when the data in a folder of that name was replaced, in UTC milliseconds; undefined for any other name */
+/** @returns the time at which the data in a folder of that name was replaced, UTC milliseconds; undefined for other names */
 export function replacedAtMs(name: string): number | undefined {
   const [, stamp] = ASIDE.exec(name) ?? [];
   return stamp === undefined ? undefined : fromStamp(stamp);
 }
 
-/** How long a swap waits for a command that is about to end. */
+/** How long a swap waits for other processes to close the database. */
 const OTHERS_WAIT_MS = 500;
 const SIDECARS = ["-wal", "-shm", "-journal"];
 
-/** All that belongs to a database: its log is no other's, and Litestream must begin anew with another one. */
+/** All files of a database. The log belongs to this database only, and Litestream must start again with another one. */
 const filesOf = (database: string): string[] => [
   database,
   ...SIDECARS.map((end) => database + end),
@@ -42,7 +42,7 @@ type SwapPlan = Static<typeof PlanSchema>;
 
 const planFile = ({ path }: DataDirectory): string => join(path, "restore.json");
 
-/** @returns an empty folder in which a database is made ready; one that nobody swaps in is removed by `finishSwap` */
+/** @returns a new folder for preparing a database; `finishSwap` removes it if it is not used */
 export function stagingIn({ path }: DataDirectory, uuid: string): string {
   const staging = join(path, `restoring-${uuid}`);
   mkdirSync(staging, { mode: 0o700 });
@@ -50,9 +50,9 @@ export function stagingIn({ path }: DataDirectory, uuid: string): string {
 }
 
 /**
- * Puts `quartermaster.db` of the staging folder in force. Call it under the server's lock.
- * @param stamp names the folder that keeps the old database: `20260101T000000Z`
- * @returns that folder; undefined where there was no database
+ * Puts `quartermaster.db` of the staging folder in force. The caller holds the server lock.
+ * @param stamp time in the name of the folder that keeps the old database: `20260101T000000Z`
+ * @returns that folder; undefined if there was no database
  * @throws DomainError `data_dir.busy` while another program has the old database open, `storage.*`
  */
 export function swapIn(
@@ -72,12 +72,12 @@ export function swapIn(
   return existsSync(aside) ? aside : undefined;
 }
 
-/** @returns whether a swap was begun that whoever opens the directory next must finish */
+/** @returns whether a swap was interrupted and must be completed */
 export const isSwapPending = (directory: DataDirectory): boolean => existsSync(planFile(directory));
 
 /**
- * Finishes a swap that was cut short, for those who do not hold the server's lock.
- * @throws DomainError `data_dir.restoring` while one is under way, beside those of finishSwap
+ * Completes an interrupted swap, for callers that do not hold the server lock.
+ * @throws DomainError `data_dir.restoring` while a restore is running; the errors of finishSwap
  */
 export function completeSwap(directory: DataDirectory, clock: Clock): void {
   if (!isSwapPending(directory)) return;
@@ -106,8 +106,8 @@ function lockForSwap(directory: DataDirectory, clock: Clock): ServerLock {
 }
 
 /**
- * Finishes a swap that was cut short, and removes what was being made ready for one. Call it under the server's lock.
- * @returns whether a database was put in force by it
+ * Completes an interrupted swap, and removes unused staging folders. The caller holds the server lock.
+ * @returns whether this call put a database in force
  * @throws DomainError `data_dir.restore_unreadable`, `storage.*`
  */
 export function finishSwap(directory: DataDirectory): boolean {
@@ -118,7 +118,7 @@ export function finishSwap(directory: DataDirectory): boolean {
   return isPending;
 }
 
-/** Each step may have been done before; what is in staging was whole and checked when the plan was written. */
+/** Each step may have been done before. The database in staging was complete and checked before the plan was written. */
 function carryOut(directory: DataDirectory, { staging, aside }: SwapPlan): void {
   const fresh = join(directory.path, staging, basename(directory.database));
   if (existsSync(fresh)) {
@@ -153,7 +153,7 @@ function readPlan(directory: DataDirectory): SwapPlan {
     const plan: unknown = JSON.parse(readOwnFile(planFile(directory)).text);
     if (Value.Check(PlanSchema, plan)) return plan;
   } catch {
-    // told below
+    // reported below
   }
   throw new DomainError(
     "conflict",
@@ -164,8 +164,8 @@ function readPlan(directory: DataDirectory): SwapPlan {
 }
 
 /**
- * Nobody else may have the old database open: what they write would be told as durable and set aside. Closing as the last
- * one also puts its write-ahead log into the file, so that what is set aside is one whole file.
+ * Checks that no other process has the old database open: its writes would be reported as durable and then set aside. Closing the
+ * last connection also copies the write-ahead log into the file, so that one complete file is set aside.
  */
 function assertExclusive({ database }: DataDirectory): void {
   try {
@@ -180,7 +180,7 @@ function assertExclusive({ database }: DataDirectory): void {
   } catch (error) {
     const code = sqliteErrorIn(error)?.code ?? "";
     if (code.startsWith("SQLITE_BUSY")) throw inUse(error);
-    // A damaged database is a reason to restore, and is set aside with all that lies beside it.
+    // A damaged database is a reason to restore, and is set aside with all its files.
     if (!code.startsWith("SQLITE_")) throw error;
   }
 }

@@ -1,11 +1,11 @@
-// Whose a database is, read without the domain: of any schema, also of one that this program cannot use.
+// Reads the organization of a database without the domain. Works with any schema, even one that this program cannot use.
 import type { Database } from "bun:sqlite";
 import { DomainError } from "../../errors.ts";
 import { fileSizeOf } from "../../files/disk.ts";
 import { openConnection } from "../connection.ts";
 import { asStorageError, sqliteErrorIn } from "../storage-errors.ts";
 
-/** @returns the id of the organization that a database serves; undefined for one that was never set up, or is not ours */
+/** @returns the id of the organization; undefined if the database was never set up or belongs to another program */
 export function organizationIn(connection: Database): string | undefined {
   try {
     return connection
@@ -18,8 +18,8 @@ export function organizationIn(connection: Database): string | undefined {
 }
 
 /**
- * @returns whether an installation was set up in the file. A database that cannot be read counts as one: it is damaged, not
- *   lost, and whoever opens it says so
+ * @returns whether an installation was set up in the file. A database that cannot be read counts as one: it is damaged, and
+ *   opening it reports that
  */
 export function holdsInstallation(file: string): boolean {
   if (fileSizeOf(file) === 0) return false;

@@ -1,11 +1,10 @@
-// Whether a database is sound: what SQLite finds wrong in its pages, and references to rows that are not there. Both read all of
-// it. What follows from a finding is for whoever asks.
+// Finds damage in a database: errors in its pages, and references to missing rows. Both checks read the whole database.
 import type { Database } from "bun:sqlite";
 
-/** Faults of each kind that are told. */
+/** Faults of each kind that are reported at most. */
 export const FAULTS_MAX = 20;
 
-/** @returns what SQLite's integrity check finds wrong, FAULTS_MAX at most */
+/** @returns the errors of SQLite's integrity check, at most FAULTS_MAX */
 export const integrityProblems = (connection: Database): string[] =>
   connection
     .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${FAULTS_MAX})`)
@@ -13,7 +12,7 @@ export const integrityProblems = (connection: Database): string[] =>
     .map((row) => row.integrity_check)
     .filter((text) => text !== "ok");
 
-/** @returns for each reference to a row that is not there from which table to which, FAULTS_MAX at most */
+/** @returns the two tables of each reference to a missing row, at most FAULTS_MAX */
 export const foreignKeyViolations = (connection: Database): string[] =>
   connection
     .query<{ table: string; parent: string }, []>(

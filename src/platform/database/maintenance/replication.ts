@@ -1,20 +1,20 @@
-// What software that replicates the database leaves beside it. Litestream keeps the pieces of the log that it has copied in a
-// folder, so their times say how far it is; whether they reached the replica, only Litestream knows.
+// Reads the progress of Litestream from the files beside the database. Litestream keeps copied parts of the log in a folder, and
+// their times show its progress. Only Litestream knows whether they have reached the replica.
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** @returns the folder that Litestream keeps beside a database */
+/** @returns the folder of Litestream beside a database */
 export const litestreamFolder = (database: string): string =>
   join(dirname(database), `.${basename(database)}-litestream`);
 
 export interface Replication {
-  /** UTC milliseconds at which Litestream last copied a piece of the log; undefined where it never did */
+  /** time at which Litestream last copied a part of the log, UTC milliseconds; undefined if it never did */
   lastProgressMs: number | undefined;
-  /** UTC milliseconds at which the log was last written; undefined without a log */
+  /** time of the last write to the log, UTC milliseconds; undefined without a log */
   lastWriteMs: number | undefined;
 }
 
-/** @returns how far replication is, by the times of files */
+/** @returns the progress of replication, by the times of files */
 export const replicationOf = (database: string): Replication => ({
   lastProgressMs: newestIn(litestreamFolder(database)),
   lastWriteMs: timeOf(`${database}-wal`),
@@ -27,7 +27,7 @@ function newestIn(folder: string): number | undefined {
       .map(({ parentPath, name }) => timeOf(join(parentPath, name)) ?? 0);
     return times.length === 0 ? undefined : Math.max(...times);
   } catch {
-    return undefined; // no such folder, or Litestream has just replaced a part of it: the next look sees more
+    return undefined; // the folder is missing, or Litestream has just replaced a part of it; the next call reads it again
   }
 }
 

@@ -1,5 +1,5 @@
-// Brings a database to the schema of this executable: forward only, all migrations in one transaction, after a copy of the
-// database. What a database says of its migrations is schema.ts's.
+// Upgrades a database to the schema of this executable: copies the database, then applies all pending migrations in one
+// transaction. schema.ts reads which migrations a database has.
 import type { Database } from "bun:sqlite";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ import { appliedMigrations, checkedSchema, JOURNAL, restoreInstructions, upgrade
 
 export interface MigrateOptions {
   clock: Clock;
-  /** the program's version, kept beside each applied migration */
+  /** version of the program, stored with each applied migration */
   version: string;
-  /** where the copy taken before an upgrade goes */
+  /** folder for the copy taken before an upgrade */
   backupDirectory: string;
-  /** asked before anything changes: throws when another program still uses the old schema */
+  /** called before any change; throws if another process still uses the old schema */
   beforeChange?: () => void;
   migrations?: readonly Migration[];
   /** see ConnectionOptions */
@@ -30,13 +30,13 @@ export interface MigrateResult {
   /** schema number before and after; 0 for an empty database */
   from: number;
   to: number;
-  /** path of the copy taken before the first change, when there was something to copy */
+  /** path of the copy taken before the first change; undefined if there was nothing to copy */
   backup: string | undefined;
 }
 
 /**
- * Applies what is missing, all or nothing: after a failure or a crash the program that was replaced still starts, and this
- * may be repeated.
+ * Applies the pending migrations, all or nothing. After a failure or a crash the previous program still starts, and the call may
+ * be repeated.
  * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
  *   the one that ran), `schema.migration_failed`, `storage.*`
  */
@@ -103,8 +103,8 @@ const failed = ({ id, name }: Migration, cause: unknown, { from, backup }: Apply
   );
 
 /**
- * VACUUM INTO a temporary name, flush, rename: a copy that exists is complete.
- * @returns undefined when another process upgraded in between: then it has made the copy
+ * Copies to a temporary name, flushes and renames, so that every existing copy is complete.
+ * @returns undefined if another process has upgraded the database in the meantime and made the copy
  */
 function copyBefore(connection: Database, from: number, options: MigrateOptions): string | undefined {
   mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });

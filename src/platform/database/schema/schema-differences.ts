@@ -1,13 +1,13 @@
-// Compares the tables, indexes, triggers and views of a database with those that the migrations make. An object of anybody else
-// may change rows or hide them without a trace: a trigger on the audit log, for example.
+// Compares the tables, indexes, triggers and views of a database with those of the migrations. A foreign object can change or
+// hide rows without a trace, for example a trigger on the audit log.
 import { Database } from "bun:sqlite";
 import { migrations } from "../../../../migrations/index.ts";
 import { FAULTS_MAX } from "../maintenance/integrity.ts";
 import { JOURNAL } from "./schema.ts";
 
-/** Tables that replication software adds beside ours: Litestream's. */
+/** Tables that replication software adds: those of Litestream. */
 const REPLICATION_TABLES: readonly RegExp[] = [/^_litestream_\w{1,40}$/];
-/** SQLite's own: AUTOINCREMENT, and what ANALYZE leaves. */
+/** Tables of SQLite itself, for AUTOINCREMENT and ANALYZE. */
 const SQLITE_TABLES: readonly RegExp[] = [/^sqlite_sequence$/, /^sqlite_stat[14]$/];
 
 interface SchemaObject {
@@ -18,7 +18,7 @@ interface SchemaObject {
 
 /**
  * @param schema number of the last migration that the database has
- * @returns what differs, in words, FAULTS_MAX at most; nothing for a database that only the migrations have shaped
+ * @returns the differences in words, at most FAULTS_MAX; empty for a database with the schema of the migrations
  */
 export function schemaDifferences(connection: Database, schema: number): string[] {
   const wanted = new Map(objectsOf(schema).map((object) => [keyOf(object), object]));
@@ -43,7 +43,7 @@ const isAllowed = ({ type, name, sql }: SchemaObject): boolean =>
   (sql ?? "").startsWith("CREATE TABLE") && // not a virtual table, which runs code of its own
   [...REPLICATION_TABLES, ...SQLITE_TABLES].some((pattern) => pattern.test(name));
 
-/** Without the indexes that SQLite makes for the constraints of a table, whose text says the same. */
+/** Leaves out the indexes that SQLite makes for the constraints of a table, which are part of its text. */
 const objectsIn = (connection: Database): SchemaObject[] =>
   connection
     .query<SchemaObject, []>(

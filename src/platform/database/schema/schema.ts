@@ -1,5 +1,5 @@
-// What a database says of its migrations, and whether this program can use it: not when it is newer, nor when a migration is
-// another than the one that ran. Read only; applying migrations is migrate.ts's.
+// Reads which migrations a database has, and decides whether this program can use it: the database must not be newer, and its
+// migrations must be those of this program. Never writes; migrate.ts applies migrations.
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -19,18 +19,18 @@ export interface Applied {
   applied_by: string;
 }
 
-/** The table of the journal, which comes before the first migration. */
+/** The table of the journal, created before the first migration. */
 export const JOURNAL = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at_ms INTEGER NOT NULL, applied_by TEXT NOT NULL
 ) STRICT`;
 
 const COPY = /^before-upgrade-schema-(\d{1,6})-(\d{8}T\d{6}Z)\.db$/;
 
-/** @returns how the copy that an upgrade makes is called: `before-upgrade-schema-5-20260101T000000Z.db` */
+/** @returns the name of the copy that an upgrade makes: `before-upgrade-schema-5-20260101T000000Z.db` */
 export const upgradeCopyName = ({ schema, atMs }: { schema: number; atMs: number }): string =>
   `before-upgrade-schema-${schema}-${toStamp(atMs)}.db`;
 
-/** @returns what the name of a copy that an upgrade made says: its schema, and when it was made, in UTC milliseconds */
+/** @returns the schema and the time (UTC milliseconds) in the name of such a copy; undefined for other names */
 export function upgradeCopyIn(name: string): { schema: number; atMs: number } | undefined {
   const [, schema, stamp] = COPY.exec(name) ?? [];
   if (schema === undefined || stamp === undefined) return undefined;
@@ -39,7 +39,7 @@ export function upgradeCopyIn(name: string): { schema: number; atMs: number } | 
 }
 
 /**
- * @returns the schema number of a database that this program can use, without changing it
+ * @returns the schema number of a database that this program can use; changes nothing
  * @throws DomainError `schema.newer`, `schema.altered`
  */
 export function schemaOf(connection: Database, known: readonly Migration[] = embedded): number {
@@ -47,7 +47,7 @@ export function schemaOf(connection: Database, known: readonly Migration[] = emb
 }
 
 /**
- * @returns the schema number of a database file that this program can use or bring up to date, without changing it
+ * @returns the schema number of a database file that this program can use or upgrade; changes nothing
  * @throws DomainError `schema.*`, `storage.*`
  */
 export function schemaIn(file: string, options: Pick<ConnectionOptions, "untouched"> = {}): number {
@@ -64,19 +64,19 @@ export function schemaIn(file: string, options: Pick<ConnectionOptions, "untouch
   }
 }
 
-/** One migration as a database and this program know it. */
+/** The state of one migration of a database. */
 export interface MigrationState {
   id: number;
   name: string;
-  /** `unknown`: the database has it, this program does not, or not in this form */
+  /** `unknown`: applied to the database, and missing or different in this program */
   state: "applied" | "pending" | "unknown";
-  /** UTC milliseconds, and the version of the program; null where it was not applied */
+  /** UTC milliseconds, and the version of the program that applied it; null if it was not applied */
   appliedAtMs: number | null;
   appliedBy: string | null;
 }
 
 /**
- * Reads how far a database is, whatever program made it, without changing it.
+ * Reads the state of all migrations, also of a database of a newer program; changes nothing.
  * @throws DomainError `storage.*`
  */
 export function migrationsOf(file: string): MigrationState[] {
@@ -111,10 +111,10 @@ const pendingState = ({ id, name }: Migration): MigrationState => ({
   appliedBy: null,
 });
 
-/** @returns the schema number that this program brings a database to */
+/** @returns the schema number of this program */
 export const programSchema = (): number => embedded.at(-1)?.id ?? 0;
 
-/** @returns the journal of a database; nothing for an empty one */
+/** @returns the journal of a database; empty for an empty database */
 export function appliedMigrations(connection: Database): Applied[] {
   const exists = connection.query("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get();
   if (!exists) return [];
@@ -126,7 +126,7 @@ export function appliedMigrations(connection: Database): Applied[] {
 }
 
 /**
- * @param way what to do where the database is newer, beside starting the program that made it
+ * @param way a further remedy for a newer database, besides starting the program that made it
  * @returns the schema number
  * @throws DomainError `schema.newer`, `schema.altered`
  */
@@ -156,8 +156,8 @@ function newer(
 }
 
 /**
- * @returns the command that goes back to the newest copy that this program can use; what was
- *   written since is lost by it, and kept aside
+ * @returns the command that goes back to the newest copy that this program can use. Later changes are then no longer in
+ *   force; the replaced database is kept.
  */
 export function restoreInstructions(
   file: string,
@@ -173,7 +173,7 @@ export function restoreInstructions(
   return restoreCommand(join(backupDirectory, newest), dirname(file));
 }
 
-/** @returns the command that puts `file` in force in a data directory, as a POSIX shell reads it */
+/** @returns the command that puts `file` in force in a data directory, quoted for a POSIX shell */
 export const restoreCommand = (file: string, directory: string): string =>
   `quartermaster backup restore ${shellWord(file)} --data-dir ${shellWord(directory)} --confirm ${shellWord(basename(directory))}`;
 
