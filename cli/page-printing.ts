@@ -1,8 +1,8 @@
 // Prints a long list one page at a time. The text is identical to that of `output.list`, but memory holds only one page, plus the
 // output that a slow reader has not read yet.
 import { once } from "node:events";
-import { setImmediate, setTimeout } from "node:timers/promises";
-import { SECOND_MS } from "../src/platform/clock.ts";
+import { setImmediate } from "node:timers/promises";
+import { SECOND_MS, within } from "../src/platform/clock.ts";
 import { collectGarbage } from "../src/platform/memory/garbage.ts";
 import type { Context } from "./context.ts";
 import { printableJson } from "./output/printable.ts";
@@ -81,8 +81,7 @@ export class PagePrinting {
     if (text === "" || this.#stdout.write(text)) return await setImmediate();
     const startMs = performance.now();
     const taken = new AbortController();
-    const waits = { signal: taken.signal };
-    await Promise.race([once(this.#stdout, "drain", waits), setTimeout(this.#patienceMs, undefined, waits)]);
+    await within(this.#patienceMs, once(this.#stdout, "drain", { signal: taken.signal }));
     taken.abort();
     this.#patienceMs = Math.max(0, this.#patienceMs - (performance.now() - startMs));
   }

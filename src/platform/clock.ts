@@ -14,6 +14,17 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** @returns the result of the work; undefined after the time limit, while the work continues */
+export async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  const limit = Promise.withResolvers<undefined>();
+  const timer = setTimeout(limit.resolve, limitMs, undefined);
+  try {
+    return await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** @returns `20260101T000000Z`, for the names of files */
 export const toStamp = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
 

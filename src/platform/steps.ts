@@ -1,5 +1,6 @@
 // Work that takes longer than others should wait: a generator that yields wherever they may go on. Whether it runs at once
 // or over many turns of the event loop is for whoever has it done.
+import { setImmediate } from "node:timers/promises";
 
 /** Work in pieces; what it yields means nothing, what it returns is its result. */
 export type Steps<T> = Generator<undefined, T>;
@@ -22,10 +23,7 @@ export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < endMs) continue;
-    await yieldToEventLoop();
+    await setImmediate();
     endMs = performance.now() + TURN_MS;
   }
 }
-
-/** Resolves once the event loop has turned: those who wait are served first. */
-export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

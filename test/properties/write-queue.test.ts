@@ -1,6 +1,7 @@
 // The queue of writes against its promise: whatever is asked for, short or long, failing or not, with commits of another
 // process between, the rows are those of the writes that succeeded, in the order in which they were asked for.
 import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { organizations } from "../../src/domain/identity/tables.ts";
@@ -10,7 +11,7 @@ import {
   openDatabase,
   type Tx,
 } from "../../src/platform/database/database.ts";
-import { type Steps, yieldToEventLoop } from "../../src/platform/steps.ts";
+import type { Steps } from "../../src/platform/steps.ts";
 import { createWorld } from "../support/world.ts";
 
 const SEQUENCES = 25;
@@ -86,7 +87,7 @@ async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][
   });
   while (!isDone) {
     seen.push(rowsIn(db));
-    await yieldToEventLoop();
+    await setImmediate();
   }
   await ended;
   return seen;

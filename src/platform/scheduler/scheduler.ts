@@ -2,7 +2,7 @@
 // second process continues the schedule. The areas implement the jobs. The wall clock may jump, so every turn compares the
 // times again and nothing waits for a distant time.
 
-import { type Clock, DAY_MS, SECOND_MS } from "../clock.ts";
+import { type Clock, DAY_MS, SECOND_MS, within } from "../clock.ts";
 import type { Db } from "../database/database.ts";
 import { invariant } from "../errors.ts";
 import { type Ids, randomFraction } from "../ids.ts";
@@ -120,10 +120,7 @@ class LeaseScheduler implements Scheduler {
     await this.#turn;
     const runs = [...this.#running.values()];
     for (const run of runs) end(run, "stopped");
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, STOP_WAIT_MS);
-    await Promise.race([Promise.all(runs.map((run) => run.done)), patience.promise]);
-    clearTimeout(timer);
+    await within(STOP_WAIT_MS, Promise.all(runs.map((run) => run.done)));
   }
 
   async runDue(): Promise<void> {

@@ -1,8 +1,8 @@
 // Reads a SCIM message: media type, size and structure. src/domain/scim interprets its members.
 
+import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/memory/garbage.ts";
-import { yieldToEventLoop } from "../../platform/steps.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
 import { JSON_VALUES_MAX } from "../http/bodies/json-text.ts";
@@ -49,7 +49,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   );
   if (isLarge) {
     collectGarbage(); // frees the text and its bytes, which nothing references anymore
-    await yieldToEventLoop();
+    await setImmediate();
   }
   return message;
 }

@@ -1,7 +1,7 @@
 // Background work on gateway keys in the running service: at the start, in a periodic job, and when the service stops.
 // gateway/keys/reconciler.ts does the work.
 import type { Domain } from "../../../domain/domain.ts";
-import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import { MINUTE_MS, SECOND_MS, within } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
@@ -50,8 +50,5 @@ export function registerGatewayJob(scheduler: Scheduler, { gateway: { reconciler
 
 /** Waits up to DRAIN_WAIT_MS for attempts that run detached from their request. An interrupted attempt is retried later. */
 export async function drainAttempts({ gateway }: Domain): Promise<void> {
-  const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, DRAIN_WAIT_MS);
-  await Promise.race([gateway.keys.attempts?.drain(), patience.promise]);
-  clearTimeout(timer);
+  if (gateway.keys.attempts) await within(DRAIN_WAIT_MS, gateway.keys.attempts.drain());
 }

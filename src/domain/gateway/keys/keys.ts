@@ -1,13 +1,13 @@
 // Operations on one user's gateway key, for the user and for administrators. A healthy key is answered from its row, without a
 // lock or a write. Everything else is an attempt (attempts.ts), and the caller waits for it for a bounded time.
-import { SECOND_MS } from "../../../platform/clock.ts";
+import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
 import { type KeyRow, VALIDATE_EVERY_MS } from "../model.ts";
 import { ProvisionerError } from "../provisioners/provisioner.ts";
-import { type AttemptOptions, Attempts, type Outcome } from "./attempts.ts";
+import { type AttemptOptions, Attempts } from "./attempts.ts";
 import { KeyChanges } from "./key-changes.ts";
 import { type GatewayKeyStatus, toKeyStatus } from "./key-status.ts";
 import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
@@ -167,17 +167,6 @@ export class GatewayKeys {
   #view({ email }: KeyHolder, row: KeyRow | undefined): GatewayKeyStatus {
     const { mode, clock } = this.dependencies;
     return toKeyStatus(row, { email, enabled: mode !== undefined, nowMs: clock.nowMs() });
-  }
-}
-
-/** @returns the outcome, or undefined after the time limit; the work continues in both cases */
-async function within(limitMs: number, work: Promise<Outcome>): Promise<Outcome | undefined> {
-  const patience = Promise.withResolvers<undefined>();
-  const timer = setTimeout(patience.resolve, limitMs, undefined);
-  try {
-    return await Promise.race([work, patience.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

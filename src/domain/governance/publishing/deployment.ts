@@ -1,9 +1,10 @@
 // The deployment file as a second author: at every start, and when the operator has the file read again, its section
 // `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
 // place is kept and shown until they agree.
+import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
@@ -103,7 +104,7 @@ export class Deployments {
     const told = { conflicts, problems, warnings };
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
     const document: GovernanceConfig = JSON.parse(joined.document);
-    await yieldToEventLoop();
+    await setImmediate();
     return await db.write((tx): DeploymentOutcome | undefined => {
       if (store.newestId(tx, organizationId) !== current?.id) return undefined;
       const { document: text, changed } = joined;

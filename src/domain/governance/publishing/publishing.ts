@@ -1,8 +1,9 @@
 // What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
 // Each goes through publisher.ts. The order of the checks is promised to clients: see publishing.test.ts.
 
+import { setImmediate } from "node:timers/promises";
 import { invariant, type Problem } from "../../../platform/errors.ts";
-import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 import { isHarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
@@ -51,7 +52,7 @@ export class Publishing {
     const current = revisions.current(actor.organizationId);
     const isCurrent = current?.id === publication.baseRevision;
     const { packages, packageOverrides, mcp } = publication;
-    await yieldToEventLoop();
+    await setImmediate();
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
     const base = isCurrent ? JSON.stringify(current.document) : undefined;
     const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
@@ -133,7 +134,7 @@ export class Publishing {
     const audiences = audiencesFor(document);
     if (judged.isUnchanged && isSame(base.audiences, audiences))
       return publisher.unchanged(base, { comment });
-    await yieldToEventLoop();
+    await setImmediate();
     return await publisher.publish(actor, base, {
       document,
       text: judged.document,

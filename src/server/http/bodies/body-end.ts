@@ -1,6 +1,6 @@
 // Ends an exchange whose request body is late, unread or chunked: how long an unauthenticated caller may take to send a body,
 // and when the connection closes after the answer. body-text.ts reads bodies.
-import { SECOND_MS } from "../../../platform/clock.ts";
+import { SECOND_MS, within } from "../../../platform/clock.ts";
 import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
 
@@ -10,23 +10,14 @@ export const BODY_TIMES: BodyTimes = { unauthenticatedMs: 25 * SECOND_MS, graceM
  * Waits for a body. A caller with a valid credential has no deadline.
  * @throws HttpError 408 `request.too_slow`
  */
-export async function readInTime<T>(reading: Promise<T>, { isAdmitted, bodyTimes }: Exchange): Promise<T> {
+export async function readInTime(
+  reading: Promise<Uint8Array>,
+  { isAdmitted, bodyTimes }: Exchange,
+): Promise<Uint8Array> {
   if (isAdmitted) return await reading;
-  const read = await withTimeout(reading, bodyTimes.unauthenticatedMs);
-  if (read === TIMED_OUT) throw tooSlow(bodyTimes);
+  const read = await within(bodyTimes.unauthenticatedMs, reading);
+  if (!read) throw tooSlow(bodyTimes);
   return read;
-}
-
-const TIMED_OUT = Symbol("late");
-
-async function withTimeout<T>(work: Promise<T>, timeMs: number): Promise<T | typeof TIMED_OUT> {
-  const patience = Promise.withResolvers<typeof TIMED_OUT>();
-  const timer = setTimeout(() => patience.resolve(TIMED_OUT), timeMs);
-  try {
-    return await Promise.race([work, patience.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const tooSlow = ({ unauthenticatedMs }: BodyTimes): HttpError =>
@@ -61,7 +52,7 @@ async function endUnread(request: Request, { bodyTimes }: Exchange, response: Re
   const body = streamOf(request);
   if (!body) return closeAfterAnswer(response);
   const isWhole = discard(body, bodyTimes.unauthenticatedMs);
-  const isWholeSoon = (await withTimeout(isWhole, bodyTimes.graceMs)) === true;
+  const isWholeSoon = (await within(bodyTimes.graceMs, isWhole)) === true;
   return isWholeSoon ? response : closeAfterAnswer(keepAlive(response, isWhole));
 }
 

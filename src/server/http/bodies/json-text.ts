@@ -1,7 +1,8 @@
 // Checks and parses JSON text within limits, and describes what is wrong with it. body.ts and scim/structure.ts turn problems
 // into errors.
 
-import { runInTurns, yieldToEventLoop } from "../../../platform/steps.ts";
+import { setImmediate } from "node:timers/promises";
+import { runInTurns } from "../../../platform/steps.ts";
 import { stringAt } from "../../../platform/text/json-names.ts";
 import {
   DIFFERENT_NAMES_MAX,
@@ -44,9 +45,9 @@ export async function parseWithin(
   if (text.length <= ONE_TURN_CHARACTERS_MAX)
     return parseSound(text, { limits, errorOf, flaw: findViolation(text, limits) });
   const flaw = await runInTurns(findFlawInSlices(text, limits));
-  await yieldToEventLoop();
+  await setImmediate();
   const value = parseSound(text, { limits, errorOf, flaw });
-  await yieldToEventLoop();
+  await setImmediate();
   return value;
 }
 
