@@ -1,8 +1,8 @@
 // What the members of a policy document must be to each other (handbook: policy-file). Each place by itself
 // is draft.ts's to judge.
 
-import { pointerOf } from "../../../platform/errors.ts";
-import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness } from "../../harnesses/harnesses.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../model.ts";
 import { checkCoverage } from "../versions/coverage.ts";
@@ -16,7 +16,7 @@ export interface DocumentOptions {
 }
 
 /** Reports what the document demands of clients without saying so, and what the installation does not offer. */
-export const checkDemands = (
+const checkDemands = (
   problems: ProblemList,
   document: GovernanceConfig,
   { gateway }: Pick<DocumentOptions, "gateway">,
@@ -54,12 +54,15 @@ const checkOverrides = (problems: ProblemList, { harnesses, packages }: Governan
         );
 };
 
-/** Reports overrides without a package, and what packages and ranges are to each other. */
-export const checkPackagesOf = (
-  problems: ProblemList,
-  document: GovernanceConfig,
-  { harnesses }: Pick<DocumentOptions, "harnesses">,
-): void => {
+/**
+ * Judges what the members of a stamped document must be to each other.
+ * @returns all problems, with pointers from the root of the document
+ * @source handbook: policy-file; only allowed harnesses are judged for ranges
+ */
+export const checkDocument = (document: GovernanceConfig, options: DocumentOptions): Problem[] => {
+  const problems = new ProblemList();
+  checkDemands(problems, document, options);
   checkOverrides(problems, document);
-  checkCoverage(problems, document, harnesses);
+  checkCoverage(problems, document, options.harnesses);
+  return problems.list();
 };

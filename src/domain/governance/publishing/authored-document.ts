@@ -7,7 +7,7 @@ import { runSynchronously } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { Catalog } from "../../catalog/service.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
-import { readDraft } from "../document/read.ts";
+import { readDraft } from "../document/draft.ts";
 import { readDocumentText } from "../document/text.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "./finalize.ts";

@@ -2,9 +2,10 @@
 // thread may do it (tasks.ts).
 import type { Problem } from "../../../platform/errors.ts";
 import { extendHarnesses, type HarnessExtension } from "../../harnesses/harness-extension.ts";
-import { checkDocument, checkRanges } from "../document/read.ts";
+import { checkDocument } from "../document/check.ts";
 import { stamp, unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { checkRanges } from "../versions/coverage.ts";
 import { isSame } from "./document-paths.ts";
 
 /** What a document is stamped and judged by, beside what it says. */
@@ -32,8 +33,8 @@ export function finalizeDocument(
 ): GovernanceConfig {
   const stamped = finalizeUnchanged(document, { ...frame, problems });
   const harnesses = extendHarnesses(frame.extension);
-  const former = base ? checkRanges(base, harnesses) : [];
-  const isNew = (problem: Problem) => !former.some((known) => isSame(known, problem));
+  const known = [...problems, ...(base ? checkRanges(base, harnesses) : [])];
+  const isNew = (problem: Problem) => !known.some((one) => isSame(one, problem));
   problems.push(...checkRanges(stamped, harnesses).filter(isNew));
   return stamped;
 }

@@ -5,12 +5,13 @@ import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { extendHarnesses } from "../../harnesses/harness-extension.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
-import { checkRanges, readDraft } from "../document/read.ts";
+import { readDraft } from "../document/draft.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
 import { PATHS_NAMED_MAX } from "../errors.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { checkRanges } from "../versions/coverage.ts";
 import { readAuthored } from "./authored-document.ts";
 import { diffDocuments } from "./diff.ts";
 import {

@@ -2,8 +2,8 @@
 // other's way (handbook: policy-file, Packages and harnesses). Only allowed harnesses are judged.
 
 import { compare, type SemVer } from "semver";
-import { pointerOf } from "../../../platform/errors.ts";
-import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import type { ManagedPackage } from "../../catalog/model.ts";
 import { componentsOf } from "../../catalog/service.ts";
 import { getHarness, type Harness, type HarnessKey, refusalsOf } from "../../harnesses/harnesses.ts";
@@ -141,13 +141,16 @@ const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Se
     allowed: allowedVersions(harnesses, document.harnesses[key], key),
   }));
 
-/** Reports every allowed harness whose requirement lets no version run. */
-export const checkAllReach = (
-  problems: ProblemList,
-  document: GovernanceConfig,
-  harnesses: readonly Harness[],
-): void => {
+/**
+ * Judges the ranges of a document against the versions that are certified today; asked of administrators, while at start
+ * it is only told, so that an old policy does not keep the service from starting.
+ * @returns a problem for every allowed harness whose requirement lets no version run
+ * @source handbook: policy-file, Versions
+ */
+export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harness[]): Problem[] => {
+  const problems = new ProblemList();
   for (const served of servedOf(document, harnesses)) checkReach(problems, document, served);
+  return problems.list();
 };
 
 /** Reports what the packages of a document do not serve, or serve twice, on its allowed harnesses. */

@@ -1,6 +1,9 @@
 // Policy documents for tests: the smallest ones that are right, to be spoilt in one place.
 
-import { readDocument } from "../../../../src/domain/governance/document/read.ts";
+import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
+import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
+import type { GovernanceConfig } from "../../../../src/domain/governance/model.ts";
+import { checkRanges } from "../../../../src/domain/governance/versions/coverage.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../../src/platform/errors.ts";
 
@@ -32,8 +35,19 @@ export const packageWith = (adapters: Json, id = "one"): Json => ({
   adapters,
 });
 
-/** Everything wrong with a document, in gateway mode. */
-export const problemsOf = (input: unknown): Problem[] =>
-  readDocument(input, { gateway: true, harnesses: HARNESSES }).problems;
+/** @returns the document, only if nothing is wrong with it: judged as it would be published, but without stamps */
+export function readDocument(
+  input: unknown,
+  { gateway } = { gateway: true },
+): { document: GovernanceConfig | undefined; problems: Problem[] } {
+  const { document, problems } = readDraft(input);
+  if (problems.length > 0) return { document: undefined, problems };
+  const found = checkDocument(document, { gateway, harnesses: HARNESSES });
+  const isNew = (problem: Problem) => !found.some((known) => Bun.deepEquals(known, problem));
+  const all = [...found, ...checkRanges(document, HARNESSES).filter(isNew)];
+  return { document: all.length === 0 ? document : undefined, problems: all };
+}
+
+export const problemsOf = (input: unknown): Problem[] => readDocument(input).problems;
 export const pointersOf = (input: unknown): string[] => problemsOf(input).map(({ pointer }) => pointer);
 export const detailOf = (input: unknown): string => problemsOf(input)[0]?.detail ?? "";

@@ -1,12 +1,11 @@
 // Documents as text: where the document stands in it, lines of problems, hostile text, and the way back from text.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readDocument, readDraft } from "../../../../src/domain/governance/document/read.ts";
+import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
 import { stamp } from "../../../../src/domain/governance/document/stamp.ts";
 import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../../src/domain/governance/document/text.ts";
 import { documentYaml, managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../../src/domain/governance/model.ts";
-import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
 import {
   DIFFERENT_NAMES_MAX,
   NAME_CHARACTERS_MAX,
@@ -20,7 +19,7 @@ import {
   JSON_VALUES_MAX,
   structureProblem,
 } from "../../../../src/server/http/bodies/json-text.ts";
-import { documentWith, type Json, packageWith } from "./document-builders.ts";
+import { documentWith, type Json, packageWith, readDocument } from "./document-builders.ts";
 
 const draft = (members: Json = {}): GovernanceConfig => readDraft(documentWith(members)).document;
 
@@ -170,10 +169,7 @@ describe("a document as YAML", () => {
   );
 
   test("is read back as the same document", () => {
-    const { document } = readDocument(readDocumentText(documentYaml(full)).input, {
-      gateway: true,
-      harnesses: HARNESSES,
-    });
+    const { document } = readDocument(readDocumentText(documentYaml(full)).input);
     expect(document).toEqual(full);
   });
 

@@ -1,7 +1,8 @@
 // What stamping writes into a document, and that nothing of it stays once its cause is gone.
 
 import { describe, expect, test } from "bun:test";
-import { checkDocument, readDraft } from "../../../../src/domain/governance/document/read.ts";
+import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
+import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
 import { stamp, unstamped } from "../../../../src/domain/governance/document/stamp.ts";
 import type { GovernanceConfig } from "../../../../src/domain/governance/model.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";

@@ -4,7 +4,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compare, parse, type SemVer } from "semver";
 import { componentsOf, type ManagedPackage } from "../../../../src/domain/catalog/service.ts";
-import { checkDocument, checkRanges, readDraft } from "../../../../src/domain/governance/document/read.ts";
+import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
+import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
+import { finalizeDocument } from "../../../../src/domain/governance/publishing/finalize.ts";
+import { checkRanges } from "../../../../src/domain/governance/versions/coverage.ts";
 import { layoutFor } from "../../../../src/domain/governance/versions/layout-selection.ts";
 import { parseRequirement } from "../../../../src/domain/governance/versions/requirement.ts";
 import {
@@ -13,6 +16,7 @@ import {
   HARNESSES,
   type HarnessKey,
 } from "../../../../src/domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../../src/platform/errors.ts";
 import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import {
   documentWith,
@@ -171,6 +175,16 @@ describe("one package", () => {
     expect(checkDocument(document, { gateway: false, harnesses: HARNESSES })).toEqual([]);
     expect(checkRanges(document, HARNESSES).map(({ pointer }) => pointer)).toEqual([RANGE]);
   });
+});
+
+test("publishing reports a range without certified versions once, although packages are checked against it too", () => {
+  const { document } = readDraft(
+    claudeDocument({ packages: [claude(helper("h"))], requirement: ">=2.1.253" }),
+  );
+  const problems: Problem[] = [];
+  const frame = { gateway: false, serverVersion: "1.0.0", revision: "r", extension: {} };
+  finalizeDocument(document, { ...frame, base: undefined, problems });
+  expect(problems.map(({ pointer }) => pointer)).toEqual([RANGE]);
 });
 
 describe("commands of several packages", () => {
