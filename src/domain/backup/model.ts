@@ -5,8 +5,6 @@ import { MINUTE_MS, toStamp } from "../../platform/clock.ts";
 import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
-/** copies of the database alone, such as those that an upgrade makes */
-export const DATABASE_SUFFIX = ".db";
 
 /** keys that `--with-keys` writes beside a backup */
 const KEYS_SUFFIX = ".qmk";

@@ -1,6 +1,6 @@
 // What reading a catalog file costs in processor time: a service has it done by a thread, so that it goes on answering; a
 // command does it at once. Pure functions of plain values.
-import { parseCatalogText, readCatalogText } from "./seed/catalog-document.ts";
+import { parseCatalog, readCatalogText } from "./seed/catalog-document.ts";
 
 /** A catalog file's packages; each text is a JSON array of some of them, in their order. */
 export interface CatalogParts {
@@ -14,7 +14,7 @@ const PART_CHARACTERS = 128 * 1024;
 
 /** @throws DomainError `catalog.invalid` with all problems */
 export function readCatalog({ bytes, fileName }: { bytes: Uint8Array; fileName: string }): CatalogParts {
-  const { packages, text } = parseCatalogText(bytes, fileName);
+  const { packages, text } = parseCatalog(bytes, fileName);
   const parts: string[] = [];
   let entries: string[] = [];
   let characters = 0;

@@ -8,8 +8,6 @@ import type { Expectation } from "../shared/expectation.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
 
-export type BrandingService = ReturnType<typeof createBranding>;
-
 const NONE: Branding = { logoUrl: null, faviconUrl: null };
 
 export interface BrandingDependencies {

@@ -395,7 +395,6 @@ export type Values = {
 
 /** Top-level keys of the file that other parts of the program parse. */
 export const SECTIONS = ["governance", "package_catalog"] as const;
-export type SectionName = (typeof SECTIONS)[number];
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 

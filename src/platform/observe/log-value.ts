@@ -1,6 +1,5 @@
-// Turns any value into a bounded, harmless JSON value for a log line: secrets and personal text become marks,
+// Turns any value into a bounded, harmless JSON value for a log line: secrets become marks,
 // errors lose what must not be shown, cycles and sizes end at a limit. It leaves the line itself to log.ts.
-import { inspect } from "node:util";
 import { Secret } from "../secret.ts";
 
 export const LOG_DEPTH_MAX = 6;
@@ -11,42 +10,10 @@ export const LOG_LINE_MEMBERS_MAX = 500;
 /** UTF-16 units of one string, a stack included. */
 export const LOG_TEXT_LENGTH_MAX = 4_096;
 
-const PERSONAL_MARK = "[personal]";
-
-/** Text that names a person (an e-mail address). Shown by `log.debug` only; every other conversion gives a mark. */
-export class Personal {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** @returns the text itself; only for output that a person at debug level reads */
-  reveal(): string {
-    return this.#text;
-  }
-
-  toString(): string {
-    return PERSONAL_MARK;
-  }
-
-  toJSON(): string {
-    return PERSONAL_MARK;
-  }
-
-  [inspect.custom](): string {
-    return PERSONAL_MARK;
-  }
-}
-
-/** @returns text for a log field that is hidden above debug level */
-export const personal = (text: string): Personal => new Personal(text);
-
 export type LogValue = string | number | boolean | null | LogValue[] | { [name: string]: LogValue };
 
 /** What one line may show, and how much of its budget is used. */
 export interface Showing {
-  readonly personal: boolean;
   readonly stack: boolean;
   membersLeft: number;
 }
@@ -66,7 +33,6 @@ export function toLogValue(value: unknown, showing: Showing, ancestors: readonly
   if (typeof value === "boolean" || value === null) return value;
   if (typeof value !== "object") return typeof value === "function" ? "[function]" : bounded(String(value));
   if (value instanceof Secret) return value.toString();
-  if (value instanceof Personal) return showing.personal ? bounded(value.reveal()) : value.toString();
   if (ancestors.includes(value)) return "[circular]";
   if (ancestors.length >= LOG_DEPTH_MAX) return "[too deep]";
   try {

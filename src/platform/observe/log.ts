@@ -4,8 +4,6 @@ import { type Clock, toRfc3339 } from "../clock.ts";
 import { visibleJson } from "../text/visible-json.ts";
 import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
 
-export { Personal, personal } from "./log-value.ts";
-
 /** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
 export const LOG_LINE_LENGTH_MAX = 16_000;
 
@@ -116,7 +114,6 @@ function withFields(options: Thresholded, own: LogFields): Log {
 
 function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fields: LogFields }): string {
   const showing = {
-    personal: level === "debug",
     stack: level === "error",
     membersLeft: LOG_LINE_MEMBERS_MAX,
   };

@@ -3,12 +3,7 @@
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
-import {
-  JSON_VALUES_MAX,
-  type JsonProblem,
-  parseWithin,
-  structureProblem,
-} from "../http/bodies/json-text.ts";
+import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
 
 /** Nesting depth limit. */
 export const SCIM_DEPTH_MAX = 32;
@@ -24,16 +19,8 @@ const limitsOf = (valuesMax: number): JsonLimits => ({
 const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
 
 /**
- * @param valuesMax limit on values and member names
- * @throws ScimError 400 `invalidSyntax`
- */
-export function assertStructure(json: string, valuesMax = JSON_VALUES_MAX): void {
-  const fault = structureProblem(json, limitsOf(valuesMax));
-  if (fault) throw malformed(fault);
-}
-
-/**
  * Checks and parses a message; a long one takes several turns of the event loop.
+ * @param valuesMax limit on values and member names
  * @throws ScimError 400 `invalidSyntax`
  */
 export const parseMessage = (json: string, valuesMax = JSON_VALUES_MAX): Promise<unknown> =>

@@ -7,7 +7,6 @@ import {
   type Log,
   type LogFields,
   type LogOptions,
-  personal,
 } from "../../../src/platform/observe/log.ts";
 import {
   LOG_DEPTH_MAX,
@@ -154,17 +153,6 @@ test.each([
 test("maps and sets are shown as lists", () => {
   const fields = { map: new Map([["a", 1]]), set: new Set(["b"]), view: new DataView(new ArrayBuffer(3)) };
   expect(shown(fields)).toMatchObject({ map: [["a", 1]], set: ["b"], view: "[3 bytes]" });
-});
-
-test("personal text is shown at debug level and hidden above it", () => {
-  const { log, lines } = recorded();
-  const email = personal("mia@example.org");
-  log.debug("a.b", { email });
-  log.info("a.b", { email, inner: { email } });
-  log.error("a.b", { email, all: `${email}` });
-  expect(lines.map((line) => line.includes("mia@example.org"))).toEqual([true, false, false]);
-  expect(JSON.stringify({ email })).toBe('{"email":"[personal]"}');
-  expect(Bun.inspect(email)).toBe("[personal]");
 });
 
 test("an error shows name, message, reason and causes, and its stack at level error only", () => {

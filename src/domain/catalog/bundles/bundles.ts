@@ -66,8 +66,6 @@ export interface ImportPlan extends SeedPlan {
   archives: { count: number; new: number; sizeBytes: number };
 }
 
-export type Bundles = ReturnType<typeof createBundles>;
-
 /** @returns the operations on bundles */
 export function createBundles(dependencies: ChangeDependencies) {
   const { db, clock, blobs, audit } = dependencies;

@@ -2,6 +2,7 @@
 // package_catalog. Finds the list and the line of each place in it; what a package must be is package-rules.ts.
 
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
@@ -49,11 +50,10 @@ const listOf = (content: unknown, problems: ProblemList): { packages: unknown; r
   if (Array.isArray(content)) return { packages: content, root: "" };
   if (content === undefined) return NO_LIST;
   if (content === null) problems.add("", "is empty; write [] for a catalog without packages");
-  else if (typeof content !== "object")
-    problems.add("", `must be a list of packages, not ${jsonTypeOf(content)}`);
+  else if (!isJsonObject(content)) problems.add("", `must be a list of packages, not ${jsonTypeOf(content)}`);
   else if (!Object.hasOwn(content, SECTION))
     problems.add("", `has no section ${SECTION}; a catalog is a list, or a file with ${SECTION}.${LIST}`);
-  else return sectionOf(Reflect.get(content, SECTION), problems);
+  else return sectionOf(content[SECTION], problems);
   return NO_LIST;
 };
 
@@ -67,14 +67,10 @@ const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown
 /**
  * Reads and judges a whole catalog file.
  * @param fileName how the person who reads the error knows the file
- * @returns every package in its order and in the shape of the answer
+ * @returns every package in its order and in the shape of the answer, and the text, in which later findings can be located
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */
-export const parseCatalog = (bytes: Uint8Array, fileName: string): ManagedPackage[] =>
-  parseCatalogText(bytes, fileName).packages;
-
-/** As parseCatalog. @returns also the text, in which later findings can be located */
-export const parseCatalogText = (
+export const parseCatalog = (
   bytes: Uint8Array,
   fileName: string,
 ): { packages: ManagedPackage[]; text: CatalogText } => {

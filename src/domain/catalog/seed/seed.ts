@@ -45,8 +45,6 @@ export interface Seeded extends SeedPlan {
   warnings: Problem[];
 }
 
-export type Seed = ReturnType<typeof createSeed>;
-
 /** @returns the two operations on a catalog file: see what it would do, and do it */
 export function createSeed(dependencies: ChangeDependencies) {
   return {

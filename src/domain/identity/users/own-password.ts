@@ -9,8 +9,6 @@ import type { SignInUser, User } from "../model.ts";
 import * as store from "../store.ts";
 import { checkPassword } from "./passwords.ts";
 
-export type OwnPasswords = ReturnType<typeof createOwnPasswords>;
-
 /** @returns the operations; created once, in service.ts */
 export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDependencies) => ({
   /** @returns whether the user signs in with a password that is stored here and that the user may change */

@@ -15,7 +15,7 @@ const ONE = `- id: one
   sha256: ${DIGEST}
 `;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-const idsIn = (text: string): string[] => parseCatalog(bytesOf(text), "c.yaml").map(({ id }) => id);
+const idsIn = (text: string): string[] => parseCatalog(bytesOf(text), "c.yaml").packages.map(({ id }) => id);
 
 const failureOf = (file: string | Uint8Array): DomainError => {
   try {

@@ -16,7 +16,7 @@ const managed = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
 });
 
 const readAgain = (packages: readonly ManagedPackage[]): ManagedPackage[] =>
-  parseCatalog(Buffer.from(catalogYaml(packages)), "export.yaml");
+  parseCatalog(Buffer.from(catalogYaml(packages)), "export.yaml").packages;
 
 /** Entries are compared as text, so the order of members counts. */
 const expectSame = (packages: readonly ManagedPackage[]): void =>

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseCatalog } from "../../../../src/domain/catalog/seed/catalog-document.ts";
 
 const folder = new URL("../../../../src/domain/catalog/example/", import.meta.url);
-const packages = parseCatalog(readFileSync(new URL("catalog.yaml", folder)), "catalog.yaml");
+const { packages } = parseCatalog(readFileSync(new URL("catalog.yaml", folder)), "catalog.yaml");
 const local = packages.filter(({ source_ref }) => !source_ref.includes("://"));
 
 const namesInside = (archive: URL): string[] => {
