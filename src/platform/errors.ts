@@ -76,3 +76,10 @@ export function invariant(condition: unknown, text: string): asserts condition {
 /** @returns the RFC 6901 pointer made of unescaped reference tokens */
 export const pointerOf = (path: readonly (string | number)[]): string =>
   path.map((token) => `/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+/** @returns the unescaped reference tokens of an RFC 6901 pointer */
+export const tokensOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));

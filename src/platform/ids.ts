@@ -26,7 +26,7 @@ export const randomFraction = (ids: Ids): number => Buffer.from(ids.bytes(4)).re
 export const sha256Hex = (text: string | Uint8Array): string => hash("sha256", text, "hex");
 
 /** A UUID in any letter case (RFC 9562 section 4). */
-export const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const UUID_PATTERN = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
 /** @returns whether the text may be an id that this service made: ids are written in lower case and compared exactly */
 export const isOwnId = (text: string): boolean => UUID_PATTERN.test(text) && text === text.toLowerCase();

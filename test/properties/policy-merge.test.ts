@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
-import { isSame, splitParts, valueAt } from "../../src/domain/governance/publishing/document-paths.ts";
+import { changedPlaces, isSame, splitParts } from "../../src/domain/governance/publishing/document-paths.ts";
 import { mergeDocuments, openConflicts } from "../../src/domain/governance/publishing/merge.ts";
+import { tokensOf } from "../../src/platform/errors.ts";
 
 /** Few names and values, so that authors meet often. */
 const scalar = fc.constantFrom<unknown>("a", "b", 1, true, null);
@@ -60,11 +61,7 @@ const within = (path: string, above: string): boolean => path === above || path.
 const touches = (conflicts: readonly string[], path: string): boolean =>
   conflicts.some((conflict) => within(path, conflict) || within(conflict, path));
 
-const tokensOf = (pointer: string): string[] =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+const valueAt = (document: unknown, pointer: string): unknown => changedPlaces(document)(pointer);
 /** What has no named parts is changed as a whole. */
 const isWhole = (document: unknown, pointer: string): boolean =>
   splitParts(tokensOf(pointer), valueAt(document, pointer)) === undefined;

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, pointerOf } from "../errors.ts";
 import { Secret } from "../secret.ts";
+import { isJsonObject } from "../text/json-object.ts";
 import type { ConfigFile } from "./file.ts";
 import { mappedKeyOf } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
@@ -167,7 +168,7 @@ function inFile(key: string, { file, env }: Sources): Candidate | undefined {
 /** Replaces each reference by the variable's text, also inside lists and mappings. */
 function expand(raw: unknown, env: ConfigInputs["env"], missing: Set<string>): unknown {
   if (Array.isArray(raw)) return raw.map((item) => expand(item, env, missing));
-  if (typeof raw === "object" && raw !== null)
+  if (isJsonObject(raw))
     return Object.fromEntries(Object.entries(raw).map(([key, item]) => [key, expand(item, env, missing)]));
   const variable = referenceIn(raw);
   if (variable === undefined) return raw;

@@ -2,7 +2,7 @@
 // a value. Callers validate the value.
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
-import type { Problem } from "../errors.ts";
+import { type Problem, tokensOf } from "../errors.ts";
 import { jsonLines } from "./json-lines.ts";
 import { findViolation } from "./json-structure.ts";
 import { ProblemList } from "./problem-list.ts";
@@ -45,13 +45,6 @@ const withoutLines: Pick<YamlText, "lineOf" | "linesOf"> = {
   lineOf: () => undefined,
   linesOf: (pointers) => pointers.map(() => undefined),
 };
-
-/** @returns the member names and item indices of an RFC 6901 pointer */
-const tokensOf = (pointer: string): string[] =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const JSON_START = /^\ufeff?[ \t\r\n]*[[{]/;
 /** a number with such an exponent or length may overflow to infinity */

@@ -6,6 +6,7 @@ import {
   PER_PAGE_MAX,
   SEARCH_LENGTH_MAX,
 } from "../../domain/shared/page.ts";
+import { UUID_PATTERN } from "../../platform/ids.ts";
 
 /**
  * An optional query parameter that the service validates, so that one answer names every problem.
@@ -13,6 +14,9 @@ import {
  */
 export const parameter = (schema: SchemaOptions) =>
   Type.Optional(Type.Unsafe<string>(Type.Unknown({ type: "string", ...schema })));
+
+/** Stricter than the framework's `uuid` format, which also accepts other spellings. */
+export const Uuid = Type.String({ format: "uuid", pattern: UUID_PATTERN.source });
 
 export const PageParameters = {
   page: parameter({ type: "integer", minimum: 1, description: "1-based; 1 when left out" }),

@@ -1,6 +1,7 @@
-// A policy document as text, YAML or JSON: finds the document in it and the line of each place. What it must be is read.ts.
+// A policy document as text, YAML or JSON: finds the document in it and the line of each place. What it must be is draft.ts.
 
 import type { Problem } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";
@@ -37,11 +38,11 @@ export const readDocumentText = (text: string | Uint8Array, isOver?: () => boole
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   const { content, lineOf } = readYamlText(bytes, problems, { ...BOUNDS, isOver });
   if (content !== undefined) checkSize(content, problems);
-  const isSection = typeof content === "object" && content !== null && Object.hasOwn(content, SECTION);
+  const isSection = isJsonObject(content) && Object.hasOwn(content, SECTION);
   const root = isSection ? `/${SECTION}` : "";
   const part = { root, lineOf: (pointer: string) => lineOf(root + pointer) };
   return {
-    input: isSection ? Reflect.get(content, SECTION) : content,
+    input: isSection ? content[SECTION] : content,
     root,
     otherSections: isSection ? Object.keys(content).filter((name) => name !== SECTION) : [],
     problems: problems.list(),

@@ -2,7 +2,7 @@
 // names (packages by id, MCP servers by name) is named, not numbered. Other lists are one value.
 
 import { isDeepStrictEqual } from "node:util";
-import { pointerOf } from "../../../platform/errors.ts";
+import { pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 
 /** @returns whether two JSON values are the same; the order of members does not count */
@@ -46,17 +46,8 @@ export function changedPlaces(document: unknown): ValueAt {
   };
 }
 
-/** @returns what stands at one path */
-export const valueAt = (document: unknown, pointer: string): unknown => changedPlaces(document)(pointer);
-
 /** @returns the path as it is shown and stored */
 export const displayPath = (path: readonly string[]): string => pointerOf(path);
-
-const tokensOf = (pointer: string): string[] =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** Entries of these lists are compared by this member, not by their position. */
 function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {

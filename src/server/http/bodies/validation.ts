@@ -3,7 +3,7 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { getSchemaValidator } from "elysia";
-import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { unknownMember } from "../../../platform/text/object-reader.ts";
 import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { excerpt } from "../problems/excerpt.ts";
@@ -126,14 +126,7 @@ function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
 /** Describes what is expected and never repeats the input, which may be a password in the wrong place. */
 function detailOf({ message, schema, path, type }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties)
-    return unknownMember(nameIn(path), propertiesOf(schema));
+    return unknownMember(tokensOf(path).at(-1) ?? "", propertiesOf(schema));
   if ("format" in schema) return `expected a string of the format ${schema.format}`;
   return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
-
-/** @returns the last token of an RFC 6901 pointer */
-const nameIn = (pointer: string): string =>
-  pointer
-    .slice(pointer.lastIndexOf("/") + 1)
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");

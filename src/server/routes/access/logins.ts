@@ -19,7 +19,7 @@ import { createBrowser } from "../../auth/browser.ts";
 import { expiredSessionCookie } from "../../auth/cookies.ts";
 import { json, noContent } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
-import { parameter } from "../../http/paging.ts";
+import { parameter, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
@@ -43,8 +43,6 @@ const AdminParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** Stricter than the framework's `uuid` format, which also accepts other spellings. */
-const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
 const LoginPath = Type.Object({ id: Uuid });
 const Revocation = Type.Object(
   {

@@ -5,10 +5,10 @@ import { type ArtifactLink, LINK_TTL_SECONDS } from "../../../domain/governance/
 import { json } from "../../http/answers.ts";
 import { namesTag } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
+import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
 const ArtifactPath = Type.Object({ id: Uuid });
 const FilePath = Type.Object({ digest: Type.String({ pattern: "^[0-9a-f]{64}$" }) });
 const FileQuery = Type.Object({

@@ -24,12 +24,10 @@ import {
 } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
-import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
+import { PageParameters, parameter, toPageQuery, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** Stricter than the framework's `uuid` format, which also accepts other spellings. */
-const Uuid = Type.String({ format: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$" });
 const UserPath = Type.Object({ id: Uuid });
 
 const UserParameters = Type.Object(
